@@ -48,7 +48,7 @@ test: $(VENV)/.dev  ## install what tests need, run all tests but the slow ones,
 lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the locks
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
-	@! grep -nE 'https?:' requirements*.lock
+	@! grep -nE 'https?:' requirements*.lock benchmarks/requirements-bench.txt
 
 types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
@@ -66,8 +66,8 @@ matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and o
 golden: $(VENV)/.dev  ## rewrite the golden reports; review them as a diff
 	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports
 
-bench: $(VENV)/.dev  ## run the benchmarks beside their peers
-	$(PY) -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only $(ARGS)
+bench: $(UV)  ## run the benchmarks beside their peers in .venv-bench, write benchmarks/RESULTS.md
+	@index="$(INDEX)"; env $${index:+"UV_DEFAULT_INDEX=$$index"} $(PY) benchmarks/run_all.py $(ARGS)
 
 mutants: $(VENV)/.dev  ## mutation testing of a sample, the same for the same seed; all with ARGS="--sample 0"
 	$(PY) tools/mutants.py $(ARGS)
@@ -75,7 +75,8 @@ mutants: $(VENV)/.dev  ## mutation testing of a sample, the same for the same se
 lock: $(UV)  ## resolve the locks again
 	$(COMPILE) pyproject.toml --group build -o requirements.lock
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	$(subst --generate-hashes,,$(COMPILE)) pyproject.toml benchmarks/peers.in -o benchmarks/requirements-bench.txt
 	echo uv | $(COMPILE) - -o requirements-uv.lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mutants .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-bench .mutants .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

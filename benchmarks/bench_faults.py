@@ -9,69 +9,66 @@ allowed, at most 5 % of the calls are refused, and at least 90 % of the allowed 
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench_judges import write_plan
+from harness.figures import Figure, print_entries, script_parser
+from harness.processes import stub
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
 
 RATE = 20.0
-RANDOM_FAULTS = ("--refuse", "0.05", "--fail", "0.05")
+RANDOM_FAULTS = ("--refuse", 0.05, "--fail", 0.05)
+TARGET_COUNT = 1000
+"""Number of judgments for which the time has a target."""
 
 
-def judge(count: int, *faults: str) -> tuple[float, dict[int, int]]:
+def judge(count: int, *faults: object) -> tuple[float, dict[int, int]]:
     """Return the seconds of a run, and the number of the endpoint's replies by HTTP status."""
-    stub = [sys.executable, str(Path(__file__).with_name("judge_stub.py")), "0.05", *faults]
-    with (
-        tempfile.TemporaryDirectory() as name,
-        subprocess.Popen(stub, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server,
-    ):
-        assert server.stdin is not None
-        assert server.stdout is not None
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
-        from hengwen import run_plan
+    from hengwen import run_plan
 
-        plan = write_plan(Path(name), count, url)
+    with tempfile.TemporaryDirectory() as name, stub(0.05, *faults) as server:
+        plan = write_plan(Path(name), count, server.url)
         begin = time.perf_counter()
         result = run_plan(plan, store=Path(name) / "x.db", concurrency=64)
         seconds = time.perf_counter() - begin
         assert not result.failures, result.failures
-        server.stdin.close()
-        counts = {int(status): number for status, number in json.loads(server.stdout.readline()).items()}
-    assert counts[200] == count, counts
-    return seconds, counts
+    assert server.counts[200] == count, server.counts
+    return seconds, server.counts
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--limited", type=int, default=600)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    os.environ["OPENAI_API_KEY"] = "x"
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure random faults, then an endpoint with a limit."""
     judge(10)  # import the modules
     for _ in range(options.rounds):
         seconds, counts = judge(options.count, *RANDOM_FAULTS)
-        print(
-            f"5 % refused, 5 % failed: {options.count} judgments in {seconds:.1f} s; "
-            f"{counts.get(429, 0)} refused, {counts.get(500, 0)} failed",
-            flush=True,
-        )
+        case = f"5 % refused, 5 % failed, {options.count:,} judgments"
+        yield Figure(case=case, value=seconds, unit="s", high=6 if options.count == TARGET_COUNT else None)
+        for status, name in ((429, "refused"), (500, "failed")):
+            yield Figure(case=f"{case}: {name}", value=counts.get(status, 0), unit="calls")
     for _ in range(options.rounds):
-        seconds, counts = judge(options.limited, "--rate", f"{RATE:g}")
+        seconds, counts = judge(options.limited, "--rate", RATE)
         allowed = RATE + RATE * seconds  # RATE calls at once, then RATE a second
-        print(
-            f"{RATE:g} a second: {options.limited} judgments in {seconds:.1f} s, "
-            f"{options.limited / allowed:.0%} of the allowed rate; "
-            f"{counts.get(429, 0)} refused ({counts.get(429, 0) / sum(counts.values()):.1%})",
-            flush=True,
-        )
+        case = f"{RATE:g} calls a second, {options.limited:,} judgments"
+        yield Figure(case=f"{case}: of the rate", value=100 * options.limited / allowed, unit="%", low=90)
+        refused = 100 * counts.get(429, 0) / sum(counts.values())
+        yield Figure(case=f"{case}: refused", value=refused, unit="% of calls", high=5)
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=3)
+    parser.add_argument("--count", type=int, default=TARGET_COUNT)
+    parser.add_argument("--limited", type=int, default=600)
+    options = parser.parse_args()
+    os.environ["OPENAI_API_KEY"] = "none"
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

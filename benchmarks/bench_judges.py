@@ -1,40 +1,45 @@
-"""Compare the cost of a judgment (render, call, parse, store) with that of a call by the bare OpenAI client.
+"""Compare the cost of a judgment (render, call, parse, store) with the same judgment by peers.
 
-    .venv/bin/python benchmarks/bench_judges.py [--count 2000] [--rounds 3]
+    .venv-bench/bin/python benchmarks/bench_judges.py [--count 2000] [--peer-count 500] [--rounds 3]
 
-Hengwen and the client each run in a process of their own, against a local server in a third process. Output:
-efficiency (the ideal time, count x latency / concurrency, divided by the actual time), CPU time per judgment
-without the start, and memory above that of the imports. Targets: an efficiency of 85 % at 50 ms x 64 calls
-and of 80 % at 200 ms x 256 calls, 0.8 ms of CPU a judgment, 0.55 times the CPU of the bare client, 60 MB, and
-1.5 s for a program that judges one answer.
+Hengwen and each peer run in a process of their own, against a local server in a third process. The peer
+``openai`` is the bare client, which only sends the prompts of Hengwen's judge. Figures: efficiency (the ideal
+time, count x latency / concurrency, divided by the actual time), CPU time per judgment without the start, and
+memory above that of the imports. Targets: an efficiency of 85 % at 50 ms x 64 calls and of 80 % at 200 ms x
+256 calls, 0.8 ms of CPU a judgment, 0.55 times the CPU of the bare client, 60 MB, and 1.5 s for a program
+that judges one answer.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from harness.environment import error_line
+from harness.figures import HENGWEN, Figure, Problem, print_entries, script_parser
+from harness.processes import process_usage, run_process, stub
+from judge_peers import PEERS, REPLIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = ((0.05, 64), (0.2, 256))
+    from harness.figures import Entry
 
-
-def usage() -> tuple[float, float]:
-    """Return CPU seconds and peak megabytes of this process."""
-    numbers = resource.getrusage(resource.RUSAGE_SELF)
-    return numbers.ru_utime + numbers.ru_stime, numbers.ru_maxrss / 1024
+SETTINGS = {
+    # latency, concurrency: efficiency in %, systems
+    (0.05, 64): (85, (HENGWEN, *PEERS)),
+    (0.2, 256): (80, (HENGWEN, "openai")),
+}
+SLOW_PEERS = ("inspect-ai", "deepeval")
+"""Peers that judge fewer answers."""
+RATIO = 0.55
+"""Hengwen's CPU time is at most this multiple of that of the bare client."""
 
 
 def write_plan(folder: Path, count: int, url: str) -> Path:
@@ -60,144 +65,89 @@ def write_plan(folder: Path, count: int, url: str) -> Path:
     return folder / "plan.yaml"
 
 
-def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Judge answers with Hengwen: run a plan with a store."""
+def judge_with_hengwen(url: str, count: int, concurrency: int) -> dict[str, float]:
+    """Run a plan with a store."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # warm up
         plan = write_plan(folder, count, url)
-        cpu, memory = usage()
+        cpu, memory = process_usage()
         begin = time.perf_counter()
         result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
         wall = time.perf_counter() - begin
         assert not result.failures
         assert not result.unscored
-    after, peak = usage()
+    after, peak = process_usage()
     return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
 
 
-def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Send the same prompts with the bare OpenAI client, as its documentation shows."""
-    from openai import AsyncOpenAI
-
-    from hengwen.judges.rubric.verdict import verdict_schema
-    from hengwen.prompts import load_rubric
-    from hengwen.prompts.render import render_judge_prompt
-    from hengwen.records import Response, Sample
-
-    rubric = load_rubric("persona_generic")
-    schema = {"name": "verdict", "strict": True, "schema": verdict_schema(rubric)}
-    turns = render_judge_prompt(
-        rubric,
-        Sample(id="1", input="今晚的风几点停？"),
-        Response(sample_id="1", text="三点前会停呐。"),
-        language="zh",
-    )
-    messages = [{"role": role, "content": content} for role, content in turns]
-
-    async def send_all(number: int) -> float:
-        gate = asyncio.Semaphore(concurrency)
-        async with AsyncOpenAI(base_url=url, api_key="x", max_retries=0) as client:
-
-            async def call() -> None:
-                async with gate:
-                    await client.chat.completions.create(
-                        model="stub",
-                        messages=messages,  # type: ignore[arg-type]
-                        response_format={"type": "json_schema", "json_schema": schema},  # type: ignore[arg-type]
-                    )
-
-            begin = time.perf_counter()
-            await asyncio.gather(*(call() for _ in range(number)))
-            return time.perf_counter() - begin
-
-    asyncio.run(send_all(1))
-    cpu, memory = usage()
-    wall = asyncio.run(send_all(count))
-    after, peak = usage()
-    return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
+SYSTEMS = {HENGWEN: judge_with_hengwen, **PEERS}
 
 
-def start_time(rounds: int) -> float:
-    """Return the seconds that the program ``hengwen run`` takes for one judgment."""
-    with stub(0.05) as url, tempfile.TemporaryDirectory() as name:
-        plan, seconds = write_plan(Path(name), 1, url), []
-        for turn in range(max(3, rounds)):
-            command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet"]
-            begin = time.perf_counter()
-            subprocess.run(
-                [*command, "--store", f"{name}/{turn}.db"],
-                env={**os.environ, "OPENAI_API_KEY": "x"},
-                check=True,
-            )
-            seconds.append(time.perf_counter() - begin)
-    return statistics.median(seconds)
-
-
-LEGS = {"hengwen": hengwen_leg, "openai": openai_leg}
-
-
-@contextmanager
-def stub(latency: float) -> Iterator[str]:
-    """Start the server that answers with a fixed verdict, yield its URL, and stop it at the end."""
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("judge_stub.py")), str(latency)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-    finally:
-        process.stdin.close()
-        process.wait()
-
-
-def measure(leg: str, latency: float, count: int, concurrency: int) -> dict[str, float]:
-    """Run Hengwen or the client in its own process against a new server."""
-    with stub(latency) as url:
-        command = [sys.executable, __file__, "--leg", leg, "--url", url, "--count", str(count)]
-        process = subprocess.run(
-            [*command, "--concurrency", str(concurrency)], capture_output=True, text=True
-        )
+def figures_of(system: str, latency: float, concurrency: int, count: int) -> Iterator[Entry]:
+    """Judge answers with a system in a process of its own."""
+    case = f"{latency * 1000:.0f} ms x {concurrency}"
+    command = [sys.executable, __file__, "--system", system, "--count", str(count)]
+    with stub(latency, *REPLIES.get(system, ())) as server:
+        command += ["--url", server.url, "--concurrency", str(concurrency)]
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
     if process.returncode:
-        raise SystemExit(process.stderr)
-    numbers: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
-    return numbers
+        yield Problem(case=case, system=system, message=error_line(process.stderr))
+        return
+    cost = json.loads(process.stdout.splitlines()[-1])
+    is_hengwen = system == HENGWEN
+    efficiency = 100 * count * latency / concurrency / cost["wall"]
+    least = SETTINGS[latency, concurrency][0] if is_hengwen else None
+    yield Figure(case=f"{case}: efficiency", system=system, value=efficiency, unit="%", low=least)
+    yield Figure(
+        case=f"{case}: a judgment",
+        system=system,
+        value=1000 * cost["cpu"] / count,
+        unit="ms of CPU",
+        high=0.8 if is_hengwen else None,
+        ratio_high=RATIO if system == "openai" else None,
+    )
+    most = 60.0 if is_hengwen else None
+    yield Figure(case=f"{case}: above the imports", system=system, value=cost["memory"], unit="MB", high=most)
+
+
+def start_figures(rounds: int) -> Iterator[Figure]:
+    """Measure the program ``hengwen run`` for one judgment."""
+    with stub(0.05) as server, tempfile.TemporaryDirectory() as name:
+        plan = write_plan(Path(name), 1, server.url)
+        for turn in range(rounds):
+            command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet"]
+            usage = run_process([*command, "--store", f"{name}/{turn}.db"], OPENAI_API_KEY="none")
+            case = "program that judges one answer"
+            yield Figure(case=case, value=usage.wall, unit="s", high=1.5)
+            yield Figure(case=case, value=usage.cpu, unit="s of CPU")
+
+
+def figures(options: argparse.Namespace) -> Iterator[Entry]:
+    """Measure all systems in turn, so that other load of the machine affects all."""
+    for (latency, concurrency), (_, systems) in SETTINGS.items():
+        for _ in range(options.rounds):
+            for system in systems:
+                count = options.peer_count if system in SLOW_PEERS else options.count
+                yield from figures_of(system, latency, concurrency, count)
+    yield from start_figures(options.rounds)
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=3)
     parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--leg", choices=LEGS)
-    parser.add_argument("--url")
-    parser.add_argument("--concurrency", type=int)
+    parser.add_argument("--peer-count", type=int, default=500, help="answers that slow peers judge")
+    parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--concurrency", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.leg:
-        print(json.dumps(LEGS[options.leg](options.url, options.count, options.concurrency)))
+    if options.system:
+        print(json.dumps(SYSTEMS[options.system](options.url, options.count, options.concurrency)))
         return
-    print(f"{'leg':10} {'latency x concurrency':>22} {'efficiency':>11} {'CPU ms':>8} {'MB above':>9}")
-    for latency, concurrency in SETTINGS:
-        rounds: dict[str, list[dict[str, float]]] = {leg: [] for leg in LEGS}
-        for _ in range(options.rounds):  # alternating, so that noise affects both
-            for leg, results in rounds.items():
-                results.append(measure(leg, latency, options.count, concurrency))
-        ideal = options.count * latency / concurrency
-        cpus = {}
-        for leg, results in rounds.items():
-            median = {key: statistics.median(result[key] for result in results) for key in results[0]}
-            cpus[leg] = median["cpu"] / options.count * 1000
-            setting = f"{latency * 1000:.0f} ms x {concurrency}"
-            share, memory = ideal / median["wall"], median["memory"]
-            print(f"{leg:10} {setting:>22} {share:>11.1%} {cpus[leg]:>8.2f} {memory:>9.0f}")
-        print(f"{'ratio':10} {'hengwen / openai':>22} {'':>11} {cpus['hengwen'] / cpus['openai']:>8.2f}")
-    print(f"program that judges one answer: {start_time(options.rounds):.2f} s")
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

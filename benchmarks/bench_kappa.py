@@ -1,6 +1,6 @@
 """Simulate how often three intervals contain the true quadratic kappa, and how often a judge is certified.
 
-    python benchmarks/bench_kappa.py
+    python benchmarks/bench_kappa.py [--simulations 1000]
 
 Five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human levels with noise
 and a shift. All three intervals come from the same bootstrap over prompts: Hengwen's (Student's t for
@@ -9,15 +9,21 @@ Fisher's z), the percentile interval, and the bias-corrected and accelerated (BC
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from harness.figures import HENGWEN, Figure, print_entries, script_parser
 from hengwen.judges.calibration.estimates import bootstrap_estimate, resample_clusters
 from hengwen.judges.calibration.statistics import agreement_statistics, pair_cells
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LEVELS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 CUTS = ndtri(np.cumsum([0.05, 0.1, 0.2, 0.35, 0.3])[:-1])
-SIMULATIONS, RESAMPLES = 1000, 1000
+RESAMPLES = 1000
 DESIGNS = [
     # prompts, labels per prompt, latent correlation, share of the latent human variance that is the prompt's
     (30, 1, 0.85, 0.0),
@@ -77,28 +83,40 @@ def intervals(
     acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5 + 1e-300)
     ends = [ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (-1.96, 1.96)]
     return {
-        "hengwen": (estimate.low or 0.0, estimate.high or 0.0),
+        HENGWEN: (estimate.low or 0.0, estimate.high or 0.0),
         "percentiles": tuple(np.quantile(resampled, [0.025, 0.975])),
         "BCa": tuple(np.quantile(resampled, ends)),
     }
 
 
-def main() -> None:
-    """Print one row per design."""
-    print("prompts each  true | coverage, lower bound below the truth, mean lower bound | bound >= .5")
+def figures(simulations: int) -> Iterator[Figure]:
+    """Simulate each design."""
     for prompts, each, rho, icc in DESIGNS:
         rng = np.random.default_rng(0)
         human, judge = draw(rng, 1, 400_000, 1, rho, 0.0)
         true = kappa(human[0], judge[0])
-        pairs = zip(*draw(rng, SIMULATIONS, prompts, each, rho, icc), strict=True)
+        pairs = zip(*draw(rng, simulations, prompts, each, rho, icc), strict=True)
         results = [intervals(human, judge, prompts, seed) for seed, (human, judge) in enumerate(pairs)]
-        columns = []
-        for name in ("hengwen", "percentiles", "BCa"):
+        case = f"{prompts} prompts x {each}, kappa {true:.2f}"
+        for name in results[0]:
             ends = np.array([result[name] for result in results])
             low, high = ends[:, 0] <= true, true <= ends[:, 1]
-            columns.append(f"{name} {np.mean(low & high):.3f} {np.mean(low):.3f} {ends[:, 0].mean():.2f}")
-        passed = np.mean([result["hengwen"][0] >= 0.5 for result in results])
-        print(f"{prompts:7d} {each:4d} {true:5.2f} | {' | '.join(columns)} | {passed:.2f}", flush=True)
+            for label, value in (
+                ("coverage", np.mean(low & high)),
+                ("lower bound below the truth", np.mean(low)),
+                ("mean lower bound", ends[:, 0].mean()),
+            ):
+                yield Figure(case=f"{case}: {label}", system=name, value=float(value), unit="")
+        passed = np.mean([result[HENGWEN][0] >= 0.5 for result in results])
+        yield Figure(case=f"{case}: certified (bound at least .5)", value=float(passed), unit="")
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = script_parser(__doc__)
+    parser.add_argument("--simulations", type=int, default=1000)
+    options = parser.parse_args()
+    print_entries(figures(options.simulations), as_json=options.json)
 
 
 if __name__ == "__main__":

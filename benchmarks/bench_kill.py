@@ -1,10 +1,11 @@
 """Count the replies that are paid for twice when a run is killed at a random moment and then continued.
 
-    .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--times 12] [--in-flight 16 64]
+    .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--rounds 6] [--in-flight 16 64]
 
 A local server answers after 50 ms and logs the question of each reply. A reply counts if the server sent it
 before the kill and the continued run requests it again. Replies that the killed process had not read yet are
 counted separately: the server recognizes them, because Linux resets a connection that ends with unread data.
+Targets: at most 5 replies that were read are paid for twice after SIGKILL, and none after SIGTERM.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench_judges import write_plan
+from harness.figures import Figure, print_entries, script_parser
 from judge_stub import REPLY, Stub
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LATENCY = 0.05
+MAX_PAID_TWICE = {signal.SIGKILL: 5, signal.SIGTERM: 0}
 
 
 class LoggingStub(Stub):
@@ -110,25 +117,29 @@ def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> tuple
         return len(twice - unread), len(twice & unread)
 
 
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Kill runs with both signals."""
+    for stop_signal, most in MAX_PAID_TWICE.items():
+        for in_flight in options.in_flight:
+            case = f"{stop_signal.name}, {options.count:,} judgments, {in_flight} in flight: paid twice"
+            for _ in range(options.rounds):
+                read, unread = paid_twice(options.count, in_flight, stop_signal)
+                yield Figure(case=f"{case}, read", value=read, unit="replies", high=most)
+                yield Figure(case=f"{case}, not read", value=unread, unit="replies")
+
+
 def main() -> None:
-    """Print the counts of all runs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=6)
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--times", type=int, default=12)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[16, 64])
-    parser.add_argument("--serve", type=Path)
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         asyncio.run(serve(options.serve))
         return
-    os.environ["OPENAI_API_KEY"] = "x"
-    for stop_signal in (signal.SIGKILL, signal.SIGTERM):
-        for in_flight in options.in_flight:
-            counts = [paid_twice(options.count, in_flight, stop_signal) for _ in range(options.times)]
-            read, unread = (sorted(numbers) for numbers in zip(*counts, strict=True))
-            print(
-                f"{stop_signal.name} with {in_flight} in flight: {read} read, {unread} not read", flush=True
-            )
+    os.environ["OPENAI_API_KEY"] = "none"
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

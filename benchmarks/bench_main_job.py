@@ -1,6 +1,6 @@
 """Measure the main job as a user runs it: ``hengwen run`` over the lyrics of six checkpoints.
 
-    .venv/bin/python benchmarks/bench_main_job.py [--answers 36000] [--workers N] [--lyrics FILE]
+    .venv/bin/python benchmarks/bench_main_job.py [--answers 36000] [--workers N] [--lyrics FILE] [--rounds 1]
 
 The lyrics are copies of those in ``../shared/data/muchin-checkpoints.jsonl``; in each copy some characters
 are replaced, so that no two texts are equal. The plan has the scorers ``lyric`` and ``distinct_n`` and the
@@ -19,6 +19,7 @@ import json
 import os
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,9 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from harness.figures import Figure, print_entries, script_parser
+from harness.machine import cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,9 +203,62 @@ def measured(command: list[str]) -> tuple[float, float, ProcessTree]:
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, memory
 
 
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure the bare scorers and judges, the run and its report."""
+    answers = options.answers
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plan = write_plan(folder, options.lyrics, answers)
+        small = plan if answers <= BARE_ANSWERS else write_plan(folder, options.lyrics, BARE_ANSWERS)
+        for turn in range(options.rounds):
+            output = subprocess.run(
+                [sys.executable, __file__, "--bare", str(small)], check=True, capture_output=True, text=True
+            )
+            count, seconds = json.loads(output.stdout)
+            yield Figure(
+                case="bare scorers and rules: an answer", value=1000 * seconds / count, unit="ms of CPU"
+            )
+            store = folder / f"store{turn}.db"
+            command = ["run", str(plan), "--store", str(store), "--quiet"]
+            if options.workers is not None:
+                command += ["--workers", str(options.workers)]
+            yield from run_figures(command, answers, seconds / count)
+            size = sum(file.stat().st_size for file in folder.glob(f"{store.name}*"))
+            yield Figure(case="store: an answer", value=size / answers / 1000, unit="kB", high=2.5)
+            command = ["report", "--store", str(store), "-o", str(folder / "report.html"), "--quiet"]
+            wall, cpu, memory = measured(command)
+            yield Figure(case="report", value=wall, unit="s", high=5)
+            yield Figure(case="report", value=cpu, unit="s of CPU")
+            yield Figure(case="report: memory", value=memory.peak, unit="MB")
+
+
+def run_figures(command: list[str], answers: int, bare: float) -> Iterator[Figure]:
+    """Measure ``hengwen run``.
+
+    Args:
+        command: Arguments of ``hengwen``.
+        answers: Number of answers.
+        bare: CPU seconds of the bare scorers and judges for one answer.
+    """
+    wall, cpu, tree = measured(command)
+    case = f"run of {answers:,} answers"
+    yield Figure(case=case, value=wall, unit="s")
+    yield Figure(case=f"{case}: an answer", value=1000 * cpu / answers, unit="ms of CPU")
+    yield Figure(case=f"{case}: CPU / bare", value=cpu / (bare * answers), unit="x", high=2.5)
+    yield Figure(case=f"{case}: busy cores", value=100 * cpu / wall / cores(), unit="%", low=80)
+    if tree.busy:
+        share = statistics.mean(seconds / total for seconds, total in tree.busy.values())
+        yield Figure(case=f"{case}: workers had work", value=100 * share, unit="% of the time")
+    yield Figure(case=f"{case}: memory of all processes", value=tree.peak, unit="MB", high=400)
+    main_process = max(megabytes for _, megabytes, _ in tree.samples)
+    yield Figure(case=f"{case}: memory of the main process", value=main_process, unit="MB")
+    for share in (0.3, 0.9):
+        yield Figure(case=f"{case}: memory at {share:.0%}", value=tree.at(share), unit="MB")
+
+
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = script_parser(__doc__, rounds=1)
     parser.add_argument("--answers", type=int, default=36_000)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--lyrics", type=Path, default=LYRICS)
@@ -210,39 +267,7 @@ def main() -> None:
     if options.bare:
         print(json.dumps(bare_seconds(options.bare)))
         return
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        plan = write_plan(folder, options.lyrics, options.answers)
-        small = plan
-        if options.answers > BARE_ANSWERS:
-            small = write_plan(folder, options.lyrics, BARE_ANSWERS)
-        output = subprocess.run(
-            [sys.executable, __file__, "--bare", str(small)], check=True, capture_output=True, text=True
-        )
-        count, seconds = json.loads(output.stdout)
-        bare = seconds / count * options.answers
-        print(f"bare scorers and rules: {seconds / count * 1000:.2f} ms of CPU an answer")
-        store = folder / "store.db"
-        command = ["run", str(plan), "--store", str(store), "--quiet"]
-        if options.workers is not None:
-            command += ["--workers", str(options.workers)]
-        wall, cpu, memory = measured(command)
-        per_answer = f"{cpu / options.answers * 1000:.2f} ms an answer"
-        print(f"run: {wall:.1f} s, {cpu:.1f} s of CPU ({per_answer}), {cpu / bare:.2f} times bare")
-        print(f"busy: {cpu / wall:.2f} of {os.cpu_count()} cores")
-        shares = [f"{seconds / total:.0%}" for seconds, total in memory.busy.values()]
-        print(f"worker processes had work for {', '.join(shares)} of their time")
-        print(
-            f"memory of all processes: {memory.peak:.0f} MB, of which the main process "
-            f"{max(own for _, own, _ in memory.samples):.0f} MB"
-        )
-        print(f"memory at 30 %: {memory.at(0.3):.0f} MB, at 90 %: {memory.at(0.9):.0f} MB")
-        size = sum(file.stat().st_size for file in folder.glob("store.db*"))
-        print(f"store: {size / options.answers:.0f} bytes an answer")
-        wall, cpu, memory = measured(
-            ["report", "--store", str(store), "-o", str(folder / "report.html"), "--quiet"]
-        )
-        print(f"report: {wall:.1f} s, {cpu:.1f} s of CPU, {memory.peak:.0f} MB")
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python benchmarks/bench_peer_review.py [--judges 10] [--lengths] [--rounds 3]
 
-Each figure is the best of some rounds, each in a process of its own. evalica fits one Bradley-Terry model of
-the same battles, once as it is and once for each of 200 resamples of questions, as far as time permits.
+Each round runs in a process of its own. evalica fits one Bradley-Terry model of the same battles, and one of
+a resample of questions; Hengwen fits 200 resamples. Targets: 3 s and 500 MB from arrays, 15 s from a JSONL
+file.
 """
 
 from __future__ import annotations
@@ -17,13 +18,27 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from harness.figures import HENGWEN, Figure, print_entries, script_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MODELS, QUESTIONS, BATTLES, RESAMPLES = 50, 5000, 1_000_000, 200
 ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 """Environment of the measured processes: one CPU each, because threads of BLAS would wait for busy cores."""
-TASKS = ("default", "bradley-terry", "file", "evalica", "evalica resample")
+TASKS: dict[str, tuple[str, str, float | None]] = {
+    # case, system, target in seconds
+    "default": (f"default method, {RESAMPLES} resamples", HENGWEN, 3),
+    "bradley-terry": (f"Bradley-Terry, {RESAMPLES} resamples", HENGWEN, None),
+    "file": (f"default method, {RESAMPLES} resamples, from a JSONL file", HENGWEN, 15),
+    "evalica": ("Bradley-Terry, one fit", "evalica", None),
+    "evalica resample": ("Bradley-Terry, one fit of a resample", "evalica", None),
+}
+MAX_MEGABYTES = 500
 
 
 def columns(judges: int, *, lengths: bool) -> dict[str, np.ndarray]:
@@ -108,28 +123,33 @@ def measure(task: str, judges: int, *, lengths: bool) -> None:
     print(f"{seconds} {cpu} {before / 1024} {after / 1024}")
 
 
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure each task in a process of its own."""
+    command = [sys.executable, __file__, "--judges", str(options.judges)]
+    command += ["--lengths"] if options.lengths else []
+    for _ in range(options.rounds):
+        for task, (case, system, high) in TASKS.items():
+            arguments = [*command, "--task", task]
+            done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=ONE_THREAD)
+            seconds, cpu, before, after = (float(number) for number in done.stdout.split())
+            yield Figure(case=case, system=system, value=seconds, unit="s", high=high)
+            yield Figure(case=case, system=system, value=cpu, unit="s of CPU")
+            most = MAX_MEGABYTES if task == "default" else None
+            yield Figure(case=f"{case}: memory", system=system, value=after, unit="MB", high=most)
+            yield Figure(case=f"{case}: memory before", system=system, value=before, unit="MB")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=3)
     parser.add_argument("--judges", type=int, default=10)
     parser.add_argument("--lengths", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         measure(options.task, options.judges, lengths=options.lengths)
         return
-    print(f"{BATTLES:,} battles, {MODELS} models, {QUESTIONS:,} questions, {options.judges} judges")
-    command = [sys.executable, __file__, "--judges", str(options.judges)]
-    command += ["--lengths"] if options.lengths else []
-    for task in TASKS:
-        figures = []
-        for _ in range(options.rounds):
-            arguments = [*command, "--task", task]
-            done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=ONE_THREAD)
-            figures.append([float(figure) for figure in done.stdout.split()])
-        seconds, cpu, before, after = min(figures)
-        memory = f"{after:6.0f} MB ({before:.0f} MB before)"
-        print(f"{task:18s}{seconds:8.2f} s  {cpu:8.2f} s of CPU  {memory}")
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

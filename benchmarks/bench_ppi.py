@@ -1,26 +1,29 @@
 """Simulate the interval of a judge's mean that is corrected by human labels: how wide and how often right.
 
-    python benchmarks/bench_ppi.py
+    python benchmarks/bench_ppi.py [--simulations 4000]
 
 50 labels on five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human levels
-with noise and an upward shift. The intervals should contain the true mean in .95 of cases; each row has 4,000
-simulations. ``judge alone`` is the normal interval of the judge's mean; ``plain PPI++`` (prediction-powered
-inference) tunes its parameter lambda as Hengwen does, and uses the normal interval without a correction.
+with noise and an upward shift. The intervals should contain the true mean in .95 of cases. ``judge alone`` is
+the normal interval of the judge's mean; ``plain PPI++`` (prediction-powered inference) tunes its parameter
+lambda as Hengwen does, and uses the normal interval without a correction.
 """
 
 from __future__ import annotations
 
-import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
+from harness.figures import HENGWEN, Figure, print_entries, script_parser
 from hengwen.judges.calibration import ppi_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LEVELS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 SHARES = np.array([0.05, 0.1, 0.2, 0.35, 0.3])
 CUTS = ndtri(np.cumsum(SHARES)[:-1])
-SIMULATIONS = 4000
 DESIGNS = [
     # labels, labels per prompt, other prompts, answers per other prompt, prompt's share of the variance,
     # whether the other answers are to the same prompts
@@ -52,53 +55,70 @@ def naive(human: np.ndarray, judge: np.ndarray, others: np.ndarray) -> tuple[flo
     return mean - 1.96 * error, mean + 1.96 * error
 
 
-def main() -> None:
-    """Print one row per design and correlation."""
-    true = float(SHARES @ LEVELS)
-    print(f"{'':24} {'r':>5} {'covers':>7} {'width':>6} {'labels':>7} {'width':>6} {'ratio':>6}", end="")
-    print(f" {'plain PPI++':>12} {'judge alone':>12}")
-    start = time.perf_counter()
-    calls = 0
-    for name, labels, each, other_prompts, other_each, icc, shared in DESIGNS:
-        prompts = -(-labels // each)
-        names = np.repeat(np.arange(prompts), each)[:labels].astype(str).tolist()
-        first = 0 if shared else 1000
-        other_names = np.repeat(first + np.arange(other_prompts), other_each).astype(str).tolist()
+def figures(simulations: int) -> Iterator[Figure]:
+    """Simulate each design and correlation."""
+    for name, *design in DESIGNS:
         for rho in (0.0, 0.36, 0.6, 0.85):
-            rng = np.random.default_rng(20261121)
-            rows, pairs = [], []
-            for _ in range(SIMULATIONS):
-                count = each + other_each if shared else each
-                human, judge = draw(rng, prompts, count, rho, icc)
-                if shared:
-                    human, judge, others = human[:, :each], judge[:, :each], judge[:, each:]
-                else:
-                    _, others = draw(rng, other_prompts, other_each, rho, icc)
-                human, judge, others = human.ravel()[:labels], judge.ravel()[:labels], others.ravel()
-                estimate = ppi_mean(human, judge, others, clusters=names, other_clusters=other_names)
-                calls += 1
-                judge_values = np.concatenate([judge, others])
-                half = 1.96 * judge_values.std(ddof=1) / np.sqrt(len(judge_values))
-                plain = naive(human, judge, others)
-                rows.append(
-                    (
-                        estimate.low <= true <= estimate.high,
-                        estimate.high - estimate.low,
-                        estimate.labels_low <= true <= estimate.labels_high,
-                        estimate.labels_high - estimate.labels_low,
-                        plain[0] <= true <= plain[1],
-                        abs(judge_values.mean() - true) <= half,
-                    )
-                )
-                pairs.append((human, judge))
-            covers, width, labels_cover, labels_width, plain_covers, judge_covers = np.mean(rows, axis=0)
-            r = np.corrcoef(*(np.concatenate(side) for side in zip(*pairs, strict=True)))[0, 1]
-            print(
-                f"{name:24} {r:5.2f} {covers:7.3f} {width:6.3f} {labels_cover:7.3f} {labels_width:6.3f} "
-                f"{width / labels_width:6.3f} {plain_covers:12.3f} {judge_covers:12.3f}",
-                flush=True,
+            case = f"{name}, latent correlation {rho:g}"
+            for system, label, value in simulated(rho, *design, simulations=simulations):
+                yield Figure(case=f"{case}: {label}", system=system, value=float(value), unit="")
+
+
+def simulated(
+    rho: float,
+    labels: int,
+    each: int,
+    other_prompts: int,
+    other_each: int,
+    icc: float,
+    shared: bool,
+    *,
+    simulations: int,
+) -> Iterator[tuple[str, str, float]]:
+    """Simulate a design; yield systems, names and values of its figures."""
+    prompts = -(-labels // each)
+    names = np.repeat(np.arange(prompts), each)[:labels].astype(str).tolist()
+    first = 0 if shared else 1000
+    other_names = np.repeat(first + np.arange(other_prompts), other_each).astype(str).tolist()
+    true = float(SHARES @ LEVELS)
+    rng = np.random.default_rng(20261121)
+    rows = []
+    for _ in range(simulations):
+        human, judge = draw(rng, prompts, each + other_each if shared else each, rho, icc)
+        if shared:
+            human, judge, others = human[:, :each], judge[:, :each], judge[:, each:]
+        else:
+            _, others = draw(rng, other_prompts, other_each, rho, icc)
+        human, judge, others = human.ravel()[:labels], judge.ravel()[:labels], others.ravel()
+        estimate = ppi_mean(human, judge, others, clusters=names, other_clusters=other_names)
+        judge_values = np.concatenate([judge, others])
+        half = 1.96 * judge_values.std(ddof=1) / np.sqrt(len(judge_values))
+        plain = naive(human, judge, others)
+        rows.append(
+            (
+                estimate.low <= true <= estimate.high,
+                estimate.high - estimate.low,
+                estimate.labels_low <= true <= estimate.labels_high,
+                estimate.labels_high - estimate.labels_low,
+                plain[0] <= true <= plain[1],
+                abs(judge_values.mean() - true) <= half,
             )
-    print(f"{(time.perf_counter() - start) / calls * 1e6:.0f} microseconds per simulation, data included")
+        )
+    covers, width, labels_cover, labels_width, plain_covers, judge_covers = np.mean(rows, axis=0)
+    yield HENGWEN, "coverage", covers
+    yield "labels alone", "coverage", labels_cover
+    yield "plain PPI++", "coverage", plain_covers
+    yield "judge alone", "coverage", judge_covers
+    yield HENGWEN, "mean width", width
+    yield "labels alone", "mean width", labels_width
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = script_parser(__doc__)
+    parser.add_argument("--simulations", type=int, default=4000)
+    options = parser.parse_args()
+    print_entries(figures(options.simulations), as_json=options.json)
 
 
 if __name__ == "__main__":

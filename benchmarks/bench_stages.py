@@ -1,6 +1,6 @@
 """Measure whether a plan that generates and judges answers takes only as long as its slower stage.
 
-    .venv/bin/python benchmarks/bench_stages.py [--count 2000] [--concurrency 64]
+    .venv/bin/python benchmarks/bench_stages.py [--count 2000] [--concurrency 64] [--rounds 3]
 
 Two local servers answer after 50 ms and 200 ms; one is the model under test, and the other is the judge. The
 plan is run as a user runs it, and before that with a single sample, which measures the time of the start.
@@ -10,16 +10,18 @@ count x latency / concurrency.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bench_judges import stub
+from harness.figures import Figure, print_entries, script_parser
+from harness.processes import run_process, stub
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
 
 
 def write_plan(folder: Path, count: int, subject: str, judge: str) -> Path:
@@ -50,28 +52,34 @@ def write_plan(folder: Path, count: int, subject: str, judge: str) -> Path:
 def seconds(plan: Path, store: Path, concurrency: int) -> float:
     """Return the wall time of a run."""
     command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--store", str(store)]
-    begin = time.perf_counter()
-    subprocess.run([*command, "-j", str(concurrency)], check=True, env={**os.environ, "OPENAI_API_KEY": "x"})
-    return time.perf_counter() - begin
+    return run_process([*command, "-j", str(concurrency)], OPENAI_API_KEY="none").wall
+
+
+def ratio(subject: float, judge: float, count: int, concurrency: int) -> float:
+    """Return the wall time without the start, divided by the time of the slower stage."""
+    with stub(subject) as model, stub(judge) as judge_server, tempfile.TemporaryDirectory() as name:
+        folder, urls = Path(name), (model.url, judge_server.url)
+        start = seconds(write_plan(folder, 1, *urls), folder / "1.db", concurrency) - subject - judge
+        wall = seconds(write_plan(folder, count, *urls), folder / "2.db", concurrency) - start
+    return wall / (count * max(subject, judge) / concurrency)
+
+
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure both orders of the two latencies."""
+    for _ in range(options.rounds):
+        for subject, judge in ((0.05, 0.2), (0.2, 0.05)):
+            case = f"model {1000 * subject:.0f} ms, judge {1000 * judge:.0f} ms: wall / slower stage"
+            value = ratio(subject, judge, options.count, options.concurrency)
+            yield Figure(case=case, value=value, unit="x", high=1.1)
 
 
 def main() -> None:
-    """Print a line for each order of the two latencies."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=3)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--concurrency", type=int, default=64)
     options = parser.parse_args()
-    print(f"{'subject':>8} {'judge':>8} {'slower stage':>13} {'wall':>8} {'ratio':>6}")
-    for subject, judge in ((0.05, 0.2), (0.2, 0.05)):
-        with stub(subject) as one, stub(judge) as other, tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            start = seconds(write_plan(folder, 1, one, other), folder / "1.db", options.concurrency)
-            start -= subject + judge
-            plan = write_plan(folder, options.count, one, other)
-            wall = seconds(plan, folder / "2.db", options.concurrency) - start
-        slower = options.count * max(subject, judge) / options.concurrency
-        latencies = f"{subject * 1000:5.0f} ms {judge * 1000:5.0f} ms"
-        print(f"{latencies} {slower:11.2f} s {wall:6.2f} s {wall / slower:6.2f}")
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure the memory of a run over many samples, which must not grow with the number of samples.
 
-    .venv/bin/python benchmarks/bench_stream.py [--counts 50000 200000]
+    .venv/bin/python benchmarks/bench_stream.py [--counts 50000 200000] [--rounds 1]
 
 Samples and stored answers have some hundred characters; the plan has one cheap scorer, and the store is a
 SQLite file. Each number of samples runs in its own process, and then once more with the finished store.
@@ -16,6 +16,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.figures import Figure, print_entries, script_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def write_plan(folder: Path, count: int) -> Path:
@@ -51,24 +57,30 @@ def leg(plan: Path) -> None:
     print(json.dumps([time.perf_counter() - begin, above]))
 
 
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure a run over each number of samples, and a second run on its store."""
+    for count in options.counts:
+        for _ in range(options.rounds):
+            with tempfile.TemporaryDirectory() as name:
+                plan = write_plan(Path(name), count)
+                for case in (f"{count:,} samples", f"{count:,} samples, all completed"):
+                    command = [sys.executable, __file__, "--leg", str(plan)]
+                    process = subprocess.run(command, capture_output=True, text=True, check=True)
+                    seconds, above = json.loads(process.stdout)
+                    yield Figure(case=f"{case}: above the imports", value=above, unit="MB")
+                    yield Figure(case=case, value=seconds, unit="s")
+
+
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=1)
     parser.add_argument("--counts", type=int, nargs="+", default=[50_000, 200_000])
-    parser.add_argument("--leg", type=Path)
+    parser.add_argument("--leg", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.leg:
         leg(options.leg)
         return
-    print(f"{'samples':>10} {'run':>8} {'seconds':>8} {'MB above the imports':>21}")
-    for count in options.counts:
-        with tempfile.TemporaryDirectory() as name:
-            plan = write_plan(Path(name), count)
-            for attempt in ("first", "again"):
-                command = [sys.executable, __file__, "--leg", str(plan)]
-                process = subprocess.run(command, capture_output=True, text=True, check=True)
-                seconds, above = json.loads(process.stdout)
-                print(f"{count:>10,} {attempt:>8} {seconds:>8.1f} {above:>21.0f}")
+    print_entries(figures(options), as_json=options.json)
 
 
 if __name__ == "__main__":

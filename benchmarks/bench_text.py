@@ -14,10 +14,11 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.figures import HENGWEN, measure
 from hengwen.objective import bleu, corpus_bleu, near_duplicates, rouge, self_bleu
 
 if TYPE_CHECKING:
@@ -54,17 +55,25 @@ def pairs(request: pytest.FixtureRequest, lines: list[str]) -> Pairs:
     return [(noisy(reference), reference) for reference in references]
 
 
-def measure(benchmark: BenchmarkFixture, work: Callable[[], object], count: int, rounds: int = 5) -> None:
-    benchmark.pedantic(work, rounds=rounds, warmup_rounds=0)
-    benchmark.extra_info["per_second"] = round(count / benchmark.stats.stats.median)
+@pytest.fixture
+def size(pairs: Pairs) -> str:
+    return "one line" if len(pairs) == COUNT else "five lines"
+
+
+def measure_texts(
+    benchmark: BenchmarkFixture, work: Callable[[], object], case: str, count: int, **options: Any
+) -> None:
+    measure(benchmark, work, case, count=count, unit="µs", **options)
 
 
 @pytest.mark.parametrize("kind", ["rougeL", "rouge1", "rouge2", "rougeLsum"])
-def test_rouge(benchmark: BenchmarkFixture, pairs: Pairs, kind: str) -> None:
-    measure(benchmark, lambda: [rouge(*pair, kind) for pair in pairs], len(pairs))
+def test_rouge(benchmark: BenchmarkFixture, pairs: Pairs, size: str, kind: str) -> None:
+    measure_texts(
+        benchmark, lambda: [rouge(*pair, kind) for pair in pairs], f"{kind}, {size}, a pair", len(pairs)
+    )
 
 
-def test_rouge_l_of_rouge_score(benchmark: BenchmarkFixture, pairs: Pairs) -> None:
+def test_rouge_l_of_rouge_score(benchmark: BenchmarkFixture, pairs: Pairs, size: str) -> None:
     peer = pytest.importorskip("rouge_score.rouge_scorer")
 
     class Characters:
@@ -73,14 +82,29 @@ def test_rouge_l_of_rouge_score(benchmark: BenchmarkFixture, pairs: Pairs) -> No
 
     scorer = peer.RougeScorer(["rougeL"], tokenizer=Characters())
     some = pairs[: len(pairs) // 5]
-    measure(benchmark, lambda: [scorer.score(*reversed(pair)) for pair in some], len(some), rounds=1)
+    measure_texts(
+        benchmark,
+        lambda: [scorer.score(*reversed(pair)) for pair in some],
+        f"rougeL, {size}, a pair",
+        len(some),
+        system="rouge-score",
+        rounds=1,
+    )
 
 
-def test_rouge_l_of_rouge_chinese(benchmark: BenchmarkFixture, pairs: Pairs) -> None:
+def test_rouge_l_of_rouge_chinese(benchmark: BenchmarkFixture, pairs: Pairs, size: str) -> None:
     peer = pytest.importorskip("rouge_chinese").Rouge(metrics=["rouge-l"], exclusive=False)
     some = pairs[: len(pairs) // 5]
     texts = [[" ".join(pair[side]) for pair in some] for side in (0, 1)]
-    measure(benchmark, lambda: peer.get_scores(*texts), len(some), rounds=1)
+    measure_texts(
+        benchmark,
+        lambda: peer.get_scores(*texts),
+        f"rougeL, {size}, a pair",
+        len(some),
+        system="rouge-chinese",
+        rounds=1,
+        ratio_high=0.1,
+    )
 
 
 def clear_peer_caches() -> None:
@@ -92,8 +116,22 @@ def clear_peer_caches() -> None:
     TokenizerRegexp.__call__.cache_clear()
 
 
-@pytest.mark.parametrize("library", ["hengwen", "sacrebleu"])
-def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) -> None:
+def measure_bleu(
+    benchmark: BenchmarkFixture,
+    run_hengwen: Callable[[], object],
+    run_peer: Callable[[], object],
+    case: str,
+    pairs: Pairs,
+    library: str,
+) -> None:
+    if library == HENGWEN:
+        measure_texts(benchmark, run_hengwen, case, len(pairs))
+    else:
+        measure_texts(benchmark, run_peer, case, len(pairs), system=library, ratio_high=1.0)
+
+
+@pytest.mark.parametrize("library", [HENGWEN, "sacrebleu"])
+def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, size: str, library: str) -> None:
     from sacrebleu.metrics import BLEU
 
     peer = BLEU(tokenize="zh", effective_order=True)
@@ -106,11 +144,11 @@ def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) 
         clear_peer_caches()
         return [peer.sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
 
-    measure(benchmark, run_hengwen if library == "hengwen" else run_peer, len(pairs), rounds=3)
+    measure_bleu(benchmark, run_hengwen, run_peer, f"sentence BLEU, {size}, a pair", pairs, library)
 
 
-@pytest.mark.parametrize("library", ["hengwen", "sacrebleu"])
-def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) -> None:
+@pytest.mark.parametrize("library", [HENGWEN, "sacrebleu"])
+def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, size: str, library: str) -> None:
     from sacrebleu.metrics import BLEU
 
     hypotheses, references = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -123,12 +161,13 @@ def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) ->
         clear_peer_caches()
         return BLEU(tokenize="zh").corpus_score(hypotheses, [references]).score
 
-    measure(benchmark, run_hengwen if library == "hengwen" else run_peer, len(pairs), rounds=3)
+    measure_bleu(benchmark, run_hengwen, run_peer, f"corpus BLEU, {size}, a pair", pairs, library)
 
 
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_self_bleu(benchmark: BenchmarkFixture, lines: list[str], count: int) -> None:
-    measure(benchmark, lambda: self_bleu(lines[:count]), count, rounds=1)
+    case = f"self-BLEU of {count:,} lines, a line"
+    measure_texts(benchmark, lambda: self_bleu(lines[:count]), case, count, rounds=1)
 
 
 @pytest.mark.parametrize("count", [5_000, 10_000, 20_000, 40_000, 80_000])
@@ -141,7 +180,8 @@ def test_near_duplicates(benchmark: BenchmarkFixture, lines: list[str], count: i
     number of answers.
     """
     texts = answers(lines, count, stock=kind == "stock phrases")
-    measure(benchmark, lambda: near_duplicates(texts), count, rounds=1)
+    case = f"near duplicates of {count:,} texts ({kind}), a text"
+    measure_texts(benchmark, lambda: near_duplicates(texts), case, count, rounds=1)
 
 
 def answers(lines: list[str], count: int, *, stock: bool) -> list[str]:

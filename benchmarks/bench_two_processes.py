@@ -1,20 +1,18 @@
 """Count and time the calls of two processes that run one plan on one store at the same time.
 
-    .venv/bin/python benchmarks/bench_two_processes.py [--count 400] [--times 3]
+    .venv/bin/python benchmarks/bench_two_processes.py [--count 400] [--rounds 3]
     .venv/bin/python benchmarks/bench_two_processes.py --share [--in-flight 64] [--latency 0.05]
 
 Without ``--share``, on a SQLite file, the second process is refused, waits (``--wait``), or takes over when
 the first one is killed. With ``--share``, on a PostgreSQL server that the benchmark starts, one process runs
 the plan alone, one shares it with nobody, two share it, and of two the first is killed half-way. Every
-judgment needs one call; each further call is one that is paid for twice.
+judgment needs one call; each further call is one that is paid for twice. Targets: none without a
+kill, and at most those in flight at a kill.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,12 +22,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_judges import write_plan
+from harness.figures import Figure, print_entries, script_parser
+from harness.processes import stub
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
-STUB = Path(__file__).with_name("judge_stub.py")
+    from harness.processes import StubServer
+
 SERVER = Path(__file__).parents[1] / "tests" / "support"
+LATENCY = 0.05
+IN_FLIGHT = 16
+"""Calls in flight of `hengwen run` by default."""
 
 
 def run(plan: Path, store: str, *options: str) -> subprocess.Popen[str]:
@@ -39,19 +44,10 @@ def run(plan: Path, store: str, *options: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def stubbed_plan(count: int, latency: float = 0.05) -> Iterator[tuple[Path, list[int]]]:
-    """Yield a plan whose judge is a local server, and a list that gets the number of calls at the end."""
-    calls: list[int] = []
-    command = [sys.executable, str(STUB), str(latency)]
-    with (
-        tempfile.TemporaryDirectory() as name,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub,
-    ):
-        assert stub.stdin is not None
-        assert stub.stdout is not None
-        yield write_plan(Path(name), count, f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1"), calls
-        stub.stdin.close()
-        calls.append(sum(json.loads(stub.stdout.read()).values()))
+def stubbed_plan(count: int, latency: float = LATENCY) -> Iterator[tuple[Path, StubServer]]:
+    """Yield a plan whose judge is a local server, and the server, which counts the calls."""
+    with tempfile.TemporaryDirectory() as name, stub(latency) as server:
+        yield write_plan(Path(name), count, server.url), server
 
 
 def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, int, float]:
@@ -65,7 +61,7 @@ def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, int, float]:
     Returns:
         Number of calls, exit code of the second process, and seconds of both together.
     """
-    with stubbed_plan(count) as (plan, calls):
+    with stubbed_plan(count) as (plan, server):
         store = f"{plan.parent}/x.db"
         start = time.monotonic()
         first = run(plan, store)
@@ -78,7 +74,7 @@ def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, int, float]:
         code = second.wait()
         first.wait()
         seconds = time.monotonic() - start
-    return calls[0], code, seconds
+    return sum(server.counts.values()), code, seconds
 
 
 def shared_calls_of(
@@ -97,7 +93,7 @@ def shared_calls_of(
     Returns:
         Number of calls, seconds until the last process ended, CPU milliseconds of all processes a judgment.
     """
-    with stubbed_plan(count, latency) as (plan, calls):
+    with stubbed_plan(count, latency) as (plan, server):
         start = time.monotonic()
         running = [run(plan, store, *options) for _ in range(processes)]
         if kill:
@@ -110,7 +106,7 @@ def shared_calls_of(
             assert process.returncode == 0 or (kill and process is running[0])
             cpu += usage.ru_utime + usage.ru_stime
         seconds = time.monotonic() - start
-    return [calls[0], seconds, 1000 * cpu / count]
+    return [sum(server.counts.values()), seconds, 1000 * cpu / count]
 
 
 def wait_for_replies(store: str, count: int) -> None:
@@ -146,49 +142,56 @@ def databases() -> Iterator[Iterator[str]]:
         yield create(server)
 
 
+def figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure two processes that do not share a plan."""
+    count = options.count or 400
+    for name, wait, kill in (
+        ("is refused", False, False),
+        ("waits", True, False),
+        ("takes over", True, True),
+    ):
+        most = count + (IN_FLIGHT if kill else 0)
+        case = f"{count:,} judgments, the second process {name}"
+        for _ in range(options.rounds):
+            calls, _, seconds = calls_of(count, wait=wait, kill=kill)
+            yield Figure(case=case, value=calls, unit="calls", high=most)
+            yield Figure(case=case, value=seconds, unit="s")
+
+
+def sharing_figures(options: argparse.Namespace) -> Iterator[Figure]:
+    """Measure processes that run a plan alone or share it; interleaved."""
+    count = options.count or 2000
+    words = ["-j", str(options.in_flight)]
+    kinds = {
+        "one process alone": (words, 1, False),
+        "one process, --share": ([*words, "--share"], 1, False),
+        "two processes, --share": ([*words, "--share"], 2, False),
+        "two processes, --share, one killed": ([*words, "--share"], 2, True),
+    }
+    with databases() as urls:
+        for _ in range(options.rounds):
+            for name, (arguments, processes, kill) in kinds.items():
+                calls, seconds, cpu = shared_calls_of(
+                    count, options.latency, next(urls), arguments, processes=processes, kill=kill
+                )
+                case = f"{count:,} judgments on PostgreSQL, {name}"
+                most = count + (options.in_flight if kill else 0)
+                yield Figure(case=case, value=calls, unit="calls", high=most)
+                yield Figure(case=case, value=seconds, unit="s")
+                yield Figure(case=f"{case}: a judgment", value=cpu, unit="ms of CPU")
+
+
 def main() -> None:
-    """Print the counts of all runs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print the figures."""
+    parser = script_parser(__doc__, rounds=3)
     parser.add_argument("--count", type=int)
-    parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--share", action="store_true")
     parser.add_argument("--in-flight", type=int, default=64)
-    parser.add_argument("--latency", type=float, default=0.05)
+    parser.add_argument("--latency", type=float, default=LATENCY, help="seconds of a call, with --share")
     options = parser.parse_args()
-    os.environ["OPENAI_API_KEY"] = "x"
-    if options.share:
-        compare_sharing(options.count or 2000, options.latency, options.times, ["-j", str(options.in_flight)])
-        return
-    count = options.count or 400
-    for name, wait, kill in (("refused", False, False), ("waits", True, False), ("takes over", True, True)):
-        for _ in range(options.times):
-            calls, code, seconds = calls_of(count, wait=wait, kill=kill)
-            print(f"{name}: {calls} calls for {count} judgments, exit {code}, {seconds:.1f} s", flush=True)
-
-
-def compare_sharing(count: int, latency: float, times: int, options: list[str]) -> None:
-    """Print calls, seconds and CPU time of processes that run a plan alone or share it; interleaved."""
-    kinds = {
-        "one process alone": (options, 1, False),
-        "one process, --share": ([*options, "--share"], 1, False),
-        "two processes, --share": ([*options, "--share"], 2, False),
-        "two processes, --share, one killed": ([*options, "--share"], 2, True),
-    }
-    results: dict[str, list[list[float]]] = {name: [] for name in kinds}
-    with databases() as urls:
-        for _ in range(times):
-            for name, (words, processes, kill) in kinds.items():
-                results[name].append(
-                    shared_calls_of(count, latency, next(urls), words, processes=processes, kill=kill)
-                )
-    for name, rows in results.items():
-        calls, seconds, cpu = (sorted(column) for column in zip(*rows, strict=True))
-        print(
-            f"{name}: {[int(number) for number in calls]} calls for {count} judgments; "
-            f"median {statistics.median(seconds):.1f} s ({seconds[0]:.1f} to {seconds[-1]:.1f}), "
-            f"CPU {statistics.median(cpu):.2f} ms a judgment ({cpu[0]:.2f} to {cpu[-1]:.2f})",
-            flush=True,
-        )
+    os.environ["OPENAI_API_KEY"] = "none"
+    entries = sharing_figures(options) if options.share else figures(options)
+    print_entries(entries, as_json=options.json)
 
 
 if __name__ == "__main__":

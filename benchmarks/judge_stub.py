@@ -1,10 +1,12 @@
 """A server for benchmarks that answers every request with the same verdict after a fixed latency.
 
     python benchmarks/judge_stub.py LATENCY_SECONDS [--refuse 0.05] [--fail 0.05] [--rate 20]
+        [--content TEXT] [--tool NAME]
 
 The server prints its port and, when standard input closes, the number of requests by status. It can refuse a
 random share of requests (status 429, Retry-After: 1) and fail another (status 500), both drawn from a fixed
-seed. With ``--rate``, it refuses requests beyond this number a second.
+seed. With ``--rate``, it refuses requests beyond this number a second. ``--content`` is the text of the reply
+instead of the verdict, or the arguments of a call of the tool ``--tool``.
 """
 
 from __future__ import annotations
@@ -25,25 +27,33 @@ VERDICT = json.dumps(
     },
     ensure_ascii=False,
 )
-BODY = json.dumps(
-    {
+
+
+def encode_reply(content: str, tool: str | None = None) -> bytes:
+    """Return an HTTP response with a chat completion.
+
+    Args:
+        content: Text of the reply, or the arguments of the tool call in JSON.
+        tool: Name of the tool that the reply calls; None for a reply in text.
+    """
+    message: dict[str, object] = {"role": "assistant", "content": content}
+    if tool:
+        call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": content}}
+        message |= {"content": None, "tool_calls": [call]}
+    completion = {
         "id": "x",
         "object": "chat.completion",
         "created": 1,
         "model": "stub-1",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": VERDICT}, "finish_reason": "stop"}
-        ],
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if tool else "stop"}],
         "usage": {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960},
-    },
-    ensure_ascii=False,
-).encode()
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
-    len(BODY),
-    BODY,
-)
+    }
+    body = json.dumps(completion, ensure_ascii=False).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % len(body) + body
 
 
+REPLY = encode_reply(VERDICT)
 REFUSAL = b"HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
 ERROR = b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"
 
@@ -87,6 +97,7 @@ class Stub(asyncio.Protocol):
 
     latency = 0.0
     faults = Faults()
+    reply = REPLY
 
     def __init__(self) -> None:
         self._data = b""
@@ -105,7 +116,7 @@ class Stub(asyncio.Protocol):
             self._data = self._data[end + 4 + length :]
             status = self.faults.draw()
             latency = 0.0 if status == 429 else self.latency
-            reply = {200: REPLY, 429: REFUSAL, 500: ERROR}[status]
+            reply = {200: self.reply, 429: REFUSAL, 500: ERROR}[status]
             asyncio.get_running_loop().call_later(latency, self._answer, reply)
 
     def _answer(self, reply: bytes) -> None:
@@ -120,8 +131,11 @@ async def main() -> None:
     parser.add_argument("--refuse", type=float, default=0.0)
     parser.add_argument("--fail", type=float, default=0.0)
     parser.add_argument("--rate", type=float)
+    parser.add_argument("--content", default=VERDICT)
+    parser.add_argument("--tool")
     options = parser.parse_args()
     Stub.latency = options.latency
+    Stub.reply = encode_reply(options.content, options.tool)
     Stub.faults = Faults(options.refuse, options.fail, options.rate)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Stub, "127.0.0.1", 0, backlog=2048)

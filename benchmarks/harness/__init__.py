@@ -1,0 +1,1 @@
+"""What benchmarks share: their figures, their environment, and the table of results."""

@@ -1,0 +1,222 @@
+"""Benchmarks are not run here, only what combines their figures to a page."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.collect import figures_of_pytest, parse_lines, problems_of_pytest, run_script
+from harness.environment import error_line, peer_names
+from harness.figures import Figure, Problem, print_entries, to_json
+from harness.machine import Load, LoadSampler
+from harness.results import TopicResult, number, results_page, rows_of
+from harness.topics import TOPICS, Script
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SCRIPTS = sorted(path.name for path in BENCHMARKS.glob("bench_*.py"))
+LOAD = Load(low=0.5, high=1.25, others=0.1, cores=2)
+
+
+def figure(value, system="hengwen", case="a judgment", unit="ms of CPU", **targets):
+    return Figure(case=case, value=value, unit=unit, system=system, **targets)
+
+
+def result(*entries, **fields):
+    values = {
+        "name": "judges",
+        "title": "Judges",
+        "measured_at": "2026-01-02 03:04 UTC",
+        "commit": "abc",
+        "seconds": 61.2,
+        "load": LOAD,
+        "machine": {"processor": "P"},
+        "versions": {"hengwen": "0.1"},
+        "missing": {},
+    }
+    return TopicResult(**{**values, **fields}, entries={"bench_judges.py": list(entries)})
+
+
+def test_every_script_belongs_to_a_topic_and_every_topic_names_scripts_that_exist() -> None:
+    assert sorted({script.name for topic in TOPICS for script in topic.scripts}) == SCRIPTS
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_imports_names_that_exist_and_prints_its_help(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    module = importlib.import_module(name.removesuffix(".py"))
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    if hasattr(module, "main"):
+        with pytest.raises(SystemExit, match="0"):
+            module.main()
+
+
+def test_no_benchmark_has_more_than_four_hundred_lines() -> None:
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in BENCHMARKS.rglob("*.py")}
+    assert not {name: length for name, length in lengths.items() if length > 400}
+
+
+def test_no_peer_requires_torch() -> None:
+    pins = peer_names((BENCHMARKS / "requirements-bench.txt").read_text("utf-8"))
+    assert set(peer_names((BENCHMARKS / "peers.in").read_text("utf-8"))) <= set(pins)
+    assert "torch" not in pins
+
+
+def test_what_a_script_prints_is_read_again(capsys: pytest.CaptureFixture[str]) -> None:
+    entries = [figure(0.5, high=0.8), Problem(case="a judgment", system="peer", message="no module")]
+    print_entries(entries, as_json=True)
+    assert parse_lines(capsys.readouterr().out) == entries
+
+
+def test_a_script_alone_prints_figures_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    print_entries([figure(0.5, high=0.8), Problem(case="x", message="no module")], as_json=False)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split() == ["a", "judgment", "hengwen", "0.500", "ms", "of", "CPU", "≤", "0.8"]
+    assert second.split() == ["x", "hengwen", "not", "measured:", "no", "module"]
+
+
+@pytest.mark.parametrize("line", ["Traceback", "[1]", '{"value": 1}', '{"message": "m", "colour": 1}'])
+def test_a_line_that_is_no_figure_is_a_problem(line: str) -> None:
+    assert parse_lines(line) == [Problem(case="output of the script", message=line)]
+
+
+def test_rounds_of_pytest_become_times_of_one_text() -> None:
+    facts = {"case": "a lyric", "system": "peer", "count": 100, "unit": "µs", "targets": {"ratio_high": 0.5}}
+    report = {"benchmarks": [{"extra_info": facts, "stats": {"data": [0.02, 0.03]}}]}
+    assert figures_of_pytest(report) == [
+        figure(pytest.approx(value), "peer", "a lyric", "µs of CPU", ratio_high=0.5) for value in (200, 300)
+    ]
+
+
+def test_failed_and_skipped_tests_are_problems() -> None:
+    xml = (
+        '<testsuites><testsuite><testcase name="test_a"/>'
+        '<testcase name="test_b"><failure message="no">text\nE   assert 1 == 2\nb.py:3</failure></testcase>'
+        '<testcase name="test_c"><skipped message="ordpy is not installed"/></testcase>'
+        '<testcase name="" classname="bench_x"><error message="collection failure">E   ImportError: y</error>'
+        "</testcase></testsuite></testsuites>"
+    )
+    assert problems_of_pytest(xml) == [
+        Problem(case="test_b", message="assert 1 == 2"),
+        Problem(case="test_c", message="ordpy is not installed"),
+        Problem(case="bench_x", message="ImportError: y"),
+    ]
+
+
+def run(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *, seconds: int = 600):
+    (folder / "script.py").write_text(text, "utf-8")
+    monkeypatch.setattr("harness.collect.BENCHMARKS", folder)
+    script = Script(name="script.py", rounds=None, seconds=seconds)
+    return run_script(script, Path(sys.executable), rounds=None, is_quick=False)
+
+
+def test_a_script_that_fails_keeps_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"print({to_json(figure(1))!r}, flush=True)\nraise ValueError('no port')"
+    assert run(text, tmp_path, monkeypatch) == [
+        figure(1),
+        Problem(case="script.py", message="ValueError: no port"),
+    ]
+
+
+def test_a_script_beyond_its_time_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = run("import time\ntime.sleep(600)", tmp_path, monkeypatch, seconds=0)
+    assert entries == [Problem(case="script.py", message="stopped after 0 s")]
+
+
+def test_rounds_give_a_median_and_peers_a_ratio() -> None:
+    entries = [figure(3), figure(8, "peer"), figure(1), figure(2), figure(4, "peer"), figure(7, unit="s")]
+    rows = rows_of(entries)
+    assert [(row.figure.system, row.figure.unit, row.values, row.ratio) for row in rows] == [
+        ("hengwen", "ms of CPU", (3, 1, 2), None),
+        ("peer", "ms of CPU", (8, 4), pytest.approx(2 / 6)),
+        ("hengwen", "s", (7,), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "targets", "text", "is_met"),
+    [
+        (0.8, {"high": 0.8}, "≤ 0.8", True),
+        (0.81, {"high": 0.8}, "≤ 0.8", False),
+        (85, {"low": 85}, "≥ 85", True),
+        (84, {"low": 85}, "≥ 85", False),
+        (0.9, {"low": 0.75, "high": 0.85}, "0.75 to 0.85", False),
+        (0.8, {}, "", None),
+    ],
+)
+def test_a_target_is_compared_with_the_median(value, targets, text, is_met) -> None:
+    (row,) = rows_of([figure(value, **targets)])
+    assert (row.figure.target, row.is_met) == (text, is_met)
+
+
+@pytest.mark.parametrize(("peer", "is_met"), [(2.0, True), (1.9, False)])
+def test_a_target_of_a_ratio_is_met_by_hengwen(peer: float, is_met: bool) -> None:
+    row = rows_of([figure(1), figure(peer, "peer", ratio_high=0.5)])[1]
+    assert (row.figure.target, row.is_met) == ("ratio ≤ 0.5", is_met)
+
+
+def test_a_target_of_a_ratio_is_missed_without_a_figure_of_hengwen() -> None:
+    (row,) = rows_of([figure(2, "peer", ratio_high=0.5)])
+    assert row.is_met is False
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (5.0, "5"), (0.01234, "0.0123"), (-0.5, "-0.500"), (12.34, "12.3"), (1234.5, "1,234")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_the_page_has_a_row_for_each_figure_and_a_line_for_each_problem() -> None:
+    page = results_page(
+        [
+            result(
+                figure(0.5, high=0.8),
+                figure(0.7, high=0.8),
+                figure(2, "openai", ratio_high=0.55),
+                Problem(case="a judgment", system="deepeval", message="no <module> | name"),
+                missing={"ordpy": "no wheel"},
+            )
+        ]
+    )
+    assert "| a judgment | hengwen | 0.600 | 0.500 to 0.700 | ms of CPU | 2 |  | ≤ 0.8 | yes |" in page
+    assert "| a judgment | openai | 2 |  | ms of CPU | 1 | 0.300 | ratio ≤ 0.55 | yes |" in page
+    assert "- deepeval, a judgment: no &lt;module> \\| name" in page
+    assert "- ordpy: no wheel" in page
+    assert "| Judges | 2 | 0 | 1 |" in page
+    assert "Measured 2026-01-02 03:04 UTC at commit abc in 61 s." in page
+
+
+def test_a_result_is_read_as_it_was_kept() -> None:
+    kept = result(figure(0.5, high=0.8), Problem(case="x", message="m"))
+    assert TopicResult.from_json(json.loads(json.dumps(kept.to_json()))) == kept
+
+
+def test_a_busy_machine_is_named() -> None:
+    assert "busy:" not in LOAD.note
+    assert LOAD.note == "Load average 0.5 to 1.2; other programs kept 0.1 of 2 cores busy."
+    assert "**The machine was busy" in replace(LOAD, others=0.4).note
+    assert replace(LOAD, others=None).note == "Load average 0.5 to 1.2."
+
+
+def test_the_load_is_sampled_at_least_once() -> None:
+    with LoadSampler() as sampler:
+        pass
+    assert 0 <= sampler.load.low <= sampler.load.high
+
+
+def test_an_error_line_names_no_folder_of_the_machine() -> None:
+    text = "Traceback\n  ImportError: no name (/home/user/lib/peer/module.py)\n\n"
+    assert error_line(text) == "ImportError: no name (…/module.py)"
+    assert error_line("") == "no message"
+
+
+def test_names_of_peers_have_no_versions_and_no_comments() -> None:
+    assert peer_names("# peers\nray>=2  # engine\n\nrouge-score==1\n") == ["ray", "rouge-score"]
