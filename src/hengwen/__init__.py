@@ -53,11 +53,13 @@ if TYPE_CHECKING:
     from hengwen.reports.view.from_store import collect_view
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
+    from hengwen.runs.batch.options import BatchOptions
     from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
     from hengwen.store import Store, open_store
 
 _EXPORTS = {
     "BackendError": "errors",
+    "BatchOptions": "runs.batch.options",
     "ConfigError": "errors",
     "DataError": "errors",
     "DriftReport": "monitoring.drift.score_drift",
@@ -112,6 +114,7 @@ _EXPORTS = {
 
 __all__ = [
     "BackendError",
+    "BatchOptions",
     "ConfigError",
     "DataError",
     "DriftReport",

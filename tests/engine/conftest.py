@@ -96,6 +96,7 @@ class Bench:
     def __init__(self) -> None:
         self.ledger = MemoryLedger()
         self.meter: CallContext | None = None
+        self.pending = 0
 
     @staticmethod
     def wrap(meter: CallContext, backend: object, role: str, slots: int = 4, **more: object) -> LedgerBackend:
@@ -117,7 +118,7 @@ class Bench:
         self.meter = CallContext(self.ledger, committer, run)
         self.ledger.begin(self.run(run))
         job = Job(run=self.run(run), tasks=[make(self.meter)])
-        await execute(job, self.ledger, committer, concurrency=concurrency)
+        self.pending = await execute(job, self.ledger, committer, concurrency=concurrency)
         return {
             (row.sample_id, row.repeat, row.outcome.name): row.outcome
             for row in self.ledger.rows

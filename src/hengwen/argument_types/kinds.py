@@ -16,6 +16,7 @@ from typing import NamedTuple
 CHOICES = {
     *(
         "Alternative",
+        "BatchAction",
         "ClauseName",
         "Conflict",
         "Direction",
@@ -33,7 +34,7 @@ CHOICES = {
 """Names of ``Literal`` types; an argument of one of these types may be any text here, and the called function
 checks the text."""
 CLASSES = {
-    *("AdmissionItem", "Battles", "Failure", "HumanComparison", "JudgedAnswer", "Label"),
+    *("AdmissionItem", "BatchOptions", "Battles", "Failure", "HumanComparison", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "PeerReview", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hengwen._internal.bounded_queue import BoundedQueue
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
+from hengwen.engine.pending import CallPending
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
 from hengwen.engine.sharing.unit_queue import LocalUnits, SharedUnits
 
@@ -65,7 +66,7 @@ async def execute(
     progress: Progress | None = None,
     stopping: asyncio.Event | None = None,
     pool: ScoringPool | None = None,
-) -> None:
+) -> int:
     """Evaluate all responses of a run, except those whose scores are already recorded in the ledger.
 
     Args:
@@ -78,6 +79,9 @@ async def execute(
         progress: Called after every sample.
         stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
         pool: Worker processes that score; None to score in this process.
+
+    Returns:
+        Number of samples that were left for later, because their calls wait for a batch.
 
     Raises:
         CancelledError: The run was stopped.
@@ -102,7 +106,7 @@ async def execute(
         while (answered := await source.get()) is not None:
             if stop.is_set():
                 continue  # so that no earlier stage waits for a place in the queue
-            await _unless_stopped(run.evaluate(answered), stop)
+            await _evaluate(run, answered, stop)
             answers.complete(answered)
             count_completed()
             await yielder.yield_if_due()
@@ -123,6 +127,7 @@ async def execute(
         await _finish(job, run, committer)
     finally:
         committer.flush()
+    return run.pending
 
 
 def _units(
@@ -141,6 +146,8 @@ def _units(
 
 async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
     """Record what is computed from all responses; if processes share the run, one of them does it."""
+    if run.pending:
+        return  # some responses are missing
     if job.sharing is None:
         run.finish()
     else:
@@ -211,6 +218,14 @@ async def _batch(source: _Source, yielder: LoopYielder) -> list[Answered]:
         await yielder.yield_if_due()
         answered = source.get_nowait()
     return batch
+
+
+async def _evaluate(run: RunEvaluation, answered: Answered, stop: asyncio.Event) -> None:
+    """Evaluate a sample; if one of its calls waits for a batch, leave the sample for later."""
+    try:
+        await _unless_stopped(run.evaluate(answered), stop)
+    except CallPending:
+        run.pending += 1
 
 
 async def _unless_stopped(work: Coroutine[None, None, None], stop: asyncio.Event) -> None:

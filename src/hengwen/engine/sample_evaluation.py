@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 from hengwen._internal.answered_samples import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item, group_hash
+from hengwen.engine.pending import CallPending
 from hengwen.engine.recorder import ItemKey, Recorder
 from hengwen.engine.scoring import WHOLE_GROUP, pack_unit
 from hengwen.errors import JudgeError
@@ -124,13 +125,15 @@ class Answers:
 
     async def get(self) -> Answered | None:
         """Return the next sample with its responses; None after the last sample."""
-        unit = None if self._stopping.is_set() else await self._units.take()
-        if unit is None:
-            return None
-        task, sample, anchor = unit
-        if anchor is None and task.job.target is not None:
-            return self._run.answered(unit, await self._run.ask(task, task.job.target, sample))
-        return self._stored(unit)
+        while not self._stopping.is_set() and (unit := await self._units.take()) is not None:
+            task, sample, anchor = unit
+            if anchor is not None or task.job.target is None:
+                return self._stored(unit)
+            try:
+                return self._run.answered(unit, await self._run.ask(task, task.job.target, sample))
+            except CallPending:
+                self._run.pending += 1
+        return None
 
     def get_nowait(self) -> Answered | None:
         """Return the next sample with its stored responses; None if there is none at present."""
@@ -173,6 +176,8 @@ class RunEvaluation:
         self._recorder = Recorder(job, ledger, committer)
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
         self._sharing = job.sharing
+        self.pending = 0
+        """Number of samples that are left for later, because their calls wait for a batch."""
 
     def units(self) -> Iterator[RunUnit]:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""

@@ -199,6 +199,12 @@ class BackendSpec(StrictModel):
     tpm: Annotated[float, Field(gt=0)] | None = None
     """Tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
+    batch: bool = True
+    """Whether ``--batch`` sends the calls of this backend to a batch endpoint; False to send each at once."""
+    batch_price: PriceSpec | None = None
+    """Price of the batch endpoint; default: half of ``price``."""
+    batch_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Tokens of prompts that may wait at the batch endpoint at the same time; they are estimated."""
 
 
 class Plan(StrictModel):

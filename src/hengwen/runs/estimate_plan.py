@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.engine.budget import total
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.runs.batch_session import batch_price
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.resources import RunOptions, RunResources
 from hengwen.runs.stopping import run_until_complete
@@ -16,8 +17,10 @@ from hengwen.store.store import Store, open_store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hengwen.engine.metered_backend import Role
     from hengwen.plans.plan import Plan
     from hengwen.records import Usage
+    from hengwen.runs.batch.options import BatchOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,15 @@ class CostEstimate:
     """Cost at the prices of the plan; None if the price is unknown."""
 
 
-def estimate_plan(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchEstimate(CostEstimate):
+    """Estimated calls, tokens, cost and files of one backend whose calls are sent to a batch endpoint."""
+
+    files: int
+    """Number of files of the first round; calls that depend on replies follow in later rounds."""
+
+
+def estimate_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
@@ -40,6 +51,7 @@ def estimate_plan(
     limit: int | None = None,
     repeat: int | None = None,
     fresh: bool = False,
+    batch: BatchOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call.
@@ -54,13 +66,14 @@ def estimate_plan(
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
         fresh: Whether to count all calls, also those whose results the store has.
+        batch: Options for sending calls to batch endpoints; None to send each call at once.
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
     Returns:
         One estimate for each backend and role; models under test come first.
     """
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
-    options = RunOptions(limit=limit, fresh=fresh, dry=True)
+    options = RunOptions(limit=limit, fresh=fresh, batch=batch, dry=True)
     if isinstance(store, Store):
         return estimate_suite(suite, store, options)
     with open_store(store) as opened:
@@ -90,14 +103,15 @@ async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> lis
 
 def estimates_of(resources: RunResources) -> list[CostEstimate]:
     """Return the calls that a dry run counted; models under test come first."""
-    return [
-        CostEstimate(
-            backend=name,
-            role=role,
-            usage=backend.expected,
-            cost=total([(resources.price(name), backend.expected)]),
-        )
-        for (name, role), backend in sorted(
-            resources.dry_backends.items(), key=lambda item: item[0][1] == "judge"
-        )
-    ]
+    names = sorted(resources.dry_backends, key=lambda key: key[1] == "judge")
+    return [_estimate_of(resources, name, role) for name, role in names]
+
+
+def _estimate_of(resources: RunResources, name: str, role: Role) -> CostEstimate:
+    counts = None if resources.batches is None else resources.batches.file_counts(name, role)
+    if counts is None:
+        usage = resources.dry_backends[(name, role)].expected
+        cost = total([(resources.price(name), usage)])
+        return CostEstimate(backend=name, role=role, usage=usage, cost=cost)
+    cost = total([(batch_price(resources.specs[name]), counts.usage)])
+    return BatchEstimate(backend=name, role=role, usage=counts.usage, cost=cost, files=counts.files)

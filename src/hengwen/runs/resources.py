@@ -16,16 +16,18 @@ from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
+from hengwen.runs.batch_session import batch_session
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from hengwen.engine.evaluate import Evaluator
-    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
+    from hengwen.engine.metered_backend import CallContext, Role
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend, Judge
+    from hengwen.runs.batch.options import BatchOptions
     from hengwen.store.store import Store
 
 
@@ -53,6 +55,8 @@ class RunOptions:
     ``wait`` is a function, this process waits and calls it with a description of the other process."""
     share: bool = False
     """Whether this process shares the work with other processes that run the plan in the same store."""
+    batch: BatchOptions | None = None
+    """How calls are sent to batch endpoints; None to send each call at once."""
     checkpoints: Collection[str] | None = None
     """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
     make_limiter: Callable[[str, asyncio.Event], Limiter] | None = None
@@ -72,12 +76,17 @@ class RunResources:
 
     Raises:
         ConfigError: A backend is wrong; a budget is set, and a backend has no price; or a run should be both
-            fresh and shared.
+            fresh and shared, or be sent in batches and be fresh or shared.
     """
 
     def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
         if options.share and options.fresh:
             raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
+        if options.batch is not None and (options.share or options.fresh):
+            option = "--share" if options.share else "--fresh"
+            raise ConfigError(
+                f"{option} cannot be combined with --batch, which resumes until no call is missing"
+            )
         self.suite = suite
         self.store = store
         self.options = options
@@ -85,11 +94,13 @@ class RunResources:
         self.stopping = asyncio.Event()
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends
-        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=not options.dry)
+        sends = not options.dry and (options.batch is None or options.batch.action in ("run", "cancel"))
+        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=sends)
         self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {name: self._limiter(name) for name in self.specs}
+        self.batches = batch_session(self)
 
     def _limiter(self, name: str) -> Limiter:
         if self.options.dry:  # a dry run makes no call, so nothing is delayed
@@ -99,7 +110,7 @@ class RunResources:
         spec = self.specs[name]
         return Limiter(self.options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
 
-    def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> LedgerBackend:
+    def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> Backend:
         """Wrap a backend so that its calls are limited, counted against the budget, and recorded.
 
         Args:
@@ -113,7 +124,7 @@ class RunResources:
         if self.options.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
             backend = self.dry_backends.setdefault((name, role), dry_backend)
-        return context.wrap(
+        online = context.wrap(
             backend,
             role,
             self.limiters[name],
@@ -122,6 +133,7 @@ class RunResources:
             price=self.price(name),
             params=spec.params,
         )
+        return online if self.batches is None else self.batches.wrap(context, online, name, role, cache_scope)
 
     def judges(self, context: CallContext, task: LoadedTask, cache_scope: str) -> list[Judge]:
         """Build the judges of a task; judges that use the same backend share one wrapper of it.
@@ -188,6 +200,8 @@ class RunResources:
         """Close the backends, and end the worker processes."""
         if self._pool is not None:
             self._pool.close()
+        if self.batches is not None:
+            await self.batches.close()
         for backend in self.backends.values():
             await backend.close()
 

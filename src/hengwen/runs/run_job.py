@@ -61,7 +61,7 @@ async def run_job(
     status: Literal["finished", "interrupted", "failed"] = "failed"
     has_error = True
     try:
-        await execute(
+        pending = await execute(
             job,
             ledger,
             committer,
@@ -70,10 +70,13 @@ async def run_job(
             pool=resources.pool,
             progress=None if progress is None else partial(progress, run.checkpoint),
         )
-        if record_more is not None:
-            record_more()
+        if pending:
+            status = "interrupted"
+        else:
+            if record_more is not None:
+                record_more()
+            status = "failed" if _has_only_failures(resources.store, run) else "finished"
         has_error = False
-        status = "failed" if _has_only_failures(resources.store, run) else "finished"
     except (asyncio.CancelledError, KeyboardInterrupt):
         status = "interrupted"
         raise

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
+    from hengwen.runs.batch.options import BatchOptions
     from hengwen.runs.shared_plan import PlanSharing
 
 
@@ -47,6 +48,10 @@ class RunResult:
     """Names (TASK/SCORE) of scores that failed for every answer."""
     out_of_budget: bool = False
     """Whether calls were skipped because they might have exceeded the budget."""
+    pending_calls: int = 0
+    """Number of calls without a reply after an export or import; see ``BatchOptions``."""
+    exported: tuple[Path, ...] = ()
+    """Files of requests that an export wrote."""
 
 
 @checked_arguments
@@ -65,6 +70,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
     share: bool = False,
+    batch: BatchOptions | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
@@ -92,6 +98,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         share: Whether to share the work with other processes that run the plan in this store, which must be a
             PostgreSQL database, and that also share it. ``concurrency``, ``budget`` and the limits of a plan
             apply to each process.
+        batch: Options for sending calls to batch endpoints, whose price is lower; None to send each call at
+            once.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
@@ -104,6 +112,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
             share the work.
+        BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
 
@@ -125,6 +134,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         time_limit=time_limit,
         wait=wait,
         share=share,
+        batch=batch,
         progress=progress,
     )
     resolved = resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat)
@@ -147,6 +157,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
     share: bool = False,
+    batch: BatchOptions | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
@@ -169,6 +180,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         time_limit: Seconds after which no new call is made.
         wait: Whether to wait if another process runs the plan; or a function to call when this process waits.
         share: Whether to share the work with other processes that run the plan in this PostgreSQL database.
+        batch: Options for sending calls to batch endpoints; None to send each call at once.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
 
@@ -181,6 +193,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
             share the work.
+        BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         CancelledError: The task was cancelled; calling this function again resumes the run.
 
@@ -203,6 +216,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         time_limit=time_limit,
         wait=wait,
         share=share,
+        batch=batch,
         progress=progress,
     )
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
@@ -246,23 +260,34 @@ async def _run_suite(
     suite: LoadedPlan, store: Store, options: RunOptions, interrupts: Interrupts
 ) -> RunResult:
     resources = RunResources(suite, store, options)
-    runs: list[Run] = []
-    warnings = list(suite.warnings)
+    session = resources.batches
     try:
         with (
             interrupts.stop_on_request(resources.stopping),
             stop_after(resources.stopping, options.time_limit),
         ):
             async with _lock(store, suite.plan.name, resources.stopping, options) as sharing:
-                for order, checkpoint in enumerate(suite.plan.checkpoints):
-                    if options.checkpoints is not None and checkpoint.name not in options.checkpoints:
-                        continue
-                    checkpoint_run = CheckpointRun(resources, order, sharing)
-                    runs.append(await checkpoint_run.execute())
-                    warnings += checkpoint_run.warnings
+                if session is None:
+                    runs, warnings = await _evaluate(resources, sharing)
+                else:
+                    runs, warnings = await session.run(lambda: _evaluate(resources, sharing)) or ([], [])
+                    warnings += session.all_warnings()
     finally:
         await resources.close()
-    return run_result(resources, runs, warnings)
+    return run_result(resources, runs, [*suite.warnings, *warnings])
+
+
+async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tuple[list[Run], list[str]]:
+    """Evaluate all checkpoints; return their runs and warnings."""
+    runs: list[Run] = []
+    warnings: list[str] = []
+    options = resources.options
+    for order, checkpoint in enumerate(resources.suite.plan.checkpoints):
+        if options.checkpoints is None or checkpoint.name in options.checkpoints:
+            checkpoint_run = CheckpointRun(resources, order, sharing)
+            runs.append(await checkpoint_run.execute())
+            warnings += checkpoint_run.warnings
+    return runs, warnings
 
 
 def _lock(
@@ -278,7 +303,7 @@ def _lock(
 
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
     """Return the runs with their failures, counted in the store."""
-    suite, store = resources.suite, resources.store
+    suite, store, session = resources.suite, resources.store, resources.batches
     task_scores = {f"{task.spec.name}/{name}" for task in suite.tasks for name in task.task_scores}
     failures: Counter[str] = Counter()
     unscored = []
@@ -300,4 +325,6 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         else {},
         unscored=tuple(unscored),
         out_of_budget=resources.budget.stopped,
+        pending_calls=0 if session is None else session.pending_calls,
+        exported=() if session is None else session.exported,
     )

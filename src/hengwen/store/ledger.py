@@ -130,7 +130,6 @@ class SqlLedger:
             with store_errors(self._engine), self._engine.connect() as connection:
                 self._stored_calls = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
         if not self._stored_calls.might_contain(call_key):
-            self._numbers[(call_key, cache_scope)] = 0
             return
         query = select(attempt).where(attempt.c.call_key == call_key, attempt.c.cache_scope == cache_scope)
         with store_errors(self._engine), self._engine.connect() as connection:
@@ -146,7 +145,7 @@ class SqlLedger:
     def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt of a call."""
         self.find_call(call_key, cache_scope)
-        return self._numbers[(call_key, cache_scope)] + 1
+        return self._numbers.get((call_key, cache_scope), 0) + 1
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
         """Record an answer and its sample."""

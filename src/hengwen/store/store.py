@@ -14,6 +14,7 @@ from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import tables
+from hengwen.store.batches import BatchStore
 from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
@@ -113,6 +114,10 @@ class Store:
     def ledger(self) -> SqlLedger:
         """Return a ledger that writes to this store."""
         return SqlLedger(self._engine, self._writer)
+
+    def batches(self, plan: str) -> BatchStore:
+        """Return the calls of a plan that are sent in files to batch endpoints."""
+        return BatchStore(self._engine, self._writer, plan)
 
     def runs(self, plan: str | None = None) -> list[Run]:
         """Return all runs of checkpoints, or those of one plan, newest first."""

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0010"
+HEAD = "0011"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
@@ -174,3 +174,43 @@ look = Table(
     UniqueConstraint("series", "number", name="look_number"),
 )
 """Table that numbers, from 1, the runs that were tested against one baseline."""
+
+batch = Table(
+    "batch",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("plan", String, nullable=False),
+    Column("backend", String, nullable=False),
+    Column("runs", Text, nullable=False),
+    Column("shard", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("cost", Float, nullable=False),
+    Column("file_id", String, nullable=False),
+    Column("remote_id", String, nullable=False),
+    Column("created", String, nullable=False),
+    Index("batch_plan", "plan", "state"),
+)
+"""Table of the files of requests that a run sends to a batch endpoint. A row is committed before its file is
+uploaded."""
+
+batch_request = Table(
+    "batch_request",
+    metadata,
+    Column("plan", String, nullable=False),
+    Column("custom_id", String, nullable=False),
+    Column("batch_id", String, nullable=False),
+    Column("call_key", String, nullable=False),
+    Column("cache_scope", String, nullable=False),
+    Column("attempt_no", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("response_format", String, nullable=False),
+    Column("logprobs", Integer),
+    Column("message", Text, nullable=False),
+    PrimaryKeyConstraint("plan", "custom_id"),
+    Index("batch_request_batch", "batch_id"),
+)
+"""Table of the calls in the files of ``batch``; the prompts and replies are in ``attempt``."""

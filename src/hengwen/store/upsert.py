@@ -31,6 +31,8 @@ UNIQUE_COLUMNS = {
     "note": ("id",),
     "evaluation": ("run_id", "sample_id", "repeat", "series_id"),
     "completed_unit": ("unit",),
+    "batch": ("id",),
+    "batch_request": ("plan", "custom_id"),
 }
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""

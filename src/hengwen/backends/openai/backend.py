@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
 from hengwen.backends.http.errors import MAX_RAW, redact, status_error
+from hengwen.backends.openai.batch_client import BatchClient
+from hengwen.backends.openai.batch_lines import BatchLines
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.openai.schema_modes import SchemaModes
@@ -161,6 +163,14 @@ class OpenAIBackend:
         transport, self._transport = self._transport, None
         if transport is not None:
             await transport.close()
+
+    def batch_lines(self) -> BatchLines:
+        """Return the encoder and decoder of the lines of batch files, which share the response format."""
+        return BatchLines(self._encoder, self._schema_modes, self._access.secrets, self.api_key_env)
+
+    def batch_client(self) -> BatchClient:
+        """Return a client of the batch endpoint of the same server."""
+        return BatchClient(self._base_url, self.api_key_env, self.timeout)
 
     def _connect(self) -> HttpTransport:
         """Return the HTTP connections of the running event loop, with URL and headers from ``openai``."""

@@ -8,12 +8,19 @@ from typing import Annotated, Literal
 import typer
 
 from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_error, print_waiting
+from hengwen.cli.ui.messages import print_error, print_info, print_waiting
 
 
 def run(
     context: typer.Context,
     plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[export FOLDER | import FILE... | cancel]",
+            help="With --batch: write the calls to files, read files of replies, or cancel the batches.",
+        ),
+    ] = None,
     output: options.Outputs = None,
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
@@ -28,6 +35,9 @@ def run(
     fresh: options.Fresh = False,
     wait: options.Wait = False,
     share: options.Share = False,
+    batch: options.Batch = False,
+    poll: options.Poll = 60.0,
+    online_below: options.OnlineBelow = 0,
     strict: options.Strict = False,
     lang: language.Lang = None,
     trust: options.Trust = False,
@@ -41,6 +51,7 @@ def run(
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     from hengwen._internal.gc_tuning import relaxed_gc
+    from hengwen.cli.batch.words import batch_options, resume_hint, show_action
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
@@ -52,6 +63,14 @@ def run(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
+    batches = batch_options(
+        words or (),
+        batch=batch,
+        refused={"--fresh": fresh, "--share": share, "--engine ray": engine == "ray"},
+        poll=poll,
+        online_below=online_below,
+        report=None if quiet or as_json else print_info,
+    )
     if engine == "ray":
         _check_ray(store, fresh=fresh, budget=budget, only_this_machine=ray_address is None)
     else:
@@ -69,6 +88,7 @@ def run(
                 limit=limit,
                 repeat=repeat,
                 fresh=fresh,
+                batch=batches,
                 trust=True,
             )
             show_estimates(estimates, as_json=as_json)
@@ -108,12 +128,15 @@ def run(
                         time_limit=time_limit,
                         wait=print_waiting if wait else False,
                         share=share,
+                        batch=batches,
                         progress=progress,
                         trust=True,
                     )
         except KeyboardInterrupt:
-            print_error(f"interrupted; the results are in {opened.name}, the same command resumes the run")
+            print_error(f"interrupted; the results are in {opened.name}, {resume_hint(batches, plan)}")
             raise
+        if batches is not None and show_action(batches, result, plan, as_json=as_json):
+            raise typer.Exit
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view
 

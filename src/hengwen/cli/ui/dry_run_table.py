@@ -26,4 +26,11 @@ def show_estimates(estimates: Sequence[CostEstimate], *, as_json: bool) -> None:
         cost = (
             "unknown cost (the plan has no price)" if estimate.cost is None else f"about {estimate.cost:.4f}"
         )
-        typer.echo(f"{estimate.backend} ({estimate.role}): {estimate.usage.calls:,} calls, {tokens}, {cost}")
+        calls = f"{estimate.usage.calls:,} calls{_in_files(estimate)}"
+        typer.echo(f"{estimate.backend} ({estimate.role}): {calls}, {tokens}, {cost}")
+
+
+def _in_files(estimate: CostEstimate) -> str:
+    """Return the number of batch files in words; "" if the calls are not sent as a batch."""
+    files = getattr(estimate, "files", None)
+    return "" if files is None else f" in {files:,} batch {'file' if files == 1 else 'files'}"

@@ -107,6 +107,30 @@ Share = Annotated[
         "a PostgreSQL database.",
     ),
 ]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch", help="Send the calls in files to the batch endpoint, at a lower price; resumable."
+    ),
+]
+Poll = Annotated[
+    float,
+    typer.Option(
+        "--poll",
+        min=0,
+        envvar="HENGWEN_POLL",
+        help="With --batch: seconds between two questions for the state of the batches.",
+    ),
+]
+OnlineBelow = Annotated[
+    int,
+    typer.Option(
+        "--online-below",
+        min=0,
+        envvar="HENGWEN_ONLINE_BELOW",
+        help="With --batch: send a round of fewer calls than this one by one, at the full price.",
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Quiet = Annotated[

@@ -1,0 +1,258 @@
+"""Client of OpenAI's Batch API: upload files of requests, create batches, and download the replies.
+
+Unlike single calls, a batch needs few HTTP calls, so the client of the ``openai`` package serves here: it
+streams files, pages through lists, and knows the fields of the API. Its own retries are off, because a call
+that creates a batch may only be repeated after a look at the list of batches.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hengwen.backends.http.endpoint import NO_KEY, Endpoint, without_secrets
+from hengwen.backends.http.errors import redact, status_error
+from hengwen.backends.openai.batch_lines import ENDPOINT
+from hengwen.errors import BackendError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from httpx2 import Request as HttpRequest
+
+CHUNK = 1 << 16
+"""Bytes that are read from the network at once."""
+PAGE = 100
+"""Batches in one page of the list of batches, the maximum that the API allows."""
+FINAL_STATUSES = ("completed", "failed", "expired", "cancelled")
+MISSING_STATUSES = (404, 410)
+"""HTTP statuses of a batch or file that the provider does not have."""
+TOKEN_LIMIT_CODE = "token_limit_exceeded"  # noqa: S105 - a code of the API
+"""Code of the error that there is no room for the tokens of a batch until others have ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteBatch:
+    """A batch as the provider describes it."""
+
+    id: str
+    status: str
+    input_file_id: str = ""
+    output_file_id: str = ""
+    """Id of the file with the replies; empty if there are none."""
+    error_file_id: str = ""
+    """Id of the file with the calls that failed; empty if none did."""
+    metadata: dict[str, str] = field(default_factory=dict)
+    errors: tuple[tuple[str, str], ...] = ()
+    """(code, message) of each reason why the input file was refused."""
+    completed: int = 0
+    failed: int = 0
+    total: int = 0
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the provider has stopped processing the batch."""
+        return self.status in FINAL_STATUSES
+
+    @property
+    def lacks_replies(self) -> bool:
+        """Whether calls were executed, but the file with their replies is not there yet."""
+        return self.completed > 0 and not self.output_file_id
+
+    @property
+    def exceeds_token_limit(self) -> bool:
+        """Whether the batch was refused only because too many tokens are waiting at the provider."""
+        return self.status == "failed" and any(code == TOKEN_LIMIT_CODE for code, _ in self.errors)
+
+
+class MissingError(BackendError):
+    """The provider has no such batch or file, or it has deleted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """An uploaded file as the provider describes it."""
+
+    id: str
+    name: str
+    bytes: int
+
+
+class BatchClient:
+    """Client of the batch endpoint of one backend, for the event loop in which it was created.
+
+    Every method raises a BackendError if the endpoint gives no usable answer; ``retryable`` states whether
+    the same call may succeed later.
+
+    Args:
+        base_url: Valid URL of the endpoint.
+        api_key_env: Name of the environment variable that holds the key.
+        timeout: Seconds to wait for the next bytes of an answer.
+    """
+
+    def __init__(self, base_url: str, api_key_env: str, timeout: float) -> None:
+        from httpx2 import AsyncClient, create_ssl_context
+        from openai import AsyncOpenAI
+
+        access = Endpoint(base_url, api_key_env)
+        self._secrets = access.secrets
+        self._api_key_env = api_key_env
+        self.endpoint = without_secrets(base_url)
+        self._client = AsyncOpenAI(
+            api_key=access.key or NO_KEY,
+            base_url=access.url,
+            default_headers=access.headers,
+            default_query=access.query,
+            max_retries=0,
+            timeout=timeout,
+            http_client=AsyncClient(
+                proxy=access.proxy,
+                trust_env=False,
+                timeout=timeout,
+                verify=create_ssl_context(),
+                event_hooks={"request": [_remove_platform_headers]},
+            ),
+        )
+
+    async def upload(self, path: Path, name: str) -> str:
+        """Upload a file of requests, and return the id that the provider gives it.
+
+        Args:
+            path: The file; it is not read into memory as a whole.
+            name: Name of the file at the provider.
+        """
+        with self._errors(), path.open("rb") as content:
+            uploaded = await self._client.files.create(file=(name, content), purpose="batch")
+            return _id_of(uploaded)
+
+    async def create(self, file_id: str, metadata: dict[str, str]) -> RemoteBatch:
+        """Start a batch.
+
+        Args:
+            file_id: Id of the uploaded file of requests.
+            metadata: At most 16 texts by name; names of up to 64 and texts of up to 512 characters.
+        """
+        with self._errors():
+            created = await self._client.batches.create(
+                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata=metadata
+            )
+            return self._remote(created)
+
+    async def retrieve(self, batch_id: str) -> RemoteBatch:
+        """Return the present state of a batch."""
+        with self._errors():
+            return self._remote(await self._client.batches.retrieve(batch_id))
+
+    async def cancel(self, batch_id: str) -> RemoteBatch:
+        """Ask the provider to cancel a batch; replies that exist then are kept."""
+        with self._errors():
+            return self._remote(await self._client.batches.cancel(batch_id))
+
+    async def batches(self) -> AsyncIterator[RemoteBatch]:
+        """Yield all batches of the account, the newest first."""
+        ids: set[str] = set()
+        with self._errors():
+            async for batch in self._client.batches.list(limit=PAGE):
+                remote = self._remote(batch)
+                if remote.id in ids:  # a server that ignores the cursor sends the same page for ever
+                    return
+                ids.add(remote.id)
+                yield remote
+
+    async def files(self) -> AsyncIterator[RemoteFile]:
+        """Yield all uploaded files of requests of the account."""
+        ids: set[str] = set()
+        with self._errors():
+            async for file in self._client.files.list(purpose="batch"):
+                file_id = _id_of(file)
+                if file_id in ids:
+                    return
+                ids.add(file_id)
+                yield RemoteFile(file_id, _text(file.filename), _count(file.bytes))
+
+    async def download(self, file_id: str, path: Path) -> None:
+        """Write the content of a file to a path, without reading it into memory as a whole."""
+        with self._errors(), path.open("wb") as target:
+            async with self._client.files.with_streaming_response.content(file_id) as response:
+                async for chunk in response.iter_bytes(CHUNK):
+                    target.write(chunk)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _remote(self, batch: Any) -> RemoteBatch:
+        counts = getattr(batch, "request_counts", None)
+        metadata = batch.metadata if isinstance(batch.metadata, dict) else {}
+        errors = getattr(getattr(batch, "errors", None), "data", None)
+        return RemoteBatch(
+            id=_id_of(batch),
+            status=_text(batch.status),
+            input_file_id=_text(batch.input_file_id),
+            output_file_id=_text(batch.output_file_id),
+            error_file_id=_text(batch.error_file_id),
+            metadata={str(name): str(value) for name, value in metadata.items()},
+            errors=tuple(
+                (
+                    _text(getattr(error, "code", "")),
+                    redact(_text(getattr(error, "message", "")), self._secrets),
+                )
+                for error in (errors if isinstance(errors, list) else ())
+            ),
+            completed=_count(getattr(counts, "completed", 0)),
+            failed=_count(getattr(counts, "failed", 0)),
+            total=_count(getattr(counts, "total", 0)),
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the ``openai`` package into BackendErrors without secrets."""
+        from httpx2 import HTTPError
+        from openai import APIStatusError, OpenAIError
+
+        try:
+            yield
+        except APIStatusError as error:
+            answer = error.response
+            refusal = status_error(
+                answer.status_code,
+                answer.headers,
+                answer.text,
+                secrets=self._secrets,
+                api_key_env=self._api_key_env,
+            )
+            if answer.status_code in MISSING_STATUSES:
+                refusal = MissingError(str(refusal), status=refusal.status, raw=refusal.raw)
+            raise refusal from None
+        except (OpenAIError, HTTPError, ValueError, AttributeError) as error:
+            cause: BaseException = error.__cause__ or error
+            words = redact(str(cause), self._secrets) or type(cause).__name__
+            raise BackendError(f"no usable answer from {self.endpoint}: {words}", retryable=True) from None
+
+
+async def _remove_platform_headers(request: HttpRequest) -> None:
+    """Remove the headers that describe the platform and the Python version."""
+    for name in [name for name in request.headers if name.lower().startswith("x-stainless-")]:
+        del request.headers[name]
+
+
+def _id_of(value: Any) -> str:
+    """Return the id of a file or batch.
+
+    Raises:
+        ValueError: There is no id.
+    """
+    identity = _text(getattr(value, "id", None))
+    if not identity:
+        raise ValueError("the answer has no id")
+    return identity
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,152 @@
+"""Lines of the JSONL files of batch endpoints: encode a request, and decode the line that answers it.
+
+OpenAI's Batch API, ``vllm run-batch`` and other compatible programs use the same lines.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact, status_error
+from hengwen.backends.openai.reply import read_reply
+from hengwen.errors import BackendError
+from hengwen.io.text_safety import replace_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.backends.openai.request import ChatRequestEncoder
+    from hengwen.backends.openai.schema_modes import SchemaModes
+    from hengwen.records import Reply, Request
+
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+MAX_ID = 64
+"""Maximum number of characters of a ``custom_id``."""
+EXPIRED_CODES = ("batch_expired", "batch_cancelled")
+"""Codes of requests that were not executed before the batch ended."""
+SERVER_ERROR = 500
+
+
+class BatchLine(NamedTuple):
+    """A decoded line of an output or error file."""
+
+    custom_id: str
+    status: int | None
+    """HTTP status of the call; None if the request was not executed."""
+    body: object
+    """Body of the HTTP answer, or the error."""
+
+
+def read_line(raw: bytes) -> BatchLine | None:
+    """Decode a line of an output or error file.
+
+    Returns:
+        The line; None if it is no JSON object with a ``custom_id``, such as a truncated line.
+
+    Examples:
+        >>> read_line(b'{"custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": null}')
+        BatchLine(custom_id='a', status=200, body={})
+        >>> read_line(b'{"custom_id": "a", "response": null, "error": {"code": "batch_expired"}}')
+        BatchLine(custom_id='a', status=None, body={'code': 'batch_expired'})
+        >>> read_line(b'{"custom_id": "a", "resp') is None
+        True
+    """
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    custom_id = value.get("custom_id") if isinstance(value, dict) else None
+    if not isinstance(custom_id, str) or not 0 < len(custom_id) <= MAX_ID:
+        return None
+    response, error = value.get("response"), value.get("error")
+    if not isinstance(response, dict):
+        return BatchLine(custom_id, None, error)
+    status, body = response.get("status_code"), response.get("body")
+    if not isinstance(status, int) or isinstance(status, bool):
+        status = SERVER_ERROR if error else 200
+    return BatchLine(custom_id, status, error if body is None else body)
+
+
+class BatchLines:
+    """Encode requests and decode replies of one backend, in the response formats that its endpoint accepts.
+
+    Args:
+        encoder: Encoder of the request bodies.
+        schema_modes: Response formats of the endpoint; a refused format is remembered.
+        secrets: Texts, such as the key, that are replaced by ``[hidden]`` if a reply repeats them.
+        api_key_env: Name of the variable that holds the key, for messages.
+    """
+
+    def __init__(
+        self, encoder: ChatRequestEncoder, schema_modes: SchemaModes, secrets: Sequence[str], api_key_env: str
+    ) -> None:
+        self._encoder = encoder
+        self._schema_modes = schema_modes
+        self._secrets = tuple(secrets)
+        self._api_key_env = api_key_env
+
+    def encode(self, custom_id: str, request: Request) -> tuple[bytes, str, int | None]:
+        """Return the line of a request, its response format, and the number of log-probabilities requested.
+
+        Args:
+            custom_id: Id with which the reply refers to this request: ASCII letters, digits and hyphens.
+            request: The request.
+        """
+        response_format = self._schema_modes.current if request.schema is not None else ""
+        logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
+        body = self._encoder.encode(request, response_format, logprobs)
+        head = f'{{"custom_id":"{custom_id}","method":"POST","url":"{ENDPOINT}","body":'
+        return head.encode() + body + b"}\n", response_format, logprobs
+
+    def decode(self, line: BatchLine, response_format: str) -> Reply:
+        """Return the reply in a line.
+
+        Args:
+            line: Line of an output or error file.
+            response_format: Response format of the request.
+
+        Raises:
+            BackendError: The line holds no usable reply; ``retryable`` states whether the same request may
+                succeed in another batch.
+        """
+        if line.status is None:
+            raise self._error_of(line.body)
+        if line.status < 300:
+            return read_reply(line.body, 0.0, self._secrets, response_format=response_format, logprobs=True)
+        raise status_error(
+            line.status,
+            {},
+            line.body if isinstance(line.body, str) else json.dumps(line.body, ensure_ascii=False),
+            secrets=self._secrets,
+            api_key_env=self._api_key_env,
+        )
+
+    def is_refused_format(
+        self, status: int | None, error: BackendError, response_format: str, logprobs: int | None
+    ) -> bool:
+        """Return whether an error refuses the response format, and a looser format is left to try.
+
+        From then on, requests are encoded in the looser format.
+
+        Args:
+            status: HTTP status of the call; None if the request was not executed.
+            error: Error of the call.
+            response_format: Response format of the request.
+            logprobs: Number of log-probabilities requested.
+        """
+        return status is not None and self._schema_modes.downgrade_on(
+            status, error, response_format, logprobs
+        )
+
+    def _error_of(self, error: object) -> BackendError:
+        """Return the error of a request that was not executed."""
+        words = redact(message_of_error_body({"error": error}), self._secrets) or "no message"
+        code: Any = error.get("code") if isinstance(error, dict) else None
+        text = redact(replace_surrogates(json.dumps(error, ensure_ascii=False)), self._secrets)
+        return BackendError(
+            f"the batch did not execute this request: {words}",
+            status="timeout" if code in EXPIRED_CODES else "transport_error",
+            raw=text[:MAX_RAW],
+            retryable=True,
+        )

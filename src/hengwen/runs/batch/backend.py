@@ -1,0 +1,188 @@
+"""Backend of a run in batches: it answers from the store, and collects every other call in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hengwen.engine.attempt_codec import reply_of
+from hengwen.engine.budget import estimate
+from hengwen.engine.pending import CallPending
+from hengwen.errors import BackendError, JudgeError
+from hengwen.records import Attempt, digest
+from hengwen.store.batches import BATCHED, UNREAD, BatchCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hengwen.backends.openai.batch_lines import BatchLines
+    from hengwen.engine.budget import Price
+    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
+    from hengwen.protocols import Parsed
+    from hengwen.records import Reply, Request
+    from hengwen.runs.batch.queue import BatchQueue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchedBackend:
+    """What a run in batches must know of one backend of the plan."""
+
+    name: str
+    lines: BatchLines
+    price: Price | None
+    """Price of the batch endpoint; None if it is unknown."""
+    params: Mapping[str, object]
+    retries: int
+
+
+class BatchBackend:
+    """Answer a call from the ledger or from a downloaded reply; add it to a file if there is no reply.
+
+    A downloaded reply is parsed and recorded like the reply to a single call. If it cannot be parsed, each
+    later pass of the same run raises the same error again, so that the repair call can go into the next file.
+
+    Args:
+        context: State of the run.
+        online: Backend that sends a call at once.
+        backend: The backend of the plan.
+        role: Role of the calls.
+        cache_scope: Empty if the replies of all runs may be reused; a run id if only those of this run may.
+        queue: Calls of the plan that wait for a batch endpoint.
+    """
+
+    def __init__(
+        self,
+        context: CallContext,
+        online: LedgerBackend,
+        backend: BatchedBackend,
+        role: Role,
+        cache_scope: str,
+        queue: BatchQueue,
+    ) -> None:
+        self._context = context
+        self._online = online
+        self._backend = backend
+        self._role: Role = role
+        self._cache_scope = cache_scope
+        self._queue = queue
+
+    @property
+    def signature(self) -> str:
+        """Signature of the backend."""
+        return self._online.signature
+
+    @property
+    def endpoint(self) -> str:
+        """Endpoint of the backend."""
+        return self._online.endpoint
+
+    async def close(self) -> None:
+        """Close the backend."""
+        await self._online.close()
+
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply to a request, without parsing it; see ``complete_parsed``."""
+        reply, _ = await self.complete_parsed(request, _no_value)
+        return reply
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with its parsed value.
+
+        Raises:
+            CallPending: The call waits in a file.
+            JudgeError: The reply cannot be parsed.
+            BackendError: The call failed for good, or it would exceed the budget.
+            StoreError: The store failed.
+        """
+        call_key = request.key(self.endpoint)
+        custom_id = custom_id_of(call_key, self._cache_scope)
+        call = self._queue.find(custom_id)
+        if call is not None and call.attempt.status == UNREAD and not self._queue.was_read(custom_id):
+            return self._read(call, parse)
+        stored = self._context.ledger.find_call(call_key, self._cache_scope)
+        if stored is not None:
+            reply = reply_of(stored)
+            return reply, parse(reply)
+        if call is not None and call.state == "replied":  # it could not be parsed
+            reply = reply_of(call.attempt)
+            return reply, parse(reply)
+        if call is not None and not self._may_send_again(call):
+            raise BackendError(call.message, status=call.attempt.status, raw=call.attempt.raw)
+        if self._queue.online:
+            return await self._online.complete_parsed(request, parse)
+        if call is None or call.state != "open":
+            self._collect(call_key, custom_id, request, call)
+        raise CallPending
+
+    def _may_send_again(self, call: BatchCall) -> bool:
+        """Return whether a call waits in a file, or may be sent once more."""
+        if call.state == "again":
+            return call.tries <= self._backend.retries
+        return call.state in ("open", "refused")
+
+    def _read(self, call: BatchCall, parse: Callable[[Reply], Parsed]) -> tuple[Reply, Parsed]:
+        """Parse a downloaded reply, and record its attempt as if the call had been sent now."""
+        reply, status = replace(reply_of(call.attempt), usage=call.attempt.usage), "ok"
+        self._queue.mark_read(call.custom_id)
+        try:
+            return reply, parse(reply)
+        except JudgeError as error:
+            status = error.status
+            raise
+        finally:
+            self._context.usage[self._role] += call.attempt.usage
+            self._context.ledger.record_attempt(replace(call.attempt, status=status))
+            self._context.committer.schedule_commit()
+
+    def _collect(self, call_key: str, custom_id: str, request: Request, earlier: BatchCall | None) -> None:
+        context, backend = self._context, self._backend
+        if earlier is not None and earlier.state == "refused":
+            backend.lines.is_refused_format(
+                400, BackendError(earlier.message), earlier.response_format, earlier.logprobs
+            )
+        line, response_format, logprobs = backend.lines.encode(custom_id, request)
+        if not self._queue.fits(backend.name, line):
+            raise BackendError(
+                f"a request of {len(line):,} bytes is larger than a batch file may be", status="rejected"
+            )
+        expected = estimate(request, backend.params)
+        context.budget.reserve(backend.price, expected)
+        call = BatchCall(
+            custom_id=custom_id,
+            batch_id="",
+            attempt=Attempt(
+                call_key=call_key,
+                cache_scope=self._cache_scope,
+                attempt_no=context.ledger.next_attempt_no(call_key, self._cache_scope),
+                status=BATCHED,
+                run_id=context.run_id,
+                role=self._role,
+                request={"messages": request.messages, "params": dict(request.params)},
+                raw="",
+            ),
+            tries=1 if earlier is None else earlier.tries + 1,
+            response_format=response_format,
+            logprobs=logprobs,
+        )
+        cost = 0.0 if backend.price is None else backend.price.cost(expected)
+        self._queue.add(backend.name, line, call, expected, cost)
+
+
+def custom_id_of(call_key: str, cache_scope: str) -> str:
+    """Return the id of a call in files: its call key, or a hash of key and scope for calls of one run only.
+
+    Args:
+        call_key: The call key (hash of everything that can change the reply).
+        cache_scope: Empty, or the id of the only run that may use the reply.
+
+    Examples:
+        >>> custom_id_of("ab" * 32, "") == "ab" * 32, len(custom_id_of("ab" * 32, "run-1"))
+        (True, 64)
+    """
+    return digest("batch", call_key, cache_scope) if cache_scope else call_key
+
+
+def _no_value(reply: Reply) -> None:
+    """Parser for callers that need only the reply: it returns None."""

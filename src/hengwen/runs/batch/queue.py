@@ -1,0 +1,232 @@
+"""Collect the calls of a pass in files of requests, which grow on disk and not in memory."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hengwen.store.batches import BatchFile
+from hengwen.store.call_key_filter import CallKeyFilter
+
+if TYPE_CHECKING:
+    from io import BufferedWriter
+    from pathlib import Path
+
+    from hengwen.records import Usage
+    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.store.batches import BatchCall, BatchState, BatchStore
+
+CALLS_PER_COMMIT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Maximum size of a file of requests."""
+
+    requests: int
+    bytes: int
+    tokens: int | None = None
+    """Estimated tokens of all prompts; None for no limit."""
+
+    @classmethod
+    def of(cls, options: BatchOptions, tokens: int | None) -> Limits:
+        """Return the limits that the options and the plan set."""
+        return cls(requests=options.max_requests, bytes=options.max_bytes, tokens=tokens)
+
+    def is_exceeded(self, requests: int, size: int, tokens: int) -> bool:
+        """Return whether a file is too large.
+
+        Examples:
+            >>> limits = Limits(requests=2, bytes=100)
+            >>> limits.is_exceeded(2, 100, 9), limits.is_exceeded(3, 100, 9), limits.is_exceeded(1, 101, 9)
+            (False, True, True)
+        """
+        return (
+            requests > self.requests
+            or size > self.bytes
+            or (self.tokens is not None and requests > 1 and tokens > self.tokens)
+        )
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    """A file to which calls are added."""
+
+    file: BatchFile
+    content: BufferedWriter
+    runs: dict[str, None] = field(default_factory=dict)
+    calls: dict[str, BatchCall] = field(default_factory=dict)
+    """Calls that are not in the store yet."""
+
+    def add(self, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:
+        """Write a line."""
+        self.content.write(line)
+        self.runs[call.attempt.run_id] = None
+        self.calls[call.custom_id] = call
+        self.file = replace(
+            self.file,
+            requests=self.file.requests + 1,
+            bytes=self.file.bytes + len(line),
+            input_tokens=self.file.input_tokens + expected.input_tokens,
+            cost=self.file.cost + cost,
+        )
+
+
+class BatchQueue:
+    """The calls of a plan that wait for a batch endpoint.
+
+    Args:
+        store: The batches of the plan in the store.
+        limits: Maximum size of the files of each backend, by its name in the plan.
+        folder: Folder of the files; it is created with the first file.
+        prefix: Beginning of the names of the files, which no other process uses.
+        spool: Folder in which runs keep the files that they send; default: ``folder``.
+    """
+
+    def __init__(
+        self,
+        store: BatchStore,
+        limits: dict[str, Limits],
+        folder: Path,
+        prefix: str,
+        spool: Path | None = None,
+    ) -> None:
+        self.store = store
+        self.folder = folder
+        self.spool = spool or folder
+        self.collected = 0
+        """Number of calls that the present pass has added."""
+        self.missing = 0
+        """Number of calls that the present pass has added, and that were discarded."""
+        self.online = False
+        """Whether missing calls are sent one by one instead of being added to a file."""
+        self._limits = limits
+        self._prefix = prefix
+        self._read = CallKeyFilter()
+        self._numbers: Counter[str] = Counter()
+        self._open: dict[tuple[str, str], _OpenFile] = {}
+
+    def start_pass(self) -> None:
+        """Forget how many calls the last pass added."""
+        self.collected = self.missing = 0
+        self._numbers["shard"] = 0
+
+    def find(self, custom_id: str) -> BatchCall | None:
+        """Return a call that is in a file, or None."""
+        for open_file in self._open.values():
+            call = open_file.calls.get(custom_id)
+            if call is not None:
+                return call
+        return self.store.find(custom_id)
+
+    def was_read(self, custom_id: str) -> bool:
+        """Return whether this command has parsed the reply to a call; the ledger knows it then."""
+        return self._read.might_contain(custom_id)
+
+    def mark_read(self, custom_id: str) -> None:
+        """Remember that the reply to a call was parsed."""
+        self._read.add(custom_id)
+
+    def path(self, file: BatchFile) -> Path:
+        """Return the path of a file of requests."""
+        return self.folder / _name_of(file)
+
+    def fits(self, backend: str, line: bytes) -> bool:
+        """Return whether a file may hold a line of this length."""
+        return len(line) <= self._limits[backend].bytes
+
+    def add(self, backend: str, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:
+        """Add a call to the file of its backend and role; start another file if it would become too large.
+
+        Args:
+            backend: Name of the backend in the plan.
+            line: The request, encoded.
+            call: The call; its ``batch_id`` is set here.
+            expected: Estimated usage of the call.
+            cost: Estimated cost of the call.
+        """
+        key = (backend, call.attempt.role)
+        open_file = self._open.get(key)
+        if open_file is not None:
+            file = open_file.file
+            if self._limits[backend].is_exceeded(
+                file.requests + 1, file.bytes + len(line), file.input_tokens + expected.input_tokens
+            ):
+                self._seal(key, "ready")
+                open_file = None
+        if open_file is None:
+            open_file = self._open[key] = self._start(backend)
+        open_file.add(line, replace(call, batch_id=open_file.file.id), expected, cost)
+        self.collected += 1
+        if len(open_file.calls) >= CALLS_PER_COMMIT:
+            self._commit(open_file)
+
+    def _start(self, backend: str) -> _OpenFile:
+        self._numbers["file"] += 1
+        self._numbers["shard"] += 1
+        file = BatchFile(
+            id=f"{self._prefix}-{self._numbers['file']:03d}",
+            plan=self.store.plan,
+            backend=backend,
+            shard=self._numbers["shard"],
+            created=datetime.now(UTC).isoformat(timespec="microseconds"),
+        )
+        self.store.save(file)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path(file), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        return _OpenFile(file, os.fdopen(descriptor, "wb"))
+
+    def _commit(self, open_file: _OpenFile) -> None:
+        self.store.add(list(open_file.calls.values()))
+        open_file.calls = {}
+
+    def _seal(self, key: tuple[str, str], state: BatchState) -> None:
+        open_file = self._open.pop(key)
+        self._commit(open_file)
+        open_file.content.close()
+        self.store.save(replace(open_file.file, state=state, runs=",".join(open_file.runs)))
+
+    def seal(self, state: BatchState = "ready") -> None:
+        """Finish all files: from now on they are complete, and the store has their calls.
+
+        Args:
+            state: State of the files: ``ready`` to be sent, or ``exported``.
+        """
+        for key in list(self._open):
+            self._seal(key, state)
+        if state != "ready":
+            for file in self.store.files("ready"):
+                self.store.save(replace(file, state=state))
+
+    def discard(self) -> float:
+        """Delete the files that were not sent, with their calls; return their estimated cost."""
+        for open_file in self._open.values():
+            open_file.content.close()
+        self._open = {}
+        self.missing = self.collected
+        return sum(self.remove(file) for file in self.store.files("collecting", "ready"))
+
+    def remove(self, file: BatchFile) -> float:
+        """Delete a file that was not sent, with its calls; return its estimated cost."""
+        self.delete_content(file)
+        self.store.void(file)
+        return file.cost
+
+    def delete_content(self, file: BatchFile) -> None:
+        """Delete a file that a run would have sent; delete its folder if it is empty then."""
+        (self.spool / _name_of(file)).unlink(missing_ok=True)
+        if self.spool.is_dir() and not any(self.spool.iterdir()):
+            self.spool.rmdir()
+
+    def close(self) -> None:
+        """Close the files that are being written; the next run deletes them."""
+        for open_file in self._open.values():
+            open_file.content.close()
+        self._open = {}
+
+
+def _name_of(file: BatchFile) -> str:
+    return f"{file.backend}-{file.id}.jsonl"

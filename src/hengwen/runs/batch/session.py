@@ -1,0 +1,328 @@
+"""Run a plan in rounds: collect the missing calls in files, send these, repeat until no call is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from hengwen.engine.limits.limiter import interruptible_sleep
+from hengwen.errors import BackendError, ConfigError
+from hengwen.runs.batch.backend import BatchBackend
+from hengwen.runs.batch.estimate import DryBatchBackend, DryBatchQueue, FileCounts
+from hengwen.runs.batch.replies import ReplyCounts, record_replies
+from hengwen.runs.batch.submission import Progress, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from hengwen.backends.openai.backend import OpenAIBackend
+    from hengwen.backends.openai.batch_lines import BatchLines
+    from hengwen.engine.budget import Budget
+    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
+    from hengwen.runs.batch.backend import BatchedBackend
+    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.batch.queue import BatchQueue
+    from hengwen.store.batches import CallHead
+
+Result = TypeVar("Result")
+
+
+class BatchSession:
+    """The batches of one command.
+
+    Args:
+        options: How calls are sent to batch endpoints; None for an ordinary run, which only uses replies that
+            an earlier run in batches downloaded.
+        queue: Calls of the plan that wait for a batch endpoint.
+        backends: The backends that have a batch endpoint, by name.
+        clients: The same backends, which make the clients.
+        tokens: Maximum number of tokens in open batches, by name of the backend.
+        budget: Limit of the cost of calls.
+        stopping: When this event is set, the session stops; batches go on at the provider.
+    """
+
+    def __init__(
+        self,
+        options: BatchOptions | None,
+        queue: BatchQueue,
+        backends: Mapping[str, BatchedBackend],
+        clients: Mapping[str, OpenAIBackend],
+        tokens: Mapping[str, int | None],
+        budget: Budget,
+        stopping: asyncio.Event,
+    ) -> None:
+        self.queue = queue
+        self.warnings: list[str] = []
+        self._options = options
+        self._store = queue.store
+        self._backends = backends
+        self._clients = clients
+        self._tokens = tokens
+        self._budget = budget
+        self._stopping = stopping
+        self._submissions: dict[str, Submission] = {}
+        queue.online = options is None
+
+    def wrap(
+        self, context: CallContext, online: LedgerBackend, name: str, role: Role, cache_scope: str
+    ) -> BatchBackend | LedgerBackend:
+        """Return a backend that collects calls; the given backend if it has no batch endpoint.
+
+        Args:
+            context: State of the run.
+            online: Backend that sends a call at once.
+            name: Name of the backend in the plan.
+            role: Role of the calls.
+            cache_scope: Empty, or the id of the only run that may use the replies.
+        """
+        backend = self._backends.get(name)
+        if backend is None:
+            return online
+        kind = DryBatchBackend if isinstance(self.queue, DryBatchQueue) else BatchBackend
+        return kind(context, online, backend, role, cache_scope, self.queue)
+
+    def file_counts(self, name: str, role: str) -> FileCounts | None:
+        """Return the files that a dry run counted; None for a backend without a batch endpoint.
+
+        Args:
+            name: Name of the backend in the plan.
+            role: Role of the calls.
+        """
+        if name not in self._backends or not isinstance(self.queue, DryBatchQueue):
+            return None
+        return self.queue.counts.get((name, role), FileCounts())
+
+    async def run(self, evaluate: Callable[[], Awaitable[Result]]) -> Result | None:
+        """Evaluate the plan in as many passes as its calls need.
+
+        Args:
+            evaluate: Function that evaluates all checkpoints; samples whose calls are pending are left out.
+
+        Returns:
+            The result of the last pass; None if the action is ``cancel``.
+
+        Raises:
+            CancelledError: The session was stopped; batches go on at the provider.
+            BackendError: A batch endpoint failed, or somebody cancelled a batch at the provider.
+            ConfigError: Files are exported and not imported.
+        """
+        action = "online" if self._options is None else self._options.action
+        if action == "cancel":
+            await self._cancel()
+            return None
+        if action == "online":
+            self.check_none_open()
+            result = await self._pass(evaluate)
+            self._store.forget()
+            return result
+        if action == "export":
+            return await self._export(evaluate)
+        if action == "import":
+            return await self._import(evaluate)
+        return await self._run(evaluate)
+
+    async def _run(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
+        assert self._options is not None
+        self._check_none_exported()
+        submissions = self._open_submissions()
+        for submission in submissions:
+            await submission.recover()
+            submission.hold_budget()
+        while True:
+            await self._send(submissions)
+            result = await self._pass(evaluate)
+            if not self.queue.collected:
+                self._store.forget()
+                return result
+            if self.queue.collected < self._options.online_below:
+                self._release(self.queue.discard())
+                self.queue.online = True
+            else:
+                self.queue.seal()
+
+    async def _pass(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
+        self._budget.stopped = False  # a call that did not fit before may fit now
+        self.queue.start_pass()
+        return await evaluate()
+
+    async def _send(self, submissions: list[Submission]) -> None:
+        """Upload the files, and wait until all batches have ended."""
+        for submission in submissions:
+            await submission.upload()
+        await self._poll([submission.advance for submission in submissions])
+        cancelled = [batch_id for submission in submissions for batch_id in submission.cancelled]
+        if cancelled:
+            raise BackendError(
+                f"batch {cancelled[0]} was cancelled at the provider; its replies are kept, and the same "
+                "command sends the rest again"
+            )
+
+    async def _poll(self, advances: list[Callable[[], Awaitable[Progress]]]) -> None:
+        """Ask for the state of the batches at intervals until all have ended.
+
+        Raises:
+            CancelledError: The session was stopped.
+        """
+        from tenacity import AsyncRetrying, retry_if_result, wait_fixed
+
+        assert self._options is not None
+        last = ""
+
+        async def advance() -> bool:
+            nonlocal last
+            if self._stopping.is_set():
+                return True
+            states = [await each() for each in advances]
+            words = _describe(states)
+            if words and words != last and self._options is not None and self._options.report is not None:
+                self._options.report(words)
+            last = words
+            return any(state.open for state in states)
+
+        is_open: bool = await AsyncRetrying(
+            retry=retry_if_result(bool),
+            wait=wait_fixed(self._options.poll_seconds),
+            sleep=lambda seconds: interruptible_sleep(seconds, self._stopping),
+            stop=lambda _: self._stopping.is_set(),
+            retry_error_callback=lambda _: True,
+        )(advance)
+        if is_open:
+            raise asyncio.CancelledError
+
+    def _open_submissions(self) -> list[Submission]:
+        """Return the submissions of all backends that have a batch endpoint.
+
+        Raises:
+            ConfigError: No backend has one, or a batch belongs to a backend that the plan no longer has.
+        """
+        if not self._backends:
+            raise ConfigError(
+                "no backend of the plan has a batch endpoint: it needs provider: openai and batch: true"
+            )
+        for file in self._store.files():
+            if file.backend not in self._backends:
+                raise ConfigError(
+                    f"batch {file.remote_id or file.id} was sent by backend {file.backend!r}, which has no "
+                    "batch endpoint in the plan any more; restore the backend to collect its replies"
+                )
+        for name, backend in self._backends.items():
+            client = self._clients[name].batch_client()
+            self._submissions[name] = Submission(
+                client, backend, self.queue, self._budget, self._stopping, self._tokens[name]
+            )
+        return list(self._submissions.values())
+
+    def check_none_open(self) -> None:
+        """Check that no batch is open at a provider, because its calls would be paid for twice.
+
+        Raises:
+            ConfigError: A batch is open.
+        """
+        sent = self._store.files("uploaded", "created")
+        if sent:
+            raise ConfigError(
+                f"plan {self._store.plan!r} has {len(sent)} open batches with "
+                f"{sum(file.requests for file in sent):,} calls; collect them with --batch, or cancel them "
+                "with --batch cancel"
+            )
+
+    def _check_none_exported(self) -> None:
+        files = self._store.files("exported")
+        if files:
+            raise ConfigError(
+                f"plan {self._store.plan!r} has {len(files)} exported files; import the replies with "
+                "--batch import FILE, or give the files up with --batch cancel"
+            )
+
+    async def _export(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
+        if not self._backends:
+            self._open_submissions()
+        self.check_none_open()
+        self._give_up_unsent()
+        result = await self._pass(evaluate)
+        self.queue.seal("exported")
+        return result
+
+    async def _import(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
+        assert self._options is not None
+        counts = ReplyCounts()
+        backend_of = {file.id: file.backend for file in self._store.files("exported")}
+
+        def lines_of(head: CallHead) -> BatchLines | None:
+            backend = self._backends.get(backend_of.get(head.batch_id, ""))
+            return None if backend is None else backend.lines
+
+        for path in self._options.files:
+            record_replies(path, self._store, lines_of, counts)
+        if counts.problems():
+            self.warnings.append(f"skipped {counts.problems()}")
+        if not counts.replies and not counts.errors:
+            raise ConfigError(
+                "the files hold no reply to an exported call of this plan; export the calls with "
+                "--batch export FOLDER first"
+            )
+        for file in self._store.files("exported"):
+            if not self._store.count("open", batch_id=file.id):
+                self._store.save(replace(file, state="ended"))
+        result = await self._pass(evaluate)
+        self._release(self.queue.discard())
+        if not self.pending_calls:
+            self._store.forget()
+        return result
+
+    def all_warnings(self) -> list[str]:
+        """Return what was wrong with the files of replies."""
+        of_batches = [words for submission in self._submissions.values() for words in submission.warnings]
+        return self.warnings + of_batches
+
+    @property
+    def exported(self) -> tuple[Path, ...]:
+        """Paths of the exported files, in the order of creation."""
+        if self._options is None or self._options.action != "export":
+            return ()
+        return tuple(self.queue.path(file) for file in self._store.files("exported"))
+
+    @property
+    def pending_calls(self) -> int:
+        """Number of calls that are still missing after an export or import."""
+        return self.queue.missing + self._store.count("open")
+
+    async def _cancel(self) -> None:
+        self._give_up_unsent()
+        if self._store.files():
+            submissions = self._open_submissions()
+            for submission in submissions:
+                await submission.recover()
+                await submission.cancel()
+            await self._poll([submission.advance_cancelled for submission in submissions])
+
+    def _give_up_unsent(self) -> None:
+        """Forget exported files, which stay in their folder, and files that an earlier run did not send."""
+        for file in self._store.files("exported"):
+            self._store.void(file)
+        for file in self._store.files("collecting", "ready"):
+            self.queue.remove(file)
+
+    def _release(self, cost: float) -> None:
+        if self._budget.limit is not None:
+            self._budget.reserved -= cost
+
+    async def close(self) -> None:
+        """Close the connections and files; files that were not sent are deleted by the next run."""
+        self.queue.close()
+        for submission in self._submissions.values():
+            await submission.close()
+
+
+def _describe(states: list[Progress]) -> str:
+    """Return the state of open batches in words; "" if none is open."""
+    batches, waiting = sum(state.open for state in states), sum(state.waiting for state in states)
+    if not batches:
+        return ""
+    completed, total = sum(state.completed for state in states), sum(state.total for state in states)
+    words = f"{batches} open {'batch' if batches == 1 else 'batches'}: {completed:,} of {total:,} calls done"
+    problems = [f"{waiting} wait for room in the provider's queue"] if waiting else []
+    problems += [state.problem for state in states if state.problem]
+    return "; ".join([words, *problems])

@@ -1,0 +1,332 @@
+"""Send the files of one backend to its batch endpoint, watch the batches, and collect their replies.
+
+Every step is recorded in the store after it was done. After a crash, ``recover`` looks for a step that was
+done but not recorded in the provider's lists of files and batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from hengwen._internal.retries import retrying
+from hengwen.backends.openai.batch_client import MissingError
+from hengwen.engine.limits.limiter import interruptible_sleep
+from hengwen.errors import BackendError
+from hengwen.runs.batch.replies import ReplyCounts, record_replies
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tenacity import AsyncRetrying
+
+    from hengwen.backends.openai.batch_client import BatchClient, RemoteBatch
+    from hengwen.engine.budget import Budget
+    from hengwen.runs.batch.backend import BatchedBackend
+    from hengwen.runs.batch.queue import BatchQueue
+    from hengwen.store.batches import BatchFile, CallState
+
+Result = TypeVar("Result")
+ID_KEY, RUN_KEY, SHARD_KEY = "hengwen_batch", "hengwen_run", "hengwen_shard"
+"""Names of the metadata of a batch at the provider."""
+MAX_METADATA = 512
+"""Maximum number of characters of a text in the metadata."""
+MAX_SKIPPED = 16
+"""Maximum number of rounds of polling before a batch that found no room is sent again."""
+MAX_UNKNOWN = 20
+"""Number of rounds of polling in a row in which the state of a batch may be unknown."""
+DOWNLOADS = 2
+"""Number of times that a file with unreadable lines is downloaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The batches of one backend after a round of polling."""
+
+    open: int
+    """Number of batches that have not ended."""
+    waiting: int
+    """Number of those that wait for room in the provider's queue."""
+    completed: int
+    """Number of calls of open batches that have a reply."""
+    total: int
+    """Number of calls of open batches."""
+    problem: str = ""
+    """Why the state of a batch is unknown."""
+
+
+class Submission:
+    """The batches of one backend.
+
+    Args:
+        client: Client of the batch endpoint.
+        backend: The backend.
+        queue: Files of the plan.
+        budget: Limit of the cost of calls.
+        stopping: When this event is set, no file is uploaded any more, and no call is repeated later.
+        tokens: Maximum number of estimated tokens in batches that have not ended; None for no limit.
+    """
+
+    def __init__(
+        self,
+        client: BatchClient,
+        backend: BatchedBackend,
+        queue: BatchQueue,
+        budget: Budget,
+        stopping: asyncio.Event,
+        tokens: int | None,
+    ) -> None:
+        self._client = client
+        self._backend = backend
+        self._queue = queue
+        self._store = queue.store
+        self._budget = budget
+        self._stopping = stopping
+        self._tokens = tokens
+        self._backoff = 0
+        self._skip = 0
+        self._unknown = 0
+        self.warnings: list[str] = []
+        self.cancelled: list[str] = []
+        """Ids of batches that were cancelled at the provider."""
+
+    def _files(self, *states: str) -> list[BatchFile]:
+        files = self._store.files()
+        return [file for file in files if file.backend == self._backend.name and file.state in states]
+
+    def _attempts(self) -> AsyncRetrying:
+        """Return an iterator over the attempts to make a call of the API."""
+        return retrying(self._backend.retries, lambda seconds: interruptible_sleep(seconds, self._stopping))
+
+    async def _retried(self, call: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
+        async for attempt in self._attempts():
+            with attempt:
+                return await call(*arguments)
+        raise AssertionError("tenacity raises the last error again")  # pragma: no cover
+
+    async def recover(self) -> None:
+        """Bring the store up to date after a crash: adopt what was sent, and delete what was not."""
+        for file in self._files("collecting"):
+            self._queue.remove(file)
+        ready = {remote_name(file): file for file in self._files("ready")}
+        if ready:
+            await self._retried(self._adopt_files, ready)
+            for file in ready.values():
+                self._queue.remove(file)
+        uploaded = self._files("uploaded")
+        if uploaded:
+            await self._retried(self._adopt_batches, uploaded)
+
+    async def _adopt_files(self, ready: dict[str, BatchFile]) -> None:
+        async for remote in self._client.files():
+            file = ready.get(remote.name)
+            if file is not None and remote.bytes == file.bytes:
+                self._store.save(replace(file, state="uploaded", file_id=remote.id))
+                self._queue.delete_content(file)
+                del ready[remote.name]
+            if not ready:
+                return
+
+    async def _adopt_batches(self, uploaded: list[BatchFile]) -> None:
+        missing = {file.id: file for file in uploaded}
+        async for remote in self._client.batches():
+            file = next((file for file in missing.values() if _is_of(remote, file)), None)
+            if file is not None:
+                self._store.save(replace(file, state="created", remote_id=remote.id))
+                del missing[file.id]
+            if not missing:
+                return
+
+    async def upload(self) -> None:
+        """Upload the files that are complete."""
+        for file in self._files("ready"):
+            if self._stopping.is_set():
+                raise asyncio.CancelledError
+            path, name = self._queue.path(file), remote_name(file)
+            try:
+                file_id = await self._retried(self._client.upload, path, name)
+            except BackendError as error:
+                raise _with_hint(error) from None
+            self._store.save(replace(file, state="uploaded", file_id=file_id))
+            self._queue.delete_content(file)
+
+    async def advance(self) -> Progress:
+        """Start batches for which there is room, and collect the replies of batches that have ended."""
+        completed = total = ended = 0
+        problem = ""
+        for file in self._files("created"):
+            try:
+                remote = await self._client.retrieve(file.remote_id)
+            except BackendError as error:
+                if not error.retryable or self._unknown >= MAX_UNKNOWN:
+                    raise
+                problem = str(error)
+                continue
+            if remote.exceeds_token_limit:
+                self._store.save(replace(file, state="uploaded", remote_id=""))
+                self._wait_for_room()
+            elif remote.lacks_replies and remote.is_final and self._unknown < MAX_UNKNOWN:
+                problem = f"batch {remote.id} has ended, and its replies are not there yet"
+            elif remote.is_final:
+                await self.collect(file, remote)
+                ended += 1
+            else:
+                completed += remote.completed + remote.failed
+                total += file.requests
+        self._unknown = self._unknown + 1 if problem else 0
+        await self._start_batches(has_room=ended > 0)
+        waiting = len(self._files("uploaded"))
+        number = waiting + len(self._files("created"))
+        return Progress(open=number, waiting=waiting, completed=completed, total=total, problem=problem)
+
+    def _wait_for_room(self) -> None:
+        self._backoff = min(2 * self._backoff or 1, MAX_SKIPPED)
+        self._skip = self._backoff
+
+    async def _start_batches(self, *, has_room: bool) -> None:
+        if self._skip and not has_room:
+            self._skip -= 1
+            return
+        self._skip = 0
+        for file in self._files("uploaded"):
+            enqueued = [other.input_tokens for other in self._files("created")]
+            if self._tokens is not None and enqueued and sum(enqueued) + file.input_tokens > self._tokens:
+                return
+            remote = await self._create(file)
+            if remote is None:
+                self._wait_for_room()
+                return
+            self._store.save(replace(file, state="created", remote_id=remote.id))
+
+    async def _create(self, file: BatchFile) -> RemoteBatch | None:
+        """Create a batch; return None if the provider has no room for it now.
+
+        If a call to create the batch fails, the batch may exist all the same. It is then searched for before
+        the call is repeated.
+        """
+        metadata = {ID_KEY: file.id, RUN_KEY: file.runs[:MAX_METADATA], SHARD_KEY: str(file.shard)}
+        async for attempt in self._attempts():
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    async for remote in self._client.batches():
+                        if _is_of(remote, file):
+                            return remote
+                try:
+                    return await self._client.create(file.file_id, metadata)
+                except BackendError as error:
+                    if error.status == "rate_limited" and error.retryable:
+                        return None
+                    raise
+        raise AssertionError("tenacity raises the last error again")  # pragma: no cover
+
+    async def collect(self, file: BatchFile, remote: RemoteBatch, *, again: bool = True) -> ReplyCounts:
+        """Write the replies of an ended batch to the store, and count their cost.
+
+        Args:
+            file: The file of the requests.
+            remote: The ended batch.
+            again: Whether requests without a reply are sent in another batch.
+        """
+        counts = ReplyCounts()
+        for _ in range(DOWNLOADS):
+            counts = await self._download(file, remote)
+            if not counts.unreadable:
+                break
+        status, state, message = _end_of(remote)
+        self._budget.charge(self._reserved(file), self._backend.price, counts.usage)
+        if remote.status == "cancelled":
+            self.cancelled.append(remote.id)
+        if counts.problems():
+            self.warnings.append(f"batch {remote.id}: skipped {counts.problems()}")
+        if again:
+            self._store.end(file, status=status, message=message, state=state)
+        else:
+            self._store.void(file)
+        return counts
+
+    async def _download(self, file: BatchFile, remote: RemoteBatch) -> ReplyCounts:
+        counts = ReplyCounts()
+        path = self._queue.path(file).with_suffix(".replies")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            for file_id in filter(None, (remote.output_file_id, remote.error_file_id)):
+                try:
+                    await self._retried(self._client.download, file_id, path)
+                except MissingError as error:  # the provider deletes files after some weeks
+                    self.warnings.append(f"batch {remote.id}: file {file_id} is lost: {error}")
+                else:
+                    record_replies(path, self._store, lambda _: self._backend.lines, counts)
+        finally:
+            path.unlink(missing_ok=True)
+            self._queue.delete_content(file)
+        return counts
+
+    async def cancel(self) -> None:
+        """Ask the provider to cancel the batches, and delete the files that are in none."""
+        for file in self._files("uploaded"):
+            self._queue.remove(file)
+        for file in self._files("created"):
+            try:
+                await self._retried(self._client.cancel, file.remote_id)
+            except MissingError as error:
+                self.warnings.append(f"batch {file.remote_id} is given up: {error}")
+                self._queue.remove(file)
+            except BackendError as error:
+                remote = await self._retried(self._client.retrieve, file.remote_id)
+                if not remote.is_final:  # a batch that has ended cannot be cancelled
+                    raise error from None
+
+    async def advance_cancelled(self) -> Progress:
+        """Collect the replies of cancelled batches that have ended."""
+        for file in self._files("created"):
+            remote = await self._retried(self._client.retrieve, file.remote_id)
+            if remote.is_final:
+                await self.collect(file, remote, again=False)
+        return Progress(open=len(self._files("created")), waiting=0, completed=0, total=0)
+
+    def hold_budget(self) -> None:
+        """Reserve the cost of batches that an earlier process sent."""
+        self._budget.reserved += sum(self._reserved(file) for file in self._files("uploaded", "created"))
+
+    def _reserved(self, file: BatchFile) -> float:
+        return 0.0 if self._budget.limit is None else file.cost
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def remote_name(file: BatchFile) -> str:
+    """Return the name of an uploaded file at the provider."""
+    return f"hengwen-{file.id}.jsonl"
+
+
+def _is_of(remote: RemoteBatch, file: BatchFile) -> bool:
+    """Return whether a batch was created from a file, and not refused."""
+    same_file = bool(file.file_id) and remote.input_file_id == file.file_id
+    return remote.status != "failed" and (same_file or remote.metadata.get(ID_KEY) == file.id)
+
+
+def _end_of(remote: RemoteBatch) -> tuple[str, CallState, str]:
+    """Return status, state and message of the calls for which an ended batch has no line."""
+    if remote.status == "expired":
+        return "timeout", "again", f"batch {remote.id} expired before this call was executed"
+    if remote.status == "cancelled":
+        return "transport_error", "again", f"batch {remote.id} was cancelled before this call was executed"
+    if remote.status == "failed":
+        reasons = "; ".join(message or code for code, message in remote.errors[:3])
+        message = f"batch {remote.id} was refused: {reasons or 'the provider gives no reason'}"
+        return "rejected", "failed" if reasons else "again", message
+    return "transport_error", "again", f"batch {remote.id} ended without a line for this call"
+
+
+def _with_hint(error: BackendError) -> BackendError:
+    if error.status != "rejected":
+        return error
+    return BackendError(
+        f"the batch endpoint refused a file: {error}; if the server has no batch endpoint, set batch: false "
+        "for its backend, or use: --batch export FOLDER",
+        status=error.status,
+        raw=error.raw,
+    )

@@ -1,0 +1,80 @@
+"""Build the batch session of a run: backends with batch endpoints, their prices, the folder of files."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hengwen.backends.openai.backend import OpenAIBackend
+from hengwen.engine.budget import Price
+from hengwen.runs.batch.backend import BatchedBackend
+from hengwen.runs.batch.estimate import DryBatchQueue
+from hengwen.runs.batch.options import BatchOptions
+from hengwen.runs.batch.queue import BatchQueue, Limits
+from hengwen.runs.batch.session import BatchSession
+
+if TYPE_CHECKING:
+    from hengwen.plans.plan import BackendSpec
+    from hengwen.runs.resources import RunResources
+
+DISCOUNT = 0.5
+"""Price of a batch endpoint as a share of the price of single calls, if the plan does not set it."""
+
+
+def batch_session(resources: RunResources) -> BatchSession | None:
+    """Return the batch session of a run; None for an ordinary run that no batch concerns.
+
+    Args:
+        resources: Plan, store, options and backends of the run.
+    """
+    plan, options = resources.suite.plan, resources.options
+    store = resources.store.batches(plan.name)
+    if options.batch is None and (options.dry or not (store.has_replies() or store.files())):
+        return None
+    clients = {
+        name: backend
+        for name, backend in resources.backends.items()
+        if isinstance(backend, OpenAIBackend) and resources.specs[name].batch
+    }
+    backends = {
+        name: BatchedBackend(
+            name=name,
+            lines=backend.batch_lines(),
+            price=batch_price(resources.specs[name]),
+            params=resources.specs[name].params,
+            retries=resources.specs[name].retries,
+        )
+        for name, backend in clients.items()
+    }
+    tokens = {name: resources.specs[name].batch_tokens for name in clients}
+    limits = {name: Limits.of(options.batch or BatchOptions(), tokens[name]) for name in clients}
+    batch = options.batch
+    folder = _spool(store.path) if batch is None or batch.folder is None else batch.folder
+    if options.dry:
+        queue: BatchQueue = DryBatchQueue(store, limits, folder)
+    else:
+        prefix = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+        queue = BatchQueue(store, limits, folder, prefix, _spool(store.path))
+    return BatchSession(options.batch, queue, backends, clients, tokens, resources.budget, resources.stopping)
+
+
+def batch_price(spec: BackendSpec) -> Price | None:
+    """Return the price of a backend's batch endpoint; by default, half the price of single calls."""
+    if spec.batch_price is not None:
+        return Price(input=spec.batch_price.input, output=spec.batch_price.output)
+    if spec.price is None:
+        return None
+    return Price(input=DISCOUNT * spec.price.input, output=DISCOUNT * spec.price.output)
+
+
+def _spool(path: Path | None) -> Path:
+    """Return the folder of the files that are sent: beside the store, because that disk has room for them.
+
+    Args:
+        path: File of a SQLite store; None for other databases.
+    """
+    if path is None:
+        return Path(tempfile.gettempdir()) / f"hengwen-{secrets.token_hex(4)}.batches"
+    return path.with_name(f"{path.name}.batches")

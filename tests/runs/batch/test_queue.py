@@ -1,0 +1,140 @@
+"""Calls are collected in files, which are split by their limits and grow on disk only."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hengwen.records import Attempt, Usage
+from hengwen.runs.batch.options import MAX_BYTES, MAX_REQUESTS, BatchOptions
+from hengwen.runs.batch.queue import BatchQueue, Limits
+from hengwen.store.batches import BATCHED, BatchCall
+
+
+def call(number: int, prompt: str = "?") -> BatchCall:
+    attempt = Attempt(
+        call_key=f"{number:064x}",
+        cache_scope="",
+        attempt_no=1,
+        status=BATCHED,
+        run_id="r1",
+        role="judge",
+        request={"messages": [("user", f"{number} {prompt}")], "params": {}},
+        raw="",
+    )
+    return BatchCall(custom_id=f"{number:064x}", batch_id="", attempt=attempt)
+
+
+@pytest.fixture
+def queue(store, tmp_path: Path) -> Iterator[Callable[..., BatchQueue]]:
+    """Return a function that makes a queue; it is closed at the end."""
+    queues: list[BatchQueue] = []
+
+    def make(**limits: int) -> BatchQueue:
+        bounds = Limits(**{"requests": MAX_REQUESTS, "bytes": MAX_BYTES, **limits})
+        queues.append(BatchQueue(store.batches("p"), {"judge": bounds}, tmp_path / "files", "x"))
+        return queues[-1]
+
+    yield make
+    for each in queues:
+        each.close()
+
+
+def sizes(queue: BatchQueue) -> list[int]:
+    return [file.requests for file in queue.store.files("ready")]
+
+
+@pytest.mark.slow
+def test_120000_requests_are_three_files(queue) -> None:
+    calls = queue()
+    for number in range(120_000):
+        calls.add("judge", b'{"custom_id":"x"}\n', call(number), Usage(input_tokens=1), 0.5)
+    calls.seal()
+    assert sizes(calls) == [50_000, 50_000, 20_000]
+    for file in calls.store.files("ready"):
+        assert calls.path(file).stat().st_size == file.bytes == 18 * file.requests
+        assert calls.path(file).stat().st_mode & 0o777 == 0o600
+    assert calls.discard() == 60_000
+    assert calls.store.files() == []
+    assert not calls.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"requests": 4}, [4, 4, 2]),
+        ({"bytes": 30}, [3, 3, 3, 1]),
+        ({"tokens": 40}, [4, 4, 2]),
+        ({"tokens": 5}, [1] * 10),
+        ({"requests": 3, "bytes": 20, "tokens": 1000}, [2] * 5),
+    ],
+)
+def test_a_file_exceeds_none_of_its_limits(queue, limits: dict[str, int], expected: list[int]) -> None:
+    calls = queue(**limits)
+    for number in range(10):
+        calls.add("judge", b"123456789\n", call(number), Usage(input_tokens=10), 0.0)
+    calls.seal()
+    assert sizes(calls) == expected
+    assert calls.collected == 10
+
+
+def test_the_limits_are_those_of_the_api() -> None:
+    limits = Limits.of(BatchOptions(), None)
+    assert (limits.requests, limits.bytes, limits.tokens) == (50_000, 200_000_000, None)
+
+
+def test_a_call_is_known_as_soon_as_it_is_added(queue) -> None:
+    calls = queue()
+    assert calls.find(call(1).custom_id) is None
+    calls.add("judge", b"\n", call(1), Usage(), 0.0)
+    assert calls.find(call(1).custom_id).state == "open"
+    calls.seal()
+    assert calls.find(call(1).custom_id).state == "open"
+    assert calls.find(call(2).custom_id) is None
+
+
+def test_roles_have_files_of_their_own(queue) -> None:
+    calls = queue()
+    calls.add("judge", b"\n", call(1), Usage(), 0.0)
+    subject = call(2)
+    calls.add(
+        "judge", b"\n", replace(subject, attempt=replace(subject.attempt, role="subject")), Usage(), 0.0
+    )
+    calls.seal()
+    assert sizes(calls) == [1, 1]
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_number_of_calls(queue) -> None:
+    calls = queue(requests=1_000)
+    prompt, line = "x" * 5_000, b"x" * 5_000 + b"\n"
+    peaks = []
+    numbers = iter(range(10**9))
+    for _ in range(3):
+        tracemalloc.start()
+        for _ in range(4_000):
+            calls.add("judge", line, call(next(numbers), prompt), Usage(input_tokens=1), 0.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[-1] < 1.2 * peaks[0]
+    assert peaks[-1] < 4_000 * len(line)  # less than the calls of one part
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"poll_seconds": -1.0}, "poll_seconds must be at least 0, got -1"),
+        ({"max_requests": 0}, "max_requests and max_bytes must be at least 1"),
+        ({"online_below": -1}, "online_below at least 0"),
+        ({"action": "export"}, "export needs a folder, import needs files"),
+        ({"action": "import"}, "export needs a folder, import needs files"),
+        ({"action": "run", "folder": Path("x")}, "other actions take neither"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(fields: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BatchOptions(**fields)
