@@ -23,7 +23,6 @@ from hengwen.runs.shards.score_folder import score_folder
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from hengwen.runs.shards.schedule import ShardPool
@@ -43,12 +42,15 @@ def write_lyrics(path: Path, copies: int) -> int:
     return copies * len(rows)
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """Measure both in turn, so that other load of the machine affects both."""
+def figures(options: argparse.Namespace) -> list[Figure]:
+    """Measure both in turn, so that other load of the machine affects both.
+
+    The figures are returned at the end, because Hengwen discards what is printed while Ray is running.
+    """
     workers = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "lyrics.jsonl"
-        count = write_lyrics(source, options.copies)
+        case = f"{write_lyrics(source, options.copies):,} lyrics into a folder"
 
         def seconds(target: str, pool: AbstractContextManager[ShardPool]) -> float:
             start = time.perf_counter()
@@ -57,14 +59,16 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
 
         start = time.perf_counter()
         with ray_pool() as pool:
-            yield Figure(case="start of Ray", value=time.perf_counter() - start, unit="s")
+            rows = [Figure(case="start of Ray", value=time.perf_counter() - start, unit="s")]
             for turn in range(options.rounds):
-                case = f"{count:,} lyrics into a folder"
                 local = seconds(f"local{turn}", local_pool(workers))
-                yield Figure(case=f"{case}, processes", value=local, unit="s")
                 ray = seconds(f"ray{turn}", nullcontext(pool))
-                yield Figure(case=f"{case}, Ray", value=ray, unit="s")
-                yield Figure(case=f"{case}, Ray / processes", value=ray / local, unit="x")
+                rows += [
+                    Figure(case=f"{case}, processes", value=local, unit="s"),
+                    Figure(case=f"{case}, Ray", value=ray, unit="s"),
+                    Figure(case=f"{case}, Ray / processes", value=ray / local, unit="x"),
+                ]
+    return rows
 
 
 def main() -> None:

@@ -124,6 +124,10 @@ def test_a_script_that_fails_keeps_its_figures(tmp_path: Path, monkeypatch: pyte
     ]
 
 
+def test_a_script_without_figures_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("", tmp_path, monkeypatch) == [Problem(case="script.py", message="printed no figures")]
+
+
 def test_a_script_beyond_its_time_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entries = run("import time\ntime.sleep(600)", tmp_path, monkeypatch, seconds=0)
     assert entries == [Problem(case="script.py", message="stopped after 0 s")]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .topics import Script
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
+NO_FIGURES = "printed no figures"
 
 
 def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bool) -> list[Entry]:
@@ -40,7 +41,8 @@ def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bo
     if not script.is_pytest:
         options += ["--rounds", str(rounds)] if script.rounds else []
         output, error = _run([str(python), path, "--json", *options], environment, script.seconds)
-        return [*parse_lines(output), *_script_problem(script, error)]
+        entries = parse_lines(output)
+        return [*entries, *_script_problem(script, error or ("" if entries else NO_FIGURES))]
     with tempfile.TemporaryDirectory() as name:
         report, outcomes = Path(name) / "report.json", Path(name) / "outcomes.xml"
         command = [str(python), "-m", "pytest", path, "-c", os.devnull, "--rootdir", name, *options]
@@ -48,10 +50,12 @@ def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bo
         command += ["--benchmark-timer=harness.figures.cpu_seconds", f"--junitxml={outcomes}"]
         environment["BENCH_ROUNDS"] = str(rounds)
         _, error = _run(command, environment, script.seconds)
-        entries: list[Entry] = []
+        entries = []
         if report.exists() and report.stat().st_size:
             entries += figures_of_pytest(json.loads(report.read_text("utf-8")))
         problems = problems_of_pytest(outcomes.read_text("utf-8")) if outcomes.exists() else []
+    if not entries and not problems:
+        error = error or NO_FIGURES
     return [*entries, *problems, *([] if problems else _script_problem(script, error))]
 
 
