@@ -291,7 +291,7 @@ class ScoreTable:
         >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
         >>> table = ScoreTable([Row(**key, cluster="a", outcome=score)])
         >>> [(key.address, column.values) for key, column in table.series.items()]
-        [('t/length', [3])]
+        [('t/length', [3.0])]
     """
 
     @checked_arguments

@@ -60,7 +60,7 @@ def test_with_an_engine_files_are_scored_into_a_folder_and_resumed(hengwen, tmp_
     write(tmp_path, ROW, {**ROW, "template": ""}, ROW)
     command = ("score", "*.jsonl", "-o", "out", "--engine", "local", "--workers", 1, "--shard-rows", 2)
     done = hengwen(*command)
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out) == (0, ""), done.err
     assert done.err.splitlines()[0] == "out: scored 2 of 3 rows"
     assert done.err.splitlines()[1].startswith("hengwen: warning: 1 rows failed, first failure: in.jsonl:2: ")
     assert hengwen(*command, "--strict").code == 1

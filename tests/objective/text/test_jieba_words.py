@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import jieba
+import warnings
 
 from hengwen.objective.text.jieba_words import _Dictionary, segment
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the first compilation of jieba
+    import jieba
 
 
 def test_the_parts_of_the_dictionary_are_those_that_jieba_parses_at_once() -> None:
