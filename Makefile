@@ -17,7 +17,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types coverage check matrix mutants golden bench lock clean
+.PHONY: help setup demo test lint types coverage slow check matrix mutants golden bench lock clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,11 +53,14 @@ lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the lo
 types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
 
-coverage: $(VENV)/.dev  ## run all tests, slow ones too, with coverage: at least 95 % of lines, 90 % of branches
-	$(PY) -m pytest -n $(WORKERS) --cov --cov-report=json:.coverage.json -q $(ARGS)
+coverage: $(VENV)/.dev  ## run make test with coverage: at least 95 % of lines, 90 % of branches
+	$(MAKE) test ARGS="-q --cov --cov-report=json:.coverage.json $(ARGS)"
 	$(PY) tools/coverage_floor.py .coverage.json
 
-check: test lint types coverage  ## everything that CI runs
+slow: $(VENV)/.dev  ## run the slow tests: simulations, real servers, clusters, killed processes
+	$(PY) -m pytest -n $(WORKERS) -m slow $(ARGS)
+
+check: coverage lint types slow  ## everything that CI runs
 
 matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and on the lowest allowed versions
 	@index="$(INDEX)"; versions=$$(pyenv versions --bare --skip-aliases 2>/dev/null | paste -sd: -); \
