@@ -13,7 +13,8 @@ def upgrade() -> None:
     """Create the indexes; the one of calls gets the columns that reports add up."""
     op.drop_index("attempt_run", "attempt")
     op.create_index("attempt_run", "attempt", ["run_id", "role", "calls", "input_tokens", "output_tokens"])
-    op.create_index("evaluation_evaluator", "evaluation", ["run_id", "evaluator_id", "statuses"])
+    if op.get_bind().dialect.name == "postgresql":
+        op.create_index("evaluation_evaluator", "evaluation", ["run_id", "evaluator_id", "statuses"])
     op.create_index(
         "evaluation_failed",
         "evaluation",
