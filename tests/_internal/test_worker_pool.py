@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,24 @@ def test_a_result_that_cannot_be_pickled_is_an_error(functions: Any) -> None:
 def test_a_function_that_processes_cannot_load_is_an_error(functions: Any) -> None:
     with pytest.raises(WorkerError, match="a worker process cannot start: no such module; try one worker"):
         list(map_stream(functions.Unloadable(), range(2), workers=2))
+
+
+def test_files_that_the_function_does_not_need_are_not_imported_again(tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("", "utf-8")
+    import_file(other)
+    other.write_text("raise SystemExit('changed since')", "utf-8")
+    with closing(WorkerPool(str.upper, 1)) as pool:
+        assert pool.submit(["a"]).result() == ["A"]
+
+
+def test_a_file_that_ends_the_process_is_an_error_with_its_message(tmp_path: Path) -> None:
+    file = tmp_path / "later.py"
+    file.write_text("def same(item):\n    return item\n", "utf-8")
+    function = import_file(file).same
+    file.write_text("raise SystemExit('changed since')", "utf-8")
+    with closing(WorkerPool(function, 1)) as pool, pytest.raises(WorkerError, match="changed since"):
+        pool.submit(["a"]).result()
 
 
 def test_output_of_the_function_does_not_mix_with_results(functions: Any) -> None:

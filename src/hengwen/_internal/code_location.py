@@ -84,9 +84,13 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
     return getattr(module, name)
 
 
-def imported_files() -> list[str]:
-    """Return the paths of the Python files that ``import_file`` imported in this process."""
-    return list(_FILES.values())
+def imported_files(pickled: bytes) -> list[str]:
+    """Return the paths of the Python files, imported by ``import_file``, that a pickled object refers to.
+
+    Args:
+        pickled: The pickled object; it contains the names of the modules that it refers to.
+    """
+    return [path for name, path in _FILES.items() if name.encode() in pickled]
 
 
 def import_file(path: Path) -> ModuleType:

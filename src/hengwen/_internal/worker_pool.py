@@ -159,7 +159,7 @@ class WorkerPool(Generic[Item, Result]):
     ) -> None:
         self.workers = workers
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
-        self._setup = pickle.dumps(Setup(imported_files(), pickled), pickle.HIGHEST_PROTOCOL)
+        self._setup = pickle.dumps(Setup(imported_files(pickled), pickled), pickle.HIGHEST_PROTOCOL)
         self._crashed = crashed
         self._changed = threading.Condition()
         self._waiting: deque[_Batch[Item, Result]] = deque()
