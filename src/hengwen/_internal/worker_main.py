@@ -79,7 +79,7 @@ def reply_to(function: Callable[[Any], Any], frame: bytes) -> bytes:
         return _failure(error)
 
 
-def _failure(error: BaseException) -> bytes:
+def _failure(error: Exception) -> bytes:
     try:
         data = pickle.dumps((False, error), pickle.HIGHEST_PROTOCOL)
         pickle.loads(data)  # noqa: S301 - some exceptions can be pickled but not loaded
@@ -116,7 +116,10 @@ def main() -> None:  # pragma: no cover - runs in worker processes
 def _serve(frames: SimpleQueue[bytes], sink: BinaryIO) -> None:  # pragma: no cover - as main
     try:
         function = load_function(frames.get())
-    except (Exception, SystemExit) as error:
+    except SystemExit as error:
+        write_frame(sink, _failure(WorkerError(f"a file ended the process: {error}")))
+        return
+    except Exception as error:
         write_frame(sink, _failure(error))
         return
     write_frame(sink, pickle.dumps((True, []), pickle.HIGHEST_PROTOCOL))
