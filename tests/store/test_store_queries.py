@@ -171,10 +171,10 @@ def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wro
     ("query", "index"),
     [
         (lambda store, of: store.usage([of]), "COVERING INDEX attempt_run"),
-        (lambda store, of: store.statuses([of]), "COVERING INDEX evaluation_evaluator"),
+        (lambda store, of: store.statuses([of]), "evaluation_1 (run_id=?)"),
         (lambda store, of: store.first_messages([of]), "INDEX evaluation_failed"),
-        (lambda store, of: store.table([of]), "COVERING INDEX evaluation_evaluator"),
-        (lambda store, of: store.table([of], [("t", "s")]), "INDEX evaluation_evaluator (run_id=? AND eval"),
+        (lambda store, of: store.table([of]), "evaluation_1 (run_id=?)"),
+        (lambda store, of: store.table([of], [("t", "s")]), "evaluation_1 (run_id=?)"),
         (
             lambda store, of: list(store.answers(of, [("t", "x", 1)])),
             "evaluation_1 (run_id=? AND sample_id=?)",
