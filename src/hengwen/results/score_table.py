@@ -41,6 +41,16 @@ class SeriesKey(NamedTuple):
         return f"{self.task}/{self.name}"
 
 
+def is_label_or_anchor(address: str) -> bool:
+    """Return whether an address (TASK/SCORE) is that of human labels, or of a judge's levels of anchors.
+
+    Examples:
+        >>> is_label_or_anchor("t/human.craft.level"), is_label_or_anchor("t/craft.level")
+        (True, False)
+    """
+    return address.partition("/")[2].startswith(("human.", "anchor."))
+
+
 class AnswerKeys:
     """Sample, repeat and cluster of each outcome of a series, as parallel lists.
 

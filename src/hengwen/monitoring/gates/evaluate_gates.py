@@ -13,7 +13,6 @@ from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.certificates import certificate_problem
 from hengwen.monitoring.gates.comparisons import Comparer
 from hengwen.monitoring.gates.drifts import DriftChecker
-from hengwen.monitoring.gates.missing_scores import is_label_or_anchor
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import Measured, threshold_result
 from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
@@ -21,6 +20,7 @@ from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.aggregate import aggregate
 from hengwen.results.run_order import training_order
+from hengwen.results.score_table import is_label_or_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

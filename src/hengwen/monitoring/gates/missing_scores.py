@@ -9,6 +9,7 @@ from hengwen.monitoring.gates.results import worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import matching
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.score_table import is_label_or_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,11 +64,6 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 def declared_scores(run: Run) -> list[str]:
     """Return the addresses of the scores that the plan of a run names, except human labels and anchors."""
     return [address for address in run.score_order if not is_label_or_anchor(address)]
-
-
-def is_label_or_anchor(address: str) -> bool:
-    """Return whether an address is that of human labels, or of a judge's levels of anchors."""
-    return address.partition("/")[2].startswith(("human.", "anchor."))
 
 
 def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
