@@ -97,7 +97,8 @@ def sign_flip_test(
         ValueError: The lists differ in length, or there is no prompt.
 
     Notes:
-        Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns. The
+        Fisher's randomisation test (1935). ``scipy.stats.monte_carlo_test`` counts the random patterns; they
+        are drawn here, because ``scipy.stats.permutation_test`` needs ten times as long to draw them. The
         exact p-value is computed without scipy, because scipy would enumerate all 2^n patterns one by one.
 
     Examples:
@@ -130,17 +131,17 @@ def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
         return _normal_p(moved)
     if len(moved) <= EXACT_UP_TO:
         return _exact_p(moved)
-    from scipy.stats import permutation_test
+    from scipy.stats import monte_carlo_test
 
-    result = permutation_test(
-        (moved,),
+    generator = np.random.default_rng(seed)
+    result = monte_carlo_test(
+        moved,
+        lambda size: moved * (2.0 * generator.integers(0, 2, size, dtype=np.int8) - 1.0),
         lambda flipped, axis: np.abs(flipped.sum(axis=axis)),
-        permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLES,
         batch=max(1, BATCH_SIZE // len(moved)),
         alternative="greater",
-        rng=np.random.default_rng(seed),
     )
     p, least = float(result.pvalue), 1 / (RESAMPLES + 1)
     return min(least, MAX_TAIL_RATIO * _normal_p(moved)) if p <= least else p

@@ -97,7 +97,7 @@ class _ColumnReader:
         codes = np.zeros((len(rows), count), dtype=np.uint8)
         for index, row in enumerate(rows):
             if row.statuses:
-                codes[index] = [STATUS_CODES[status] for status in statuses_from(row.statuses, count)]
+                codes[index] = [STATUS_CODES[status] for status in _statuses(row.statuses, count)]
         texts = Counter(
             (
                 row.notes if row.notes_id is None else self._notes[row.notes_id],

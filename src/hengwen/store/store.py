@@ -21,7 +21,7 @@ from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
 from hengwen.store.looks import count_look
 from hengwen.store.score_columns import read_columns
-from hengwen.store.score_queries import count_statuses, first_messages, read_rows
+from hengwen.store.score_queries import FETCH_SIZE, count_statuses, first_messages, read_rows
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -235,8 +235,11 @@ class Store:
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
         with store_errors(self._engine), self._engine.connect() as connection:
-            for columns in connection.execute(query).mappings():
-                yield Response(**columns, checkpoint=run.checkpoint)
+            rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
+            for task, sample_id, repeat, text in rows:
+                yield Response(
+                    task=task, sample_id=sample_id, repeat=repeat, text=text, checkpoint=run.checkpoint
+                )
 
     def sample_hashes(self, run: Run) -> dict[tuple[str, str], str]:
         """Return the hash of each answered sample of a run, by task and sample id; see ``Sample.hash``."""
