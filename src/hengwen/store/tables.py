@@ -135,9 +135,9 @@ evaluation = Table(
 ``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
 for a failure. ``statuses`` is empty if there is no failure, else a JSON list. ``notes`` has the reasons,
 details and messages (see ``codecs.evaluations``); texts that repeat are in the table ``note`` under
-``notes_id``. ``series_id`` is a hash of the task and the name of the first score. ``sample_id`` '' and
-``repeat`` 0 mean None, because a unique index treats two NULLs as different; ``cluster`` '' is the sample's
-own id."""
+``notes_id``. ``series_id`` is a hash of the task and the alphabetically first name of the scores.
+``sample_id`` '' and ``repeat`` 0 mean None, because a unique index treats two NULLs as different;
+``cluster`` '' is the sample's own id."""
 
 note = Table(
     "note",

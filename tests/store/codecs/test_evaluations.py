@@ -57,7 +57,8 @@ def test_rows_come_back_as_they_were(batches: list[list[Row]]) -> None:
             ledger.record_rows(rows)
             ledger.commit()
             first = rows[0]
-            latest[first.sample_id, first.repeat, first.outcome.name] = rows
+            names = (row.outcome.name for row in rows)
+            latest[first.sample_id, first.repeat, min(names)] = rows
         stored = list(store.rows([RUN]))
     assert sorted(map(repr, stored)) == sorted(repr(row) for rows in latest.values() for row in rows)
 
@@ -85,6 +86,19 @@ def test_a_score_that_failed_at_first_keeps_one_series() -> None:
     columns = [next(iter(encoder.encode([row(outcome)]))) for outcome in (failure, score, failure)]
     assert len({item["series_id"] for item in columns}) == 1
     assert columns[0]["evaluator_id"] != columns[1]["evaluator_id"] == columns[2]["evaluator_id"]
+
+
+def test_a_later_evaluation_replaces_an_earlier_one_with_its_scores_in_another_order(store: Store) -> None:
+    first = Score(name="p.a", value=0.25, signature="p|v:1")
+    second = Score(name="p.b", value=0.5, signature="p|v:1")
+    missing = Failure(name="p.a", status="scorer_error", message="missing", signature="p|v:1")
+    ledger = store.ledger()
+    ledger.begin(RUN)
+    for outcomes in ((second, missing), (first, second)):
+        ledger.record_rows([row(outcome) for outcome in outcomes])
+        ledger.commit()
+    rows = [(kept.outcome.name, kept.outcome.value) for kept in store.rows([RUN])]
+    assert sorted(rows) == [("p.a", 0.25), ("p.b", 0.5)]
 
 
 def test_human_labels_are_evaluations_of_their_own(store: Store) -> None:

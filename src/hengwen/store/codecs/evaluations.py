@@ -125,7 +125,7 @@ class EvaluationEncoder:
         if ids is None:
             self._scales[task, kind, signature, names] = scales
             columns = evaluator_columns(evaluator)
-            ids = self._ids[evaluator] = columns["id"], hash_id(task, names[0])
+            ids = self._ids[evaluator] = columns["id"], hash_id(task, min(names))
             self.new_evaluators[columns["id"]] = columns
         return ids
 

@@ -101,7 +101,7 @@ def _evaluations(
         }
         evaluation = {
             "run_id": run_id,
-            "series_id": _hash(first["task"], first["name"]),
+            "series_id": _hash(first["task"], min(outcome["name"] for outcome in outcomes)),
             "sample_id": first["sample_id"],
             "repeat": first["repeat"],
             "evaluator_id": evaluator_id,
