@@ -101,7 +101,15 @@ TOPICS = (
     Topic(
         name="memory",
         title="Memory",
-        scripts=(Script(name="bench_stream.py", quick=("--counts", "1000", "4000"), rounds=1),),
+        scripts=(
+            Script(name="bench_stream.py", quick=("--counts", "1000", "4000"), rounds=1),
+            Script(
+                name="bench_million.py",
+                options=("--lyrics", "100000", "--judgments", "50000"),
+                quick=("--lyrics", "1000", "--judgments", "200"),
+                rounds=None,
+            ),
+        ),
     ),
     Topic(
         name="monitoring",
