@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from functools import cache
 from typing import Any
@@ -73,13 +74,21 @@ class _Dictionary:
         """Sum of the frequencies of all words."""
         self.frequencies: dict[str, int] = {}
         """Frequency of each parsed word; 0 for the beginnings of words that are no words themselves."""
+        self._lock = threading.Lock()
 
     def parse_words_of(self, sentence: str) -> None:
-        """Parse the words that begin with a character of a sentence."""
-        for char in self._spans.keys() & set(sentence):
-            for begin, end in self._spans.pop(char):
-                for line in self._text[begin:end].splitlines():
-                    word, frequency, *_ = line.split(" ")
-                    self.frequencies[word] = int(frequency)
-                    for length in range(1, len(word)):
-                        self.frequencies.setdefault(word[:length], 0)
+        """Parse the words that begin with a character of a sentence; several threads may call this."""
+        if self._spans.keys().isdisjoint(sentence):
+            return
+        with self._lock:
+            for char in self._spans.keys() & set(sentence):
+                for begin, end in self._spans[char]:
+                    self._parse_lines(begin, end)
+                del self._spans[char]  # last: without its key, other threads use the words without the lock
+
+    def _parse_lines(self, begin: int, end: int) -> None:
+        for line in self._text[begin:end].splitlines():
+            word, frequency, *_ = line.split(" ")
+            self.frequencies[word] = int(frequency)
+            for length in range(1, len(word)):
+                self.frequencies.setdefault(word[:length], 0)
