@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness import environment
 from harness.collect import figures_of_pytest, parse_lines, problems_of_pytest, run_script
-from harness.environment import error_line, peer_names
+from harness.environment import error_line, requirements
 from harness.figures import Figure, Problem, print_entries, to_json
 from harness.machine import Load, LoadSampler
 from harness.results import TopicResult, number, results_page, rows_of
@@ -63,8 +66,8 @@ def test_no_benchmark_has_more_than_four_hundred_lines() -> None:
 
 
 def test_no_peer_requires_torch() -> None:
-    pins = peer_names((BENCHMARKS / "requirements-bench.txt").read_text("utf-8"))
-    assert set(peer_names((BENCHMARKS / "peers.in").read_text("utf-8"))) <= set(pins)
+    pins = requirements((BENCHMARKS / "requirements-bench.txt").read_text("utf-8"))
+    assert set(requirements((BENCHMARKS / "peers.in").read_text("utf-8"))) <= set(pins)
     assert "torch" not in pins
 
 
@@ -81,16 +84,32 @@ def test_a_script_alone_prints_figures_in_words(capsys: pytest.CaptureFixture[st
     assert second.split() == ["x", "hengwen", "not", "measured:", "no", "module"]
 
 
-@pytest.mark.parametrize("line", ["Traceback", "[1]", '{"value": 1}', '{"message": "m", "colour": 1}'])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_figure_is_a_finite_number(value: float) -> None:
+    with pytest.raises(ValueError, match=f"a judgment, hengwen: {value} is no figure"):
+        figure(value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback",
+        "[1]",
+        '{"value": 1}',
+        '{"message": "m", "colour": 1}',
+        '{"case": "c", "value": NaN, "unit": "s"}',
+        '{"case": "c", "value": null, "unit": "s"}',
+    ],
+)
 def test_a_line_that_is_no_figure_is_a_problem(line: str) -> None:
     assert parse_lines(line) == [Problem(case="output of the script", message=line)]
 
 
 def test_rounds_of_pytest_become_times_of_one_text() -> None:
     facts = {"case": "a lyric", "system": "peer", "count": 100, "unit": "µs", "targets": {"ratio_high": 0.5}}
-    report = {"benchmarks": [{"extra_info": facts, "stats": {"data": [0.02, 0.03]}}]}
+    report = {"benchmarks": [{"extra_info": facts, "stats": {"data": [0.5, 0.25]}}]}
     assert figures_of_pytest(report) == [
-        figure(pytest.approx(value), "peer", "a lyric", "µs of CPU", ratio_high=0.5) for value in (200, 300)
+        figure(value, "peer", "a lyric", "µs of CPU", ratio_high=0.5) for value in (5000, 2500)
     ]
 
 
@@ -131,6 +150,40 @@ def test_a_script_without_figures_is_a_problem(tmp_path: Path, monkeypatch: pyte
 def test_a_script_beyond_its_time_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entries = run("import time\ntime.sleep(600)", tmp_path, monkeypatch, seconds=0)
     assert entries == [Problem(case="script.py", message="stopped after 0 s")]
+
+
+def test_ctrl_c_interrupts_the_script_so_that_it_stops_its_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, stopped = tmp_path / "started", tmp_path / "stopped"
+    script = (
+        "import pathlib, time\n"
+        f"try:\n    pathlib.Path({str(started)!r}).touch()\n    while True: time.sleep(0.01)\n"
+        f"finally:\n    pathlib.Path({str(stopped)!r}).touch()\n"
+    )
+    wait = subprocess.Popen.wait
+
+    def interrupted_wait(self: subprocess.Popen, timeout: float | None = None) -> int:
+        if timeout != 600:
+            return wait(self, timeout)
+        while not started.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted_wait)
+    with pytest.raises(KeyboardInterrupt):
+        run(script, tmp_path, monkeypatch)
+    assert stopped.exists()
+
+
+def test_a_process_of_a_script_that_outlives_it_delays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.collect.STOP_SECONDS", 0)
+    script = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
+    assert run(script, tmp_path, monkeypatch, seconds=1) == [
+        Problem(case="script.py", message="stopped after 1 s")
+    ]
 
 
 def test_rounds_give_a_median_and_peers_a_ratio() -> None:
@@ -205,8 +258,13 @@ def test_a_result_is_read_as_it_was_kept() -> None:
 
 def test_a_busy_machine_is_named() -> None:
     assert "busy:" not in LOAD.note
-    assert LOAD.note == "Load average 0.5 to 1.2; other programs kept 0.1 of 2 cores busy."
-    assert "**The machine was busy" in replace(LOAD, others=0.4).note
+    assert LOAD.note == (
+        "Load average 0.5 to 1.2; programs outside the benchmark's processes, its PostgreSQL and Ray"
+        " included, kept 0.1 of 2 cores busy."
+    )
+    assert "the machine was busy" in replace(LOAD, others=0.4).note
+    stolen = replace(LOAD, stolen=0.25).note
+    assert "busy; the host took 0.2 cores. **Unless" in stolen
     assert replace(LOAD, others=None).note == "Load average 0.5 to 1.2."
 
 
@@ -222,5 +280,31 @@ def test_an_error_line_names_no_folder_of_the_machine() -> None:
     assert error_line("") == "no message"
 
 
-def test_names_of_peers_have_no_versions_and_no_comments() -> None:
-    assert peer_names("# peers\nray>=2  # engine\n\nrouge-score==1\n") == ["ray", "rouge-score"]
+def test_requirements_keep_extras_and_versions_under_the_bare_name() -> None:
+    lines = "# peers\nray>=2  # engine\n\nrouge-score==1\npsycopg[binary]\n"
+    assert requirements(lines) == {
+        "ray": "ray>=2",
+        "rouge-score": "rouge-score==1",
+        "psycopg": "psycopg[binary]",
+    }
+
+
+def test_peers_are_installed_with_their_extras_and_without_uv_by_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bin/python", "uv"):  # make leaves an empty uv where it is not available
+        (tmp_path / name).touch()
+    (tmp_path / "peers.in").write_text("psycopg[binary]\nray>=2\n", "utf-8")
+    commands = []
+
+    def fail_for_ray(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, int("ray>=2" in command), "{}", "no wheel")
+
+    monkeypatch.setattr(environment, "UV", tmp_path / "uv")
+    monkeypatch.setattr(environment, "PEERS", tmp_path / "peers.in")
+    monkeypatch.setattr(subprocess, "run", fail_for_ray)
+    assert environment.prepare(tmp_path).missing == {"ray": "no wheel"}
+    assert [command[-1] for command in commands[1:3]] == ["psycopg[binary]", "ray>=2"]
+    assert {command[1] for command in commands[:3]} == {"-m"}

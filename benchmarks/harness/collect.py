@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 NO_FIGURES = "printed no figures"
+STOP_SECONDS = 10
+"""Time in which a script that is interrupted stops its servers."""
 
 
 def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bool) -> list[Entry]:
@@ -108,17 +111,35 @@ def _script_problem(script: Script, error: str) -> list[Problem]:
 
 def _run(command: list[str], environment: dict[str, str], seconds: int) -> tuple[str, str]:
     """Run a program; return its output, and the error line if it fails or exceeds the time limit."""
-    with subprocess.Popen(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=errors, start_new_session=True
+        )
+        error = ""
         try:
-            output, errors = process.communicate(timeout=seconds)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # the children of the script too
-            return process.communicate()[0], f"stopped after {seconds} s"
-        return output, error_line(errors or output) if process.returncode else ""
+            _stop(process)
+            error = f"stopped after {seconds} s"
+        except BaseException:  # Ctrl-C, which the session of the script does not receive
+            _stop(process)
+            raise
+        output.seek(0)
+        errors.seek(0)
+        text = output.read()
+        if process.returncode and not error:
+            error = error_line(errors.read() or text)
+        return text, error
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a script and its children, so that it stops its servers; kill them after a time."""
+    try:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -42,15 +43,15 @@ def prepare(folder: Path = FOLDER) -> Environment:
     error = _install(python, "--editable", str(ROOT))
     if error:
         raise SystemExit(f"hengwen could not be installed: {error}")
-    names = peer_names(PEERS.read_text("utf-8"))
-    missing = {name: error for name in names if (error := _install(python, name))}
-    return Environment(python=python, versions=_versions(python, names), missing=missing)
+    peers = requirements(PEERS.read_text("utf-8"))
+    missing = {name: error for name, line in peers.items() if (error := _install(python, line))}
+    return Environment(python=python, versions=_versions(python, list(peers)), missing=missing)
 
 
-def peer_names(text: str) -> list[str]:
-    """Return the names of the packages in a requirements file."""
+def requirements(text: str) -> dict[str, str]:
+    """Return the requirements of a file, with extras and versions, by the name of the package."""
     lines = (line.split("#", 1)[0].strip() for line in text.splitlines())
-    return [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in lines if line]
+    return {re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0]: line for line in lines if line}
 
 
 def error_line(text: str) -> str:
@@ -62,7 +63,7 @@ def error_line(text: str) -> str:
 
 def _install(python: Path, *packages: str) -> str:
     """Install packages in their pinned versions; return the error line, or an empty text."""
-    if UV.exists():
+    if os.access(UV, os.X_OK):  # make leaves an empty file where uv is not available
         command = [str(UV), "pip", "install", "--quiet", "--python", str(python)]
     else:
         command = [

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ class Figure:
     """Target: the median is at most this value."""
     ratio_high: float | None = None
     """Target, in a figure of a peer: Hengwen's median is at most this multiple of the peer's."""
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.value):
+            raise ValueError(f"{self.case}, {self.system}: {self.value} is no figure")
 
     @property
     def target(self) -> str:

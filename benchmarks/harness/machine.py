@@ -12,7 +12,7 @@ from pathlib import Path
 from .figures import cpu_seconds
 
 BUSY_SHARE = 0.15
-"""Share of the cores that other programs may use without a warning."""
+"""Share of the cores that may be lost to other programs and to the host without a warning."""
 
 
 def machine_facts() -> dict[str, str]:
@@ -42,9 +42,12 @@ class Load:
     high: float
     """Largest load average."""
     others: float | None
-    """Mean number of cores that other programs kept busy; None where the system does not tell."""
+    """Mean number of cores that were kept busy by programs for which the scripts do not wait: other programs,
+    but also PostgreSQL and Ray; None where the system does not tell."""
     cores: int
     """Number of cores."""
+    stolen: float = 0.0
+    """Mean number of cores that the host of a virtual machine gave to others (steal time)."""
 
     @property
     def note(self) -> str:
@@ -52,14 +55,19 @@ class Load:
         note = f"Load average {self.low:.1f} to {self.high:.1f}"
         if self.others is None:
             return f"{note}."
-        note += f"; other programs kept {self.others:.1f} of {self.cores} cores busy."
-        if self.others > BUSY_SHARE * self.cores:
-            note += " **The machine was busy: wall times are too long, and CPU times somewhat.**"
+        note += "; programs outside the benchmark's processes, its PostgreSQL and Ray included, kept"
+        note += f" {self.others:.1f} of {self.cores} cores busy"
+        note += f"; the host took {self.stolen:.1f} cores." if self.stolen >= 0.05 else "."
+        if self.others + self.stolen > BUSY_SHARE * self.cores:
+            note += (
+                " **Unless that was PostgreSQL or Ray of the benchmark, the machine was busy: wall times are"
+            )
+            note += " too long, and CPU times somewhat.**"
         return note
 
 
 class LoadSampler:
-    """Context manager that samples the load average, and counts the CPU time of other programs."""
+    """Context manager that samples the load average, and counts the CPU time outside the scripts."""
 
     def __init__(self, interval: float = 2.0) -> None:
         self._interval = interval
@@ -69,7 +77,7 @@ class LoadSampler:
 
     def __enter__(self) -> LoadSampler:
         self._started = time.monotonic()
-        self._before = _busy_seconds(), cpu_seconds()
+        self._before = _machine_seconds(), cpu_seconds()
         self._thread.start()
         return self
 
@@ -77,11 +85,14 @@ class LoadSampler:
         self._stopped.set()
         self._thread.join()
         seconds = time.monotonic() - self._started
-        machine, processes = _busy_seconds(), cpu_seconds()
-        others = None
+        machine, processes = _machine_seconds(), cpu_seconds() - self._before[1]
+        others, stolen = None, 0.0
         if machine is not None and self._before[0] is not None:
-            others = max(0.0, machine - self._before[0] - (processes - self._before[1])) / max(seconds, 1e-9)
-        self.load = Load(low=min(self._averages), high=max(self._averages), others=others, cores=cores())
+            busy, steal = (after - before for after, before in zip(machine, self._before[0], strict=True))
+            others = max(0.0, busy - processes) / max(seconds, 1e-9)
+            stolen = steal / max(seconds, 1e-9)
+        low, high = min(self._averages), max(self._averages)
+        self.load = Load(low=low, high=high, others=others, cores=cores(), stolen=stolen)
 
     def _sample(self) -> None:
         while True:
@@ -90,14 +101,15 @@ class LoadSampler:
                 return
 
 
-def _busy_seconds() -> float | None:
-    """Return the seconds that all cores together were busy since the system started."""
+def _machine_seconds() -> tuple[float, float] | None:
+    """Return the seconds since the start of the system that all cores were busy, and that the host took."""
     try:
         fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:
         return None
-    user, nice, system, _idle, _waiting, *interrupts = (int(field) for field in fields[:8])
-    return (user + nice + system + sum(interrupts[:2])) / os.sysconf("SC_CLK_TCK")
+    user, nice, system, _idle, _waiting, *interrupts, stolen = (int(field) for field in fields[:8])
+    ticks = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + sum(interrupts)) / ticks, stolen / ticks
 
 
 def _first_value(path: str, key: str) -> str:
