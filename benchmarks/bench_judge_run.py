@@ -4,7 +4,8 @@
 
 A local server answers each call after the latency; 64 calls are open at a time. The CPU time of a run with
 one judgment is subtracted, which is the start of the program. Figures: CPU time per judgment, wall time as a
-multiple of the ideal time (count x latency / 64), and peak memory. Targets: 1.1 ms of CPU a judgment, 170 MB.
+multiple of the ideal time (count x latency / 64), peak memory, and size of the store.
+Targets: 1.1 ms of CPU a judgment, 170 MB.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
 CONCURRENCY = 64
 
 
-def run(count: int, url: str) -> Usage:
-    """Return the cost of one ``hengwen run``."""
+def run(count: int, url: str) -> tuple[Usage, int]:
+    """Return the cost of one ``hengwen run``, and the bytes of its store."""
     with tempfile.TemporaryDirectory() as folder:
         plan = write_plan(Path(folder), count, url)
-        options = ["--store", f"{folder}/x.db", "-o", f"{folder}/r.html", "--json", "--trust"]
+        options = ["--store", f"{folder}/x.db", "-o", f"{folder}/r.html", "--json", "--trust", "--strict"]
         command = [sys.executable, "-m", "hengwen", "run", str(plan), *options]
-        return run_process([*command, "--concurrency", str(CONCURRENCY)], OPENAI_API_KEY="none")
+        usage = run_process([*command, "--concurrency", str(CONCURRENCY)], OPENAI_API_KEY="none")
+        return usage, sum(file.stat().st_size for file in Path(folder).glob("x.db*"))
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
@@ -40,17 +42,20 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
     count = options.count
     with stub(options.latency) as server:
         starts = [run(1, server.url) for _ in range(options.rounds)]
-        for usage in starts:
+        for usage, _ in starts:
             yield Figure(case="run with one judgment", value=usage.cpu, unit="s of CPU")
             yield Figure(case="run with one judgment", value=usage.wall, unit="s")
-        start = statistics.median(usage.cpu for usage in starts)
+        start = statistics.median(usage.cpu for usage, _ in starts)
+        empty = statistics.median(size for _, size in starts)
         ideal = count * options.latency / CONCURRENCY
         for _ in range(options.rounds):
-            usage = run(count, server.url)
+            usage, size = run(count, server.url)
             case = f"run with {count:,} judgments"
             cost = 1000 * (usage.cpu - start) / (count - 1)
             yield Figure(case=f"{case}: each, beyond the start", value=cost, unit="ms of CPU", high=1.1)
             yield Figure(case=f"{case}: peak memory", value=usage.megabytes, unit="MB", high=170)
+            bytes_each = (size - empty) / (count - 1)
+            yield Figure(case=f"{case}: store, a judgment", value=bytes_each, unit="bytes")
             yield Figure(case=f"{case}: start included", value=usage.wall / ideal, unit="x ideal time")
 
 

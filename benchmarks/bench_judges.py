@@ -118,7 +118,7 @@ def start_figures(rounds: int) -> Iterator[Figure]:
     with stub(0.05) as server, tempfile.TemporaryDirectory() as name:
         plan = write_plan(Path(name), 1, server.url)
         for turn in range(rounds):
-            command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet"]
+            command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--strict"]
             usage = run_process([*command, "--store", f"{name}/{turn}.db"], OPENAI_API_KEY="none")
             case = "program that judges one answer"
             yield Figure(case=case, value=usage.wall, unit="s", high=1.5)

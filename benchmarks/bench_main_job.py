@@ -123,6 +123,8 @@ class ProcessTree(threading.Thread):
         super().__init__(daemon=True)
         self.samples: list[tuple[float, float, float]] = []
         """(seconds since the start, MB of the process, MB of all its descendants)"""
+        self.largest_child = 0.0
+        """Largest memory of one descendant in MB."""
         self.busy: dict[int, tuple[float, float]] = {}
         """For each descendant the seconds that it ran or waited for a core, and its seconds in all."""
         self._first_seen: dict[int, float] = {}
@@ -134,9 +136,10 @@ class ProcessTree(threading.Thread):
         begin = time.monotonic()
         while own := _megabytes(self._pid):
             descendants = _descendants(self._pid)
-            children = sum(map(_megabytes, descendants))
+            children = [_megabytes(child) for child in descendants]
+            self.largest_child = max([self.largest_child, *children])
             now = time.monotonic()
-            self.samples.append((now - begin, own, children))
+            self.samples.append((now - begin, own, sum(children)))
             for child in descendants:
                 seconds = _runnable_seconds(child)
                 if seconds:
@@ -163,7 +166,7 @@ def _megabytes(pid: int) -> float:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _runnable_seconds(pid: int) -> float:
@@ -197,7 +200,7 @@ def measured(command: list[str]) -> tuple[float, float, ProcessTree]:
         _, errors = process.communicate()
     wall = time.perf_counter() - begin
     memory.join()
-    if process.returncode not in (0, 1):
+    if process.returncode:
         raise SystemExit(errors.decode())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, memory
@@ -219,7 +222,7 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
                 case="bare scorers and rules: an answer", value=1000 * seconds / count, unit="ms of CPU"
             )
             store = folder / f"store{turn}.db"
-            command = ["run", str(plan), "--store", str(store), "--quiet"]
+            command = ["run", str(plan), "--store", str(store), "--quiet", "--strict"]
             if options.workers is not None:
                 command += ["--workers", str(options.workers)]
             yield from run_figures(command, answers, seconds / count)
@@ -227,8 +230,9 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
             yield Figure(case="store: an answer", value=size / answers / 1000, unit="kB", high=2.5)
             command = ["report", "--store", str(store), "-o", str(folder / "report.html"), "--quiet"]
             wall, cpu, memory = measured(command)
-            yield Figure(case="report", value=wall, unit="s", high=5)
+            yield Figure(case="report", value=wall, unit="s", high=5 * max(1, answers / 36_000))
             yield Figure(case="report", value=cpu, unit="s of CPU")
+            yield Figure(case="report: an answer", value=1000 * cpu / answers, unit="ms of CPU")
             yield Figure(case="report: memory", value=memory.peak, unit="MB")
 
 
@@ -252,6 +256,8 @@ def run_figures(command: list[str], answers: int, bare: float) -> Iterator[Figur
     yield Figure(case=f"{case}: memory of all processes", value=tree.peak, unit="MB", high=400)
     main_process = max(megabytes for _, megabytes, _ in tree.samples)
     yield Figure(case=f"{case}: memory of the main process", value=main_process, unit="MB")
+    if tree.busy:
+        yield Figure(case=f"{case}: memory of one worker", value=tree.largest_child, unit="MB")
     for share in (0.3, 0.9):
         yield Figure(case=f"{case}: memory at {share:.0%}", value=tree.at(share), unit="MB")
 

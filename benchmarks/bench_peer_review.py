@@ -22,10 +22,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.figures import HENGWEN, Figure, print_entries, script_parser
+from harness.environment import error_line
+from harness.figures import HENGWEN, Figure, Problem, print_entries, script_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from harness.figures import Entry
 
 MODELS, QUESTIONS, BATTLES, RESAMPLES = 50, 5000, 1_000_000, 200
 ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
@@ -123,14 +126,17 @@ def measure(task: str, judges: int, *, lengths: bool) -> None:
     print(f"{seconds} {cpu} {before / 1024} {after / 1024}")
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
+def figures(options: argparse.Namespace) -> Iterator[Entry]:
     """Measure each task in a process of its own."""
     command = [sys.executable, __file__, "--judges", str(options.judges)]
     command += ["--lengths"] if options.lengths else []
     for _ in range(options.rounds):
         for task, (case, system, high) in TASKS.items():
             arguments = [*command, "--task", task]
-            done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=ONE_THREAD)
+            done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=ONE_THREAD)
+            if done.returncode:
+                yield Problem(case=case, system=system, message=error_line(done.stderr))
+                continue
             seconds, cpu, before, after = (float(number) for number in done.stdout.split())
             yield Figure(case=case, system=system, value=seconds, unit="s", high=high)
             yield Figure(case=case, system=system, value=cpu, unit="s of CPU")

@@ -2,27 +2,30 @@
 
     .venv/bin/python benchmarks/bench_ray.py [--copies 100] [--rounds 3]
 
-The time that Ray takes to start is a figure of its own. Requires
+The time that Ray takes to start is a figure of its own. ``hengwen score`` writes the same rows to one file in
+a process of its own, of which CPU time and memory are measured. Requires
 ``../shared/data/muchin-checkpoints.jsonl``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench_main_job import measured
 from harness.figures import Figure, print_entries, script_parser
+from harness.machine import cores
 from hengwen.runs.cluster.shard_pool import ray_pool
 from hengwen.runs.shards.local_pool import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from hengwen.runs.shards.schedule import ShardPool
@@ -42,26 +45,42 @@ def write_lyrics(path: Path, copies: int) -> int:
     return copies * len(rows)
 
 
+def program_figures(source: Path, target: Path, count: int) -> Iterator[Figure]:
+    """Measure ``hengwen score`` with one output file."""
+    command = ["score", str(source), "-o", str(target), "--workers", str(cores()), "--quiet", "--strict"]
+    _, cpu, tree = measured(command)
+    case = f"hengwen score of {count:,} lyrics"
+    yield Figure(case=f"{case}: a lyric", value=1000 * cpu / count, unit="ms of CPU")
+    yield Figure(case=f"{case}: input, a row", value=source.stat().st_size / count, unit="bytes")
+    yield Figure(case=f"{case}: output, a row", value=target.stat().st_size / count, unit="bytes")
+    for name, share in (("after a tenth", 0.1), ("at the end", 1.0)):
+        last = max(1, round(share * len(tree.samples)))
+        memory = max(own for _, own, _ in tree.samples[:last])
+        yield Figure(case=f"{case}: main process {name}", value=memory, unit="MB")
+
+
 def figures(options: argparse.Namespace) -> list[Figure]:
     """Measure both in turn, so that other load of the machine affects both.
 
     The figures are returned at the end, because Hengwen discards what is printed while Ray is running.
     """
-    workers = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "lyrics.jsonl"
-        case = f"{write_lyrics(source, options.copies):,} lyrics into a folder"
+        count = write_lyrics(source, options.copies)
+        case = f"{count:,} lyrics into a folder"
+        rows = list(program_figures(source, Path(name) / "scores.jsonl", count))
 
         def seconds(target: str, pool: AbstractContextManager[ShardPool]) -> float:
             start = time.perf_counter()
-            assert score_folder([source], Path(name) / target, pool).failed == 0
+            result = score_folder([source], Path(name) / target, pool)
+            assert (result.rows, result.failed, result.errors) == (count, 0, ())
             return time.perf_counter() - start
 
         start = time.perf_counter()
         with ray_pool() as pool:
-            rows = [Figure(case="start of Ray", value=time.perf_counter() - start, unit="s")]
+            rows.append(Figure(case="start of Ray", value=time.perf_counter() - start, unit="s"))
             for turn in range(options.rounds):
-                local = seconds(f"local{turn}", local_pool(workers))
+                local = seconds(f"local{turn}", local_pool(cores()))
                 ray = seconds(f"ray{turn}", nullcontext(pool))
                 rows += [
                     Figure(case=f"{case}, processes", value=local, unit="s"),

@@ -56,8 +56,9 @@ def write_plan(folder: Path, count: int, subject: str, judge: str) -> Path:
 
 def seconds(plan: Path, store: Path, concurrency: int) -> float:
     """Return the wall time of a run."""
-    command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--store", str(store)]
-    return run_process([*command, "-j", str(concurrency)], OPENAI_API_KEY="none").wall
+    command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--strict"]
+    command += ["--store", str(store), "-j", str(concurrency)]
+    return run_process(command, OPENAI_API_KEY="none").wall
 
 
 def ratio(subject: float, judge: float, count: int, concurrency: int) -> float:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from harness.figures import HENGWEN, Figure, print_entries, script_parser
+from harness.environment import error_line
+from harness.figures import HENGWEN, Figure, Problem, print_entries, script_parser
 from harness.processes import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from harness.figures import Entry
 
 COMMANDS = {
     "python -c pass": ("python", "-c", "pass"),
@@ -30,19 +33,24 @@ BASELINES = 3
 """``--help`` may take this multiple of ``python -c pass``."""
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def figures(rounds: int) -> Iterator[Entry]:
     """Measure each program; the first round only fills the caches of files."""
     for turn in range(rounds + 1):
         seconds = {}
         for case, (system, *arguments) in COMMANDS.items():
-            usage = run_process([sys.executable, *arguments], DEEPEVAL_TELEMETRY_OPT_OUT="1")
+            try:
+                usage = run_process([sys.executable, *arguments], DEEPEVAL_TELEMETRY_OPT_OUT="1")
+            except SystemExit as error:
+                if turn == 0:
+                    yield Problem(case=case, system=system, message=error_line(str(error)))
+                continue
             seconds[case] = usage
             if turn:
                 yield Figure(case=case, system=system, value=usage.wall, unit="s")
                 yield Figure(case=case, system=system, value=usage.cpu, unit="s of CPU")
                 yield Figure(case=case, system=system, value=usage.megabytes, unit="MB")
-        if turn:
-            program, python = seconds["hengwen --help"], seconds["python -c pass"]
+        program, python = seconds.get("hengwen --help"), seconds["python -c pass"]
+        if turn and program:
             case = f"hengwen --help minus {BASELINES} x python -c pass"
             yield Figure(case=case, value=program.wall - BASELINES * python.wall, unit="s", high=0.25)
             yield Figure(case=case, value=program.cpu - BASELINES * python.cpu, unit="s of CPU")

@@ -4,6 +4,8 @@
 
 Samples and stored answers have some hundred characters; the plan has one cheap scorer, and the store is a
 SQLite file. Each number of samples runs in its own process, and then once more with the finished store.
+Target: the memory above that of the imports of the most samples is at most
+1.25 times that of the fewest.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from harness.figures import Figure, print_entries, script_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+MAX_GROWTH = 1.25
+"""Memory of the most samples, compared with that of the fewest."""
 
 
 def write_plan(folder: Path, count: int) -> Path:
@@ -58,17 +63,25 @@ def leg(plan: Path) -> None:
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """Measure a run over each number of samples, and a second run on its store."""
-    for count in options.counts:
-        for _ in range(options.rounds):
+    """Measure a run over each number of samples, a second run on its store, and how their memory grows."""
+    first, last = min(options.counts), max(options.counts)
+    for _ in range(options.rounds):
+        megabytes: dict[tuple[str, int], float] = {}
+        for count in options.counts:
             with tempfile.TemporaryDirectory() as name:
                 plan = write_plan(Path(name), count)
-                for case in (f"{count:,} samples", f"{count:,} samples, all completed"):
+                for kind in ("samples", "samples, all completed"):
+                    case = f"{count:,} {kind}"
                     command = [sys.executable, __file__, "--leg", str(plan)]
                     process = subprocess.run(command, capture_output=True, text=True, check=True)
                     seconds, above = json.loads(process.stdout)
+                    megabytes[kind, count] = above
                     yield Figure(case=f"{case}: above the imports", value=above, unit="MB")
                     yield Figure(case=case, value=seconds, unit="s")
+        for kind in ("samples", "samples, all completed"):
+            case = f"memory of {last:,} / {first:,} {kind}"
+            ratio = megabytes[kind, last] / max(1, megabytes[kind, first])
+            yield Figure(case=case, value=ratio, unit="x", high=MAX_GROWTH)
 
 
 def main() -> None:

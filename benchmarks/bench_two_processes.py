@@ -1,46 +1,83 @@
 """Count and time the calls of two processes that run one plan on one store at the same time.
 
-    .venv/bin/python benchmarks/bench_two_processes.py [--count 400] [--rounds 3]
+    .venv/bin/python benchmarks/bench_two_processes.py [--count 1000] [--rounds 3]
     .venv/bin/python benchmarks/bench_two_processes.py --share [--in-flight 64] [--latency 0.05]
 
 Without ``--share``, on a SQLite file, the second process is refused, waits (``--wait``), or takes over when
 the first one is killed. With ``--share``, on a PostgreSQL server that the benchmark starts, one process runs
 the plan alone, one shares it with nobody, two share it, and of two the first is killed half-way. Every
 judgment needs one call; each further call is one that is paid for twice. Targets: none without a
-kill, and at most those in flight at a kill.
+kill, and at most those in flight at a kill. The first process is killed when half of the replies are stored.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_judges import write_plan
-from harness.figures import Figure, print_entries, script_parser
+from harness.figures import Figure, Problem, print_entries, script_parser
 from harness.processes import stub
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from harness.figures import Entry
     from harness.processes import StubServer
 
 SERVER = Path(__file__).parents[1] / "tests" / "support"
 LATENCY = 0.05
 IN_FLIGHT = 16
 """Calls in flight of `hengwen run` by default."""
+REFUSED = 1
+"""Exit code of a process whose plan another process runs."""
 
 
-def run(plan: Path, store: str, *options: str) -> subprocess.Popen[str]:
-    """Start ``hengwen run``."""
-    command = [sys.executable, "-m", "hengwen", "run", str(plan), "-q", "--store", store, *options]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+class UnmeasuredError(RuntimeError):
+    """Processes did not meet as the figure needs it."""
+
+
+@contextmanager
+def run(plan: Path, store: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start ``hengwen run``; kill it at the end if it is still running."""
+    command = [sys.executable, "-m", "hengwen", "run", str(plan), "-q", "--strict", "--store", store]
+    command += options
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def check_running(process: subprocess.Popen[bytes]) -> None:
+    """Check that a process has not ended.
+
+    Raises:
+        UnmeasuredError: If it has ended.
+    """
+    if process.poll() is not None:
+        raise UnmeasuredError(f"the first process ended too early, with code {process.returncode}")
+
+
+def check(calls: int, count: int, codes: list[int], expected: list[int]) -> None:
+    """Check that each judgment was called, and how the processes ended.
+
+    Raises:
+        UnmeasuredError: If a judgment is missing, or a process ended in another way.
+    """
+    if codes != expected:
+        raise UnmeasuredError(f"the processes ended with codes {codes}, expected {expected}")
+    if calls < count:
+        raise UnmeasuredError(f"{calls} calls are not enough for {count} judgments")
 
 
 @contextmanager
@@ -50,31 +87,36 @@ def stubbed_plan(count: int, latency: float = LATENCY) -> Iterator[tuple[Path, S
         yield write_plan(Path(name), count, server.url), server
 
 
-def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, int, float]:
+def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, float]:
     """Run a plan in two processes that do not share it.
 
     Args:
         count: Judgments of the plan.
         wait: Whether the second process waits for the first.
-        kill: Whether the first process is killed after 1.5 seconds.
+        kill: Whether the first process is killed when half of the replies are stored.
 
     Returns:
-        Number of calls, exit code of the second process, and seconds of both together.
+        Number of calls, and seconds of both processes together.
+
+    Raises:
+        UnmeasuredError: If the first process ended before the second one met it, or a process failed.
     """
     with stubbed_plan(count) as (plan, server):
         store = f"{plan.parent}/x.db"
         start = time.monotonic()
-        first = run(plan, store)
-        while not list(plan.parent.glob("*.lock")):
-            time.sleep(0.01)
-        second = run(plan, store, *(["--wait"] if wait else []))
-        if kill:
-            time.sleep(1.5)
-            first.kill()
-        code = second.wait()
-        first.wait()
+        with run(plan, store) as first:
+            while not list(plan.parent.glob("*.lock")):
+                check_running(first)
+                time.sleep(0.01)
+            with run(plan, store, *(["--wait"] if wait else [])) as second:
+                if kill:
+                    wait_for_replies(f"sqlite:///{store}", count // 2, first)
+                    first.kill()
+                codes = [first.wait(), second.wait()]
         seconds = time.monotonic() - start
-    return sum(server.counts.values()), code, seconds
+    calls = sum(server.counts.values())
+    check(calls, count, codes, [-signal.SIGKILL if kill else 0, 0 if wait else REFUSED])
+    return calls, seconds
 
 
 def shared_calls_of(
@@ -92,34 +134,42 @@ def shared_calls_of(
 
     Returns:
         Number of calls, seconds until the last process ended, CPU milliseconds of all processes a judgment.
+
+    Raises:
+        UnmeasuredError: If the first process ended before it was killed, or a process failed.
     """
-    with stubbed_plan(count, latency) as (plan, server):
+    with stubbed_plan(count, latency) as (plan, server), ExitStack() as stack:
         start = time.monotonic()
-        running = [run(plan, store, *options) for _ in range(processes)]
+        running = [stack.enter_context(run(plan, store, *options)) for _ in range(processes)]
         if kill:
-            wait_for_replies(store, count // 2)
+            wait_for_replies(store, count // 2, running[0])
             running[0].kill()
         cpu = 0.0
         for process in running:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            assert process.returncode == 0 or (kill and process is running[0])
             cpu += usage.ru_utime + usage.ru_stime
         seconds = time.monotonic() - start
-    return [sum(server.counts.values()), seconds, 1000 * cpu / count]
+        codes = [process.returncode for process in running]
+    calls = sum(server.counts.values())
+    check(calls, count, codes, [-signal.SIGKILL if kill else 0, *[0] * (processes - 1)])
+    return [calls, seconds, 1000 * cpu / count]
 
 
-def wait_for_replies(store: str, count: int) -> None:
-    """Wait until the database has a number of replies."""
+def wait_for_replies(store: str, count: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the database has a number of replies, while a process is running."""
     from sqlalchemy import create_engine, inspect, text
 
     engine = create_engine(store)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not inspect(connection).has_table("attempt"):
+            check_running(process)
             time.sleep(0.01)
         while connection.execute(text("SELECT count(*) FROM attempt")).scalar_one() < count:
+            check_running(process)
             time.sleep(0.01)
     engine.dispose()
+    check_running(process)
 
 
 @contextmanager
@@ -142,9 +192,9 @@ def databases() -> Iterator[Iterator[str]]:
         yield create(server)
 
 
-def figures(options: argparse.Namespace) -> Iterator[Figure]:
+def figures(options: argparse.Namespace) -> Iterator[Entry]:
     """Measure two processes that do not share a plan."""
-    count = options.count or 400
+    count = options.count or 1000  # three seconds, in which the second process starts
     for name, wait, kill in (
         ("is refused", False, False),
         ("waits", True, False),
@@ -153,12 +203,16 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
         most = count + (IN_FLIGHT if kill else 0)
         case = f"{count:,} judgments, the second process {name}"
         for _ in range(options.rounds):
-            calls, _, seconds = calls_of(count, wait=wait, kill=kill)
+            try:
+                calls, seconds = calls_of(count, wait=wait, kill=kill)
+            except UnmeasuredError as error:
+                yield Problem(case=case, message=str(error))
+                continue
             yield Figure(case=case, value=calls, unit="calls", high=most)
             yield Figure(case=case, value=seconds, unit="s")
 
 
-def sharing_figures(options: argparse.Namespace) -> Iterator[Figure]:
+def sharing_figures(options: argparse.Namespace) -> Iterator[Entry]:
     """Measure processes that run a plan alone or share it; interleaved."""
     count = options.count or 2000
     words = ["-j", str(options.in_flight)]
@@ -171,10 +225,14 @@ def sharing_figures(options: argparse.Namespace) -> Iterator[Figure]:
     with databases() as urls:
         for _ in range(options.rounds):
             for name, (arguments, processes, kill) in kinds.items():
-                calls, seconds, cpu = shared_calls_of(
-                    count, options.latency, next(urls), arguments, processes=processes, kill=kill
-                )
                 case = f"{count:,} judgments on PostgreSQL, {name}"
+                try:
+                    calls, seconds, cpu = shared_calls_of(
+                        count, options.latency, next(urls), arguments, processes=processes, kill=kill
+                    )
+                except UnmeasuredError as error:
+                    yield Problem(case=case, message=str(error))
+                    continue
                 most = count + (options.in_flight if kill else 0)
                 yield Figure(case=case, value=calls, unit="calls", high=most)
                 yield Figure(case=case, value=seconds, unit="s")

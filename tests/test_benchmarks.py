@@ -113,6 +113,26 @@ def test_rounds_of_pytest_become_times_of_one_text() -> None:
     ]
 
 
+def test_a_round_with_more_input_is_compared_with_the_earlier_one() -> None:
+    facts = {"system": "hengwen", "count": 1, "unit": "s", "targets": {}}
+    report = {
+        "benchmarks": [
+            {"extra_info": {**facts, "case": case, "growth": growth}, "stats": {"data": [seconds]}}
+            for case, growth, seconds in (
+                ("few", None, 2.0),
+                ("many", ["few", 1.5], 5.0),
+                ("x", ["y", 2], 1.0),
+            )
+        ]
+    }
+    assert figures_of_pytest(report) == [
+        figure(2.0, case="few", unit="s of CPU"),
+        figure(5.0, case="many", unit="s of CPU"),
+        figure(2.5, case="many / few", unit="x", high=1.5),
+        figure(1.0, case="x", unit="s of CPU"),
+    ]
+
+
 def test_failed_and_skipped_tests_are_problems() -> None:
     xml = (
         '<testsuites><testsuite><testcase name="test_a"/>'

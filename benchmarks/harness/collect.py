@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -76,6 +77,7 @@ def parse_lines(output: str) -> list[Entry]:
 def figures_of_pytest(report: dict[str, Any]) -> list[Entry]:
     """Return a figure for each round in a JSON report of pytest-benchmark; rounds take seconds of CPU."""
     figures: list[Entry] = []
+    medians: dict[tuple[str, str], float] = {}
     for benchmark in report["benchmarks"]:
         facts = benchmark["extra_info"]
         factor = PER_SECOND[facts["unit"]] / facts["count"]
@@ -89,6 +91,14 @@ def figures_of_pytest(report: dict[str, Any]) -> list[Entry]:
             )
             for seconds in benchmark["stats"]["data"]
         ]
+        case, system = facts["case"], facts["system"]
+        medians[case, system] = median(benchmark["stats"]["data"]) * factor
+        smaller, high = facts.get("growth") or ("", None)
+        if (smaller, system) in medians:
+            ratio = medians[case, system] / medians[smaller, system]
+            figures.append(
+                Figure(case=f"{case} / {smaller}", system=system, value=ratio, unit="x", high=high)
+            )
     return figures
 
 

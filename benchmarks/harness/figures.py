@@ -128,6 +128,7 @@ def measure(
     count: int = 1,
     unit: str = "ms",
     rounds: int = 5,
+    growth: tuple[str, float] | None = None,
     **targets: float,
 ) -> Any:
     """Measure a function with pytest-benchmark; return what the function returns.
@@ -141,9 +142,13 @@ def measure(
         unit: ``s``, ``ms`` or ``µs``.
         rounds: Number of calls; the variable ``BENCH_ROUNDS`` of the environment limits it. If it is above 1,
             one more call comes first, which is not measured.
+        growth: Case of an earlier figure of the same system, with less input, and a target: this figure is
+            at most that multiple of the earlier one.
         **targets: ``high`` or ``ratio_high`` of the figure.
     """
     benchmark.group = case
-    benchmark.extra_info.update(case=case, system=system, count=count, unit=unit, targets=targets)
+    benchmark.extra_info.update(
+        case=case, system=system, count=count, unit=unit, targets=targets, growth=growth
+    )
     limit = int(os.environ.get("BENCH_ROUNDS", rounds))
     return benchmark.pedantic(work, rounds=min(rounds, limit), warmup_rounds=int(rounds > 1))

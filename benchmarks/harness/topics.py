@@ -71,7 +71,7 @@ TOPICS = (
         title="Killed and concurrent runs",
         scripts=(
             Script(name="bench_kill.py", quick=("--count", "200"), rounds=6),
-            Script(name="bench_two_processes.py", quick=("--count", "200")),
+            Script(name="bench_two_processes.py", quick=("--count", "600")),
             Script(name="bench_two_processes.py", options=("--share",), quick=("--count", "200")),
         ),
     ),
