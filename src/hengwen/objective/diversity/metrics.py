@@ -68,11 +68,7 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
         (1.5, 0.75)
     """
     bits, normalized = entropies(count_some(texts, n))
-    if not normalize:
-        return bits
-    if normalized is None:
-        raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")
-    return normalized
+    return defined_entropy(normalized, n) if normalize else bits
 
 
 @checked_arguments
@@ -200,6 +196,17 @@ def entropies(counts: NgramCounts) -> tuple[float, float | None]:
     return bits, None if total == 1 else min(bits / log2(total), 1.0)
 
 
+def defined_entropy(normalized: float | None, n: int) -> float:
+    """Return the normalised entropy of n-grams.
+
+    Raises:
+        ValueError: It is None, because there is only one n-gram.
+    """
+    if normalized is None:
+        raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")
+    return normalized
+
+
 def count_some(texts: Iterable[str], n: int) -> NgramCounts:
     """Count the n-grams of texts.
 
@@ -208,9 +215,13 @@ def count_some(texts: Iterable[str], n: int) -> NgramCounts:
     """
     whole_number("n", n)
     counts = count_ngrams(texts, n)
-    if not counts.distinct:
-        raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
+    _check_some(counts.distinct, n)
     return counts
+
+
+def _check_some(count: int, n: int) -> None:
+    if not count:
+        raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
 
 
 def _distinct_share(text: str, n: int) -> float:
@@ -218,6 +229,5 @@ def _distinct_share(text: str, n: int) -> float:
     whole_number("n", n)
     tokens = mixed_tokens(text)
     grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
-    if not grams:
-        raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
+    _check_some(len(grams), n)
     return len(set(grams)) / len(grams)

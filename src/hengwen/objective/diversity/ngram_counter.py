@@ -1,4 +1,4 @@
-"""Count the n-grams of any number of texts exactly, with bounded memory."""
+"""Count the n-grams of texts exactly, with memory for the distinct tokens and 1/64 of the n-grams."""
 
 from __future__ import annotations
 

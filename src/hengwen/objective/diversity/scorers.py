@@ -10,6 +10,7 @@ from hengwen._internal.checks import whole_number
 from hengwen.objective.diversity.metrics import (
     compression_ratio,
     count_some,
+    defined_entropy,
     distinct_n,
     entropies,
     repetition_rate,
@@ -72,9 +73,8 @@ class NgramEntropy(_NgramScorer):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        bits, value = entropies(count_some((response.text for _, response in items), self.n))
-        if value is None:
-            raise ValueError(f"there is only one {self.n}-gram: its normalised entropy is not defined")
+        bits, normalized = entropies(count_some((response.text for _, response in items), self.n))
+        value = defined_entropy(normalized, self.n)
         return [self.build_score(value, reason=f"{bits:.3f} bits", details={"bits": bits})]
 
 

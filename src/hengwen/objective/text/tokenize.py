@@ -68,18 +68,12 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
         >>> choose_bleu_tokenizer(["我爱摇滚"]), choose_bleu_tokenizer(["ありがとう"])
         ('zh', 'char')
     """
-    text = "".join(references)
-    if _UNSPLIT.search(text):
-        letters = len(_LETTER.findall(text))
-        if len(_UNSPLIT.findall(text)) >= _MIN_CHAR_SHARE * letters:
-            return "char"
-    if _HAN_LETTER.search(text):
-        return "zh"
-    return "13a" if _LETTER.search(text) else "char"
+    texts = list(references)
+    return choose_tokenizer_of_set(lambda: texts)
 
 
 def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
-    """Return what ``choose_bleu_tokenizer`` returns, without joining the texts.
+    """Return what ``choose_bleu_tokenizer`` returns, without keeping the texts.
 
     Args:
         texts: Function that returns the texts; they may be read twice.
@@ -91,7 +85,7 @@ def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer
     has_han = has_letter = has_unsplit = False
     for text in texts():
         has_han = has_han or _HAN_LETTER.search(text) is not None
-        has_letter = has_letter or _LETTER.search(text) is not None
+        has_letter = has_letter or has_han or _LETTER.search(text) is not None
         has_unsplit = has_unsplit or _UNSPLIT.search(text) is not None
     if has_unsplit:
         letters = unsplit = 0
