@@ -16,13 +16,6 @@ from ray_cluster import ray_cluster, ray_settings  # noqa: F401 - fixtures
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage in slow tests: simulations would take five to ten times as long."""
-    for item in items:
-        if item.get_closest_marker("slow"):
-            item.add_marker("no_cover")
-
-
 @pytest.fixture(autouse=True, scope="session")
 def interrupts_are_not_ignored() -> None:
     """Handle SIGINT as in a terminal; a shell starts a job in the background with SIGINT ignored."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -52,8 +54,7 @@ def test_every_script_belongs_to_a_topic_and_every_topic_names_scripts_that_exis
 def test_a_script_imports_names_that_exist_and_prints_its_help(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    module = importlib.import_module(name.removesuffix(".py"))
+    module = script(name.removesuffix(".py"), monkeypatch)
     monkeypatch.setattr(sys, "argv", [name, "--help"])
     if hasattr(module, "main"):
         with pytest.raises(SystemExit, match="0"):
@@ -69,6 +70,66 @@ def test_no_peer_requires_torch() -> None:
     pins = requirements((BENCHMARKS / "requirements-bench.txt").read_text("utf-8"))
     assert set(requirements((BENCHMARKS / "peers.in").read_text("utf-8"))) <= set(pins)
     assert "torch" not in pins
+
+
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    return importlib.import_module(name)
+
+
+def test_the_start_of_hengwen_is_measured_without_a_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = script("bench_start", monkeypatch)
+    commands = {
+        "python -c pass": ("python", "-c", "pass"),
+        "hengwen --help": ("hengwen", "-c", "pass"),
+        "import peer": ("peer", "-c", "raise ImportError('no peer')"),
+    }
+    monkeypatch.setattr(module, "COMMANDS", commands)
+    entries = list(module.figures(1))
+    assert [entry for entry in entries if isinstance(entry, Problem)] == [
+        Problem(case="import peer", system="peer", message="ImportError: no peer")
+    ]
+    assert len(entries) == 1 + 2 * 3 + 2
+
+
+def test_a_peer_review_is_measured_without_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = script("bench_peer_review", monkeypatch)
+
+    def fail_for_the_peer(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        fails = command[-1].startswith("evalica")
+        return subprocess.CompletedProcess(command, int(fails), "2 1 100 200", "ImportError: no evalica\n")
+
+    monkeypatch.setattr(subprocess, "run", fail_for_the_peer)
+    entries = list(module.figures(argparse.Namespace(judges=1, lengths=False, rounds=1)))
+    problems = [entry for entry in entries if isinstance(entry, Problem)]
+    assert {(problem.system, problem.message) for problem in problems} == {
+        ("evalica", "ImportError: no evalica")
+    }
+    assert (len(problems), len(entries)) == (2, 2 + 3 * 4)
+
+
+def test_two_processes_are_not_measured_if_the_first_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = script("bench_two_processes", monkeypatch)
+    plan = tmp_path / "plan.yaml"
+    with module.run(plan, f"{tmp_path}/x.db") as first:
+        first.wait()
+        with pytest.raises(module.UnmeasuredError, match="the first process ended too early, with code 2"):
+            module.wait_for_replies(f"sqlite:///{tmp_path}/y.db", 1, first)
+
+
+@pytest.mark.parametrize(
+    ("calls", "codes", "message"),
+    [(4, [0, 0], "4 calls are not enough for 5 judgments"), (5, [0, 1], r"codes \[0, 1\], expected")],
+)
+def test_runs_with_missing_judgments_or_a_failure_are_no_figures(
+    calls: int, codes: list[int], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = script("bench_two_processes", monkeypatch)
+    with pytest.raises(module.UnmeasuredError, match=message):
+        module.check(calls, 5, codes, [0, 0])
+    module.check(5, 5, [0, 0], [0, 0])
 
 
 def test_what_a_script_prints_is_read_again(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ All mutants take hours; by default a sample is drawn, the same one for the same 
 
     python tools/mutants.py                       # 100 mutants of each area
     python tools/mutants.py engine --sample 0     # all mutants of one area
-    python tools/mutants.py store --only hengwen.store.codec.*    # all mutants of a module
+    python tools/mutants.py store --only hengwen.store.codecs.*    # all mutants of a module
 
 mutmut changes only the bodies of functions without decorators, and no constants of modules.
 """
@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"default: all of {', '.join(AREAS)}")
     parser.add_argument("--sample", type=int, default=100, help="mutants of an area; 0 for all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="*", help="pattern of mutants, such as hengwen.store.codec.*")
+    parser.add_argument("--only", default="*", help="pattern of mutants, such as hengwen.store.codecs.*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--fail-under", type=float, default=85.0, help="per cent of the mutants")
     options = parser.parse_args()

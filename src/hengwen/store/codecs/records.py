@@ -1,4 +1,4 @@
-"""Convert records to table columns and back; see ``evaluation_codec`` for scores and failures."""
+"""Convert records to table columns and back; see ``codecs.evaluations`` for scores and failures."""
 
 from __future__ import annotations
 
