@@ -16,7 +16,7 @@ from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvalua
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.scoring import ScoringPool
+from hengwen.engine.scoring import ScoringPool, pack_unit
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate
 from hengwen.judges.rules.judge import RulesJudge
@@ -25,7 +25,7 @@ from hengwen.objective.checks.scorers import Length
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.objective.diversity.self_bleu import SelfBleu
 from hengwen.prompts import load_rubric
-from hengwen.records import Failure, Row, Run, Score
+from hengwen.records import Failure, Response, Row, Run, Score
 
 SCORERS = """
 import os
@@ -54,6 +54,8 @@ class Large(Process):
     def __init__(self):
         self.index = b"x" * 20_000_000
 """
+
+TEXTS = ("boom!", "boom boom")
 
 
 @pytest.fixture
@@ -171,6 +173,25 @@ async def test_a_scorer_that_always_crashes_is_given_up(
     assert "not tried, because it crashed at 2 answers" in failures[-1].message
     assert len(rows) == 3 * len(texts)
     assert all(isinstance(row.outcome, Score) for row in rows if row.outcome not in failures)
+
+
+async def test_outcomes_stay_with_their_answers_when_a_second_scorer_is_given_up(
+    bench, scorers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "MAX_CRASHES", 2)
+    fragile, length = ScorerEvaluator(scorers.Fragile()), ScorerEvaluator(bench.Length())
+    pool = ScoringPool({"first": [fragile], "second": [fragile, length]}, 1)
+    (sample,) = bench.samples("s")
+    responses = [Response(sample_id="s", text=text, task="t", repeat=n) for n, text in enumerate(TEXTS)]
+    evaluations = [(index, number) for index in range(len(TEXTS)) for number in range(2)]
+    try:
+        await pool.evaluate([pack_unit("first", sample, responses, [(0, 0), (1, 0)])])
+        ((*outcomes,),) = await pool.evaluate([pack_unit("second", sample, responses, evaluations)])
+    finally:
+        pool.close()
+    (first,), (length_of_first,), (second,), (length_of_second,) = outcomes
+    assert [type(first), type(second)] == [Failure, Failure]
+    assert [length_of_first.value, length_of_second.value] == [len(text) for text in TEXTS]
 
 
 def lambda_scorer(score: Callable[..., Any]) -> Any:

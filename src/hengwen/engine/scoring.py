@@ -136,22 +136,22 @@ class ScoringPool:
         tried = [self._without_hopeless(unit) for unit in units] if self._hopeless else units
         results = []
         for unit, part, packed in zip(units, tried, await self._submit(tried), strict=True):
-            outcomes = iter(
+            groups = (
                 await self._evaluate_singly(part, packed)
                 if isinstance(packed, str)
                 else [list(map(unpack_outcome, group)) for group in packed]
             )
             if not isinstance(packed, str):
                 self._succeeded.update((part.task, number) for _, number in part.evaluations)
+            # an evaluator may have become hopeless since ``tried`` was computed, so positions do not suffice
+            outcomes = dict(zip(part.evaluations, groups, strict=True))
             results.append(
                 [
-                    self._failures(unit.task, number, self._hopeless[unit.task, number])
-                    if (unit.task, number) in self._hopeless
-                    else next(outcomes)
-                    for _, number in unit.evaluations
+                    outcomes[evaluation]
+                    if evaluation in outcomes
+                    else self._failures(unit.task, evaluation[1], self._hopeless[unit.task, evaluation[1]])
+                    for evaluation in unit.evaluations
                 ]
-                if part is not unit
-                else list(outcomes)
             )
         return results
 
