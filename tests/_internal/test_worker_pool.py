@@ -16,7 +16,7 @@ import pytest
 
 from hengwen._internal.code_location import import_file
 from hengwen._internal.parallel import BATCH_SIZE, MIN_ITEMS, map_stream
-from hengwen._internal.worker_main import Setup, load_function, reply_to
+from hengwen._internal.worker_main import dump, load, reply_to
 from hengwen._internal.worker_pool import WorkerPool
 from hengwen.errors import WorkerError
 
@@ -57,6 +57,18 @@ def load(parent):
         raise ImportError("no such module")
     return Unloadable()
 
+class Word(str):
+    pass
+
+class OddError(Exception):
+    def __init__(self, first, second):
+        super().__init__(first)
+
+def crash_or_refuse(number):
+    if number == 5:
+        raise OddError("first", "second")
+    return crash(number)
+
 def forget(number):
     print("a text that is no frame", flush=True)
     os.write(1, b"another text")
@@ -94,6 +106,20 @@ def test_without_a_function_for_lost_items_a_process_that_dies_is_an_error(funct
         list(map_stream(functions.crash, range(9), workers=2))
 
 
+def test_an_exception_after_a_death_is_not_taken_for_a_death(functions: Any) -> None:
+    pool = WorkerPool(functions.crash_or_refuse, 1, crashed=message)
+    with closing(pool), pytest.raises(WorkerError, match=r"^OddError: first$"):
+        pool.submit([3, 5]).result(timeout=60)
+
+
+def test_an_error_of_the_function_for_lost_items_is_raised(functions: Any) -> None:
+    def refuse(item: int, reason: str) -> str:
+        raise KeyError(item)
+
+    with closing(WorkerPool(functions.crash, 1, crashed=refuse)) as pool, pytest.raises(KeyError, match="3"):
+        pool.submit([3]).result(timeout=60)
+
+
 def test_an_exception_of_the_function_is_raised_and_ends_the_processes(functions: Any) -> None:
     with pytest.raises(KeyError, match="three"):
         list(map_stream(functions.refuse, range(1000), workers=2))
@@ -125,6 +151,22 @@ def test_a_file_that_ends_the_process_is_an_error_with_its_message(tmp_path: Pat
     file.write_text("raise SystemExit('changed since')", "utf-8")
     with closing(WorkerPool(function, 1)) as pool, pytest.raises(WorkerError, match="changed since"):
         pool.submit(["a"]).result()
+
+
+def test_a_file_that_only_items_need_is_imported(functions: Any) -> None:
+    with closing(WorkerPool(str.upper, 1)) as pool:
+        assert pool.submit([functions.Word("a")]).result() == ["A"]
+        assert pool.submit([functions.Word("b")]).result() == ["B"]
+
+
+def test_a_file_is_imported_again_only_if_a_process_lacks_it(tmp_path: Path) -> None:
+    file = tmp_path / "words.py"
+    file.write_text("class Word(str):\n    pass\n", "utf-8")
+    word = import_file(file).Word("a")
+    with closing(WorkerPool(str.upper, 1)) as pool:
+        assert pool.submit([word]).result() == ["A"]
+        file.write_text("raise SystemExit('changed since')", "utf-8")
+        assert pool.submit([word]).result() == ["A"]
 
 
 def test_output_of_the_function_does_not_mix_with_results(functions: Any) -> None:
@@ -198,7 +240,7 @@ def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
 
 
 def reply(function: Callable[[Any], Any], *items: Any) -> tuple[bool, Any]:
-    is_ok, value = pickle.loads(reply_to(function, pickle.dumps(items)))
+    is_ok, value = pickle.loads(reply_to(function, dump(items)))
     return is_ok, value
 
 
@@ -214,9 +256,7 @@ def odd(item: Any) -> None:
 
 
 def test_the_program_of_a_process_answers_batches(functions: Any) -> None:
-    pickled = pickle.dumps(functions.square)
-    function = load_function(pickle.dumps(Setup([functions.__file__], pickled)))
-    assert reply(function, 2, 3) == (True, [4, 9])
+    assert reply(load(dump(functions.square)), 2, 3) == (True, [4, 9])
     is_ok, error = reply(functions.refuse, 3)
     assert (is_ok, type(error)) == (False, KeyError)
 

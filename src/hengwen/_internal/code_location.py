@@ -84,13 +84,16 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
     return getattr(module, name)
 
 
-def imported_files(pickled: bytes) -> list[str]:
-    """Return the paths of the Python files, imported by ``import_file``, that a pickled object refers to.
+def imported_files(pickled: bytes) -> dict[str, str]:
+    """Return the Python files, imported by ``import_file``, that a pickled object refers to.
 
     Args:
         pickled: The pickled object; it contains the names of the modules that it refers to.
+
+    Returns:
+        Path of each file, by the name of its module.
     """
-    return [path for name, path in _FILES.items() if name.encode() in pickled]
+    return {name: path for name, path in list(_FILES.items()) if name.encode() in pickled}
 
 
 def import_file(path: Path) -> ModuleType:

@@ -2,11 +2,13 @@
 
 The parent process writes frames to standard input and reads frames from standard output; a frame is a pickled
 object after its length. The first frame has the function; each further frame has a list of items, and is
-answered by a frame with their results.
+answered by a frame with their results. Frames of the parent process also name the Python files that their
+objects need.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import signal
@@ -15,25 +17,16 @@ import sys
 import threading
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hengwen._internal.code_location import import_file
+from hengwen._internal.code_location import import_file, imported_files
 from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.errors import WorkerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 _LENGTH = struct.Struct("<Q")
-
-
-class Setup(NamedTuple):
-    """First frame that a worker process gets."""
-
-    files: Sequence[str]
-    """Python files that the parent process imported by their paths (``file.py:Class``)."""
-    function: bytes
-    """The pickled function of one item."""
 
 
 def write_frame(stream: BinaryIO, data: bytes) -> None:
@@ -61,19 +54,37 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return data if len(data) == length else None
 
 
-def load_function(frame: bytes) -> Callable[[Any], Any]:
-    """Return the function of the first frame, after its Python files were imported."""
-    setup: Setup = pickle.loads(frame)  # noqa: S301 - the parent process wrote it
-    for file in setup.files:
-        import_file(Path(file))
-    function: Callable[[Any], Any] = pickle.loads(setup.function)  # noqa: S301 - the parent process wrote it
-    return function
+def dump(value: Any) -> bytes:
+    """Pickle an object after the Python files (``file.py:Class``) that it refers to.
+
+    Examples:
+        >>> load(dump(["a", "b"]))
+        ['a', 'b']
+    """
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps(imported_files(data), pickle.HIGHEST_PROTOCOL) + data
+
+
+def load(frame: bytes) -> Any:
+    """Return the object that ``dump`` pickled, after the Python files that it needs were imported.
+
+    Raises:
+        Exception: A file cannot be imported, or the object cannot be loaded.
+    """
+    stream = io.BytesIO(frame)
+    for name, path in pickle.load(stream).items():  # noqa: S301 - the parent process wrote it
+        if name not in sys.modules:
+            try:
+                import_file(Path(path))
+            except SystemExit as error:
+                raise WorkerError(f"a file ended the process: {error}") from None
+    return pickle.load(stream)  # noqa: S301 - the parent process wrote it
 
 
 def reply_to(function: Callable[[Any], Any], frame: bytes) -> bytes:
     """Return the reply to a batch: the results of all items, or the exception that the function raised."""
     try:
-        results = [function(item) for item in pickle.loads(frame)]  # noqa: S301 - the parent process wrote it
+        results = [function(item) for item in load(frame)]
         return pickle.dumps((True, results), pickle.HIGHEST_PROTOCOL)
     except Exception as error:
         return _failure(error)
@@ -115,10 +126,7 @@ def main() -> None:  # pragma: no cover - runs in worker processes
 
 def _serve(frames: SimpleQueue[bytes], sink: BinaryIO) -> None:  # pragma: no cover - as main
     try:
-        function = load_function(frames.get())
-    except SystemExit as error:
-        write_frame(sink, _failure(WorkerError(f"a file ended the process: {error}")))
-        return
+        function = load(frames.get())
     except Exception as error:
         write_frame(sink, _failure(error))
         return

@@ -13,8 +13,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, cast
 
-from hengwen._internal.code_location import imported_files
-from hengwen._internal.worker_main import Setup, read_frame, write_frame
+from hengwen._internal.worker_main import dump, read_frame, write_frame
 from hengwen.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class _ProcessDiedError(Exception):
 class _Batch(Generic[Item, Result]):
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = items
-        self.data = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        self.data = dump(items)
         self.future: Future[list[Result]] = Future()
 
     def finish(self, results: list[Result] | Exception) -> None:
@@ -158,8 +157,7 @@ class WorkerPool(Generic[Item, Result]):
         crashed: Callable[[Item, str], Result] | None = None,
     ) -> None:
         self.workers = workers
-        pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
-        self._setup = pickle.dumps(Setup(imported_files(pickled), pickled), pickle.HIGHEST_PROTOCOL)
+        self._setup = dump(function)
         self._crashed = crashed
         self._changed = threading.Condition()
         self._waiting: deque[_Batch[Item, Result]] = deque()
@@ -214,6 +212,7 @@ class WorkerPool(Generic[Item, Result]):
     def _run(self) -> None:
         """Serve one process after another, until the pool is closed or a process cannot start."""
         sent: deque[_Batch[Item, Result]] = deque()
+        suspect: _Batch[Item, Result] | None = None
         process: _Process | None = None
         try:
             process = self._start()
@@ -232,6 +231,8 @@ class WorkerPool(Generic[Item, Result]):
                         process = self._repeat_singly(suspect)
                     process = process or self._start()
         except Exception as error:
+            if suspect is not None:
+                suspect.finish(error)
             self._put_back(sent)
             self._give_up(error)
         finally:
@@ -288,10 +289,10 @@ class WorkerPool(Generic[Item, Result]):
         process: _Process | None = None
         for item in batch.items:
             try:
-                process = process or self._start()
-                process.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
+                process = process or self._restart()
+                process.send(dump([item]))
                 results += process.receive()
-            except (_ProcessDiedError, WorkerError) as death:
+            except _ProcessDiedError as death:
                 self._forget(process)
                 process = None
                 if self._closed:
@@ -307,6 +308,13 @@ class WorkerPool(Generic[Item, Result]):
                 return process
         batch.finish(results)
         return process
+
+    def _restart(self) -> _Process:
+        """Start a process; raise ``_ProcessDiedError`` if it cannot start."""
+        try:
+            return self._start()
+        except WorkerError as error:
+            raise _ProcessDiedError(str(error)) from error
 
     def _start(self) -> _Process:
         """Start a process.
