@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from hengwen import RunResult, StoreBusyError, open_store, run_plan
 from hengwen.records import digest
+from hengwen.runs.shared_plan import PlanSharing
 from hengwen.store.locks.advisory_lock import AdvisoryLock
 from hengwen.store.locks.claims import AdvisoryClaims
 from hengwen.store.store import Store
@@ -107,6 +109,40 @@ def test_completed_samples_that_killed_processes_recorded_are_forgotten(
         run_plan(plan, store=tmp_path / "x.db")
         with open_store(tmp_path / "x.db") as single:
             assert results(store) == results(single)
+
+
+def test_a_process_that_joins_a_finished_run_and_fails_leaves_it_finished(plan: Path, postgres: str) -> None:
+    joined: list[str] = []
+
+    def join(checkpoint: str, done: int, total: int) -> None:
+        if checkpoint == "b" and not joined:
+            joined.append(checkpoint)
+            with ThreadPoolExecutor(1) as thread, pytest.raises(RuntimeError, match="a: 1 of"):
+                thread.submit(run_plan, plan, store=postgres, share=True, progress=fail).result()
+
+    def fail(checkpoint: str, done: int, total: int) -> None:
+        raise RuntimeError(f"{checkpoint}: {done} of {total}")
+
+    run_plan(plan, store=postgres, share=True, progress=join)
+    with open_store(postgres) as store:
+        assert joined
+        assert [run.status for run in store.runs()] == ["finished"] * 2
+
+
+async def test_a_process_that_waits_to_join_can_be_stopped(postgres: str) -> None:
+    stopping = asyncio.Event()
+    with open_store(postgres) as store:
+        store.writable_engine()
+        other = AdvisoryClaims(store)
+        sharing = PlanSharing(store, "p", stopping)
+        await sharing.start(wait=False)
+        assert other.lock("hengwen changing", "p")
+        stopping.set()
+        with pytest.raises(asyncio.CancelledError):
+            async with sharing.changing(stoppable=True):
+                pass
+        other.close()
+        await sharing.close()
 
 
 def test_a_plan_that_one_process_runs_alone_is_not_shared(plan: Path, postgres: str) -> None:

@@ -63,7 +63,7 @@ class CheckpointRun:
             JudgedTask(task, self._resources.judges(context, task, cache_scope)) for task in self._suite.tasks
         ]
         run_hash = plan_hash(self._suite, self._spec, tasks, self._responses, self._resources.backends)
-        async with nullcontext() if self._sharing is None else self._sharing.changing():
+        async with nullcontext() if self._sharing is None else self._sharing.changing(stoppable=True):
             earlier = self._earlier_run()
             is_running = await self._is_running(earlier)
             run = self._begin(earlier, new_id, run_hash, tasks, is_running=is_running)
@@ -156,6 +156,10 @@ class CheckpointRun:
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
                 versions=package_versions(),
             )
+        facts = self._resources.facts.facts(self._order, self._responses, earlier.facts)
+        stays_finished = (  # this process may end early, and then nobody would write the status again
+            is_running and earlier.status == "finished" and facts["tasks"] == earlier.facts.get("tasks")
+        )
         reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
         return replace(
             earlier,
@@ -164,8 +168,8 @@ class CheckpointRun:
             seed=suite.plan.seed,
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
-            facts=self._resources.facts.facts(self._order, self._responses, earlier.facts),
-            status="running",
+            facts=facts,
+            status="finished" if stays_finished else "running",
         )
 
     def _task_job(self, judged: JudgedTask, context: CallContext, cache_scope: str) -> TaskJob:

@@ -78,11 +78,22 @@ class PlanSharing:
         await self._claims.run(self._session.lock, ACTIVE, self._plan, shared=True)
 
     @asynccontextmanager
-    async def changing(self) -> AsyncIterator[None]:
-        """Let no other process join or leave a run of the plan in the ``with`` block."""
+    async def changing(self, *, stoppable: bool = False) -> AsyncIterator[None]:
+        """Let no other process join or leave a run of the plan in the ``with`` block.
+
+        Args:
+            stoppable: Whether to stop waiting for another process when the run is stopping.
+
+        Raises:
+            CancelledError: The run was stopped (only if ``stoppable``).
+        """
         lock = partial(self._claims.run, self._session.lock, CHANGING, self._plan)
-        while not await lock():  # noqa: ASYNC110 - another process has it
-            await asyncio.sleep(POLL_SECONDS)
+        while not await lock():  # another process has it
+            if stoppable:
+                await self._claims.sleep()
+                self._claims.check()
+            else:
+                await asyncio.sleep(POLL_SECONDS)
         try:
             yield
         finally:
