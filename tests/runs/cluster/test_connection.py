@@ -99,6 +99,12 @@ def test_the_reason_of_ray_is_shown_on_one_line(install, address: str | None, me
     assert ray.calls[-1] == "shutdown"
 
 
+def test_an_error_of_ray_without_text_is_named(install) -> None:
+    install(FakeRay(error=RuntimeError()))
+    with pytest.raises(ConfigError, match=r"^Ray cannot be started: RuntimeError$"), ray_cluster():
+        pass
+
+
 @pytest.mark.parametrize(
     ("address", "message"),
     [

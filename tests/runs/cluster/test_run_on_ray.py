@@ -120,8 +120,9 @@ def test_the_actor_lives_where_the_command_runs_and_ray_repeats_no_worker(run) -
         raises(RayErrors.WorkerCrashedError()),
         raises(RayErrors.NodeDiedError()),
         ends_with(WorkerEnd(error="StoreError")),
+        ends_with(WorkerEnd(error="KeyboardInterrupt")),
     ],
-    ids=["worker", "node", "connection"],
+    ids=["worker", "node", "connection", "actor"],
 )
 def test_another_worker_takes_the_place_of_one_that_died(run, death) -> None:
     ray, done = run(death, ends_with(result()), ends_with(result()))
@@ -156,6 +157,12 @@ def test_a_run_that_kills_its_workers_is_given_up(run) -> None:
 def test_a_database_that_no_worker_reaches_is_named(run) -> None:
     _, error = run(*[ends_with(WorkerEnd(error="StoreError", message="no connection"))] * 8)
     assert str(error) == "8 workers did not finish the run: no connection"
+
+
+def test_workers_that_cannot_reach_the_actor_are_no_interrupt(run) -> None:
+    _, error = run(*[ends_with(WorkerEnd(error="KeyboardInterrupt"))] * 8)
+    assert isinstance(error, WorkerError)
+    assert str(error).endswith("the workers lost their connection to the command's machine")
 
 
 @pytest.mark.parametrize(
@@ -221,6 +228,17 @@ def test_a_run_whose_actor_died_can_be_resumed(run) -> None:
 
     _, error = run(lose_actor)
     assert str(error) == "the actor of the run was lost (RayError); the same command resumes the run"
+
+
+def test_a_run_whose_actor_died_after_an_interrupt_can_be_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lost(FakeRay):
+        def wait(self, references, **options):
+            self.actors[0].stop = lambda: raises(RayErrors.RayError())()
+            raise KeyboardInterrupt
+
+    install(monkeypatch, Lost())
+    with pytest.raises(WorkerError, match="the actor of the run was lost"):
+        run_on_ray(PLAN, STORE, RunOptions(), workers=2)
 
 
 def test_a_later_worker_has_the_time_that_is_left(run, monkeypatch: pytest.MonkeyPatch) -> None:

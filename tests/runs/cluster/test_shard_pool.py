@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_ray import FakeRay, RayErrors
+from fake_ray import FakeRay, RayErrors, install
 
-from hengwen.runs.cluster.shard_pool import RayPool, score_in_folder
+from hengwen.errors import WorkerError
+from hengwen.runs.cluster.shard_pool import RayPool, ray_pool, score_in_folder
 from hengwen.runs.shards.input_files import InputFile
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
 from hengwen.runs.shards.schedule import Lost
@@ -71,6 +72,17 @@ def test_a_task_has_one_cpu_and_is_not_repeated_by_ray(
     RayPool(ray).submit(TASK)
     assert ray.options == [{"num_cpus": 1, "max_retries": 0}]
     assert [task.arguments for task in ray.tasks] == [(TASK, tmp_path)]
+
+
+def test_a_cluster_that_is_lost_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lost(FakeRay):
+        def wait(self, references, **options):
+            raise RayErrors.RayError
+
+    install(monkeypatch, Lost())
+    message = r"^the Ray cluster was lost \(RayError\); the same command resumes the scoring$"
+    with pytest.raises(WorkerError, match=message), ray_pool() as pool:
+        pool.wait()
 
 
 @pytest.mark.parametrize(("cpus", "workers", "window"), [(3, None, 6), (0.5, None, 2), (3, 2, 2)])

@@ -56,7 +56,8 @@ def ray_cluster(address: str | None = None, *, workers: int | None = None) -> It
                 )
             except (OSError, RuntimeError, ValueError) as error:
                 where = f"the Ray cluster {address} cannot be used" if address else "Ray cannot be started"
-                raise ConfigError(f"{where}: {str(error).strip().splitlines()[0]}") from error
+                reason = str(error).strip() or type(error).__name__
+                raise ConfigError(f"{where}: {reason.splitlines()[0]}") from error
             if not ray.cluster_resources().get("CPU"):
                 raise ConfigError(f"the Ray cluster {address} has no CPUs; wait until its nodes have joined")
             yield ray

@@ -133,15 +133,7 @@ class _Driver:
     def run(self) -> RunResult:
         """Run the plan and return the result of the worker that ended last, with the warnings of all."""
         try:
-            for _ in range(self._count):
-                self._start()
-            while self._running:
-                self._wait()
-        except KeyboardInterrupt:
-            self._was_interrupted = True
-            self._stop()
-            while self._running:  # a second interrupt ends the workers at once
-                self._wait()
+            self._run_workers()
         except self._ray.exceptions.RayError as error:
             raise WorkerError(
                 f"the actor of the run was lost ({type(error).__name__}); the same command resumes the run"
@@ -152,6 +144,19 @@ class _Driver:
             raise KeyboardInterrupt
         warnings = dict.fromkeys(warning for result in self._results for warning in result.warnings)
         return replace(self._results[-1], warnings=tuple(warnings))
+
+    def _run_workers(self) -> None:
+        """Start the workers and wait until all have ended; an interrupt lets them store their replies."""
+        try:
+            for _ in range(self._count):
+                self._start()
+            while self._running:
+                self._wait()
+        except KeyboardInterrupt:
+            self._was_interrupted = True
+            self._stop()
+            while self._running:  # a second interrupt ends the workers at once
+                self._wait()
 
     def _start(self) -> None:
         self._started += 1
@@ -189,8 +194,8 @@ class _Driver:
     def _handle(self, end: WorkerEnd) -> None:
         if end.result is not None:
             self._results.append(end.result)
-        elif end.error == "KeyboardInterrupt":
-            return
+        elif end.error == "KeyboardInterrupt":  # the worker was stopped, or cannot reach the actor
+            self._replace(replace(end, message="the workers lost their connection to the command's machine"))
         elif end.error == "StoreError" or not hasattr(
             errors, end.error
         ):  # the connection or the worker is lost

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hengwen.errors import WorkerError
 from hengwen.runs.cluster.connection import ray_cluster
 from hengwen.runs.shards.schedule import Lost
 from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
@@ -90,6 +91,12 @@ def ray_pool(address: str | None = None, workers: int | None = None) -> Iterator
     Raises:
         PluginError: Ray is not installed.
         ConfigError: The cluster cannot be reached.
+        WorkerError: The cluster was lost.
     """
     with ray_cluster(address, workers=workers) as ray:
-        yield RayPool(ray, workers)
+        try:
+            yield RayPool(ray, workers)
+        except ray.exceptions.RayError as error:
+            raise WorkerError(
+                f"the Ray cluster was lost ({type(error).__name__}); the same command resumes the scoring"
+            ) from None
