@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -91,7 +92,11 @@ def test_the_shards_together_are_the_file_of_score_file(source: Path) -> None:
     assert joined(Path("out")) == Path("whole.jsonl").read_text("utf-8")
     assert (done.rows, done.failed, done.shards, done.reused, done.errors) == (31, 1, 8, 0, ())
     assert done.first_failure.startswith("in.jsonl:8: not valid JSON")
-    assert sorted(content(Path("out"))) == ["manifest.json", *[f"shard-00000{n}.jsonl" for n in range(8)]]
+    assert sorted(content(Path("out"))) == [
+        ".lock",
+        "manifest.json",
+        *[f"shard-00000{n}.jsonl" for n in range(8)],
+    ]
 
 
 def test_the_manifest_has_inputs_settings_shards_and_counts(source: Path) -> None:
@@ -215,6 +220,27 @@ def test_an_input_that_changes_while_it_is_scored_is_an_error(source: Path) -> N
 
     with pytest.raises(DataError, match=r"in\.jsonl: has changed while it was scored"):
         score_folder([source], Path("out"), inline(), progress=change)
+
+
+def test_an_input_that_is_touched_while_it_is_scored_is_the_same(source: Path) -> None:
+    done = score_folder([source], Path("out"), inline(), progress=lambda rows: os.utime(source, ns=(1, 1)))
+    assert done.rows == 31
+
+
+def test_two_commands_do_not_score_into_one_folder_at_a_time(source: Path) -> None:
+    def score_again(rows: int) -> None:
+        with pytest.raises(ConfigError, match="^out: another command scores into it; wait for it$"):
+            score_folder([source], Path("out"), inline())
+
+    done = score_folder([source], Path("out"), inline(), progress=score_again)
+    assert score_folder([source], Path("out"), inline()) == replace(done, reused=1)
+
+
+def test_files_without_rows_are_an_error(source: Path) -> None:
+    Path("blank.jsonl").write_text("\n")
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"^blank\.jsonl: no rows$"):
+            score_folder([Path("blank.jsonl")], Path("out"), inline())
 
 
 def test_the_other_shards_are_scored_before_a_failed_shard_is_reported(

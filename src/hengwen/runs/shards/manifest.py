@@ -61,10 +61,10 @@ class Manifest:
 def open_folder(
     folder: Path, paths: Sequence[Path], settings: ScorerSettings
 ) -> tuple[Manifest, dict[int, ShardResult]]:
-    """Create a folder of scores, or open an existing folder with the same inputs and settings.
+    """Write the manifest of a new folder of scores, or read the manifest of the same inputs and settings.
 
     Args:
-        folder: The folder; it is created if it does not exist.
+        folder: The folder, which exists.
         paths: The input files.
         settings: Scorer, options and size of shards.
 
@@ -91,7 +91,6 @@ def open_folder(
         measured, parts = split_file(path, settings.shard_rows, number=number, index=len(shards))
         inputs.append(measured)
         shards += parts
-    folder.mkdir(exist_ok=True)
     manifest = Manifest(settings=settings, inputs=tuple(inputs), shards=tuple(shards))
     write_manifest(folder, manifest, {})
     return manifest, {}
@@ -195,14 +194,27 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
     """Return the record of an input with its present time; raise an error if the content is another one."""
-    if file.looks_unchanged():
-        return file
-    measured, _ = split_file(Path(file.path), settings.shard_rows, number=0, index=0)
-    if measured.sha256 != file.sha256:
+    if (present := present_state(file, settings)) is None:
         raise ConfigError(
             f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
         )
-    return measured
+    return present
+
+
+def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None:
+    """Return the record of an input with its present time; None if the content is another one.
+
+    Args:
+        file: Earlier record of the input.
+        settings: Settings of the folder of scores.
+
+    Raises:
+        DataError: The input cannot be read, or has no rows.
+    """
+    if file.looks_unchanged():
+        return file
+    measured, _ = split_file(Path(file.path), settings.shard_rows, number=0, index=0)
+    return measured if measured.sha256 == file.sha256 else None
 
 
 def _stored_results(folder: Path, stored: Mapping[str, Any]) -> Iterator[ShardResult]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_target import check_output
 from hengwen.runs.score_file import build_scorer
+from hengwen.runs.shards.folder_lock import LOCK, folder_lock
 from hengwen.runs.shards.input_files import find_inputs
 from hengwen.runs.shards.manifest import (
     MANIFEST,
@@ -15,6 +16,7 @@ from hengwen.runs.shards.manifest import (
     append_progress,
     manifest_key,
     open_folder,
+    present_state,
     write_manifest,
 )
 from hengwen.runs.shards.schedule import run_shards
@@ -78,8 +80,10 @@ def score_folder(
         progress: Function that is called with the number of rows done.
 
     Raises:
-        ConfigError: The scorer or an option is unknown, or the folder cannot be used.
-        DataError: An input cannot be read. (Wrong rows raise no error; they are counted as failures.)
+        ConfigError: The scorer or an option is unknown, the folder cannot be used, or another command scores
+            into it.
+        DataError: An input cannot be read or has changed, or there are no rows. (Wrong rows raise no
+            error; they are counted as failures.)
     """
     paths = find_inputs(inputs)
     settings = ScorerSettings(
@@ -90,32 +94,36 @@ def score_folder(
         shard_rows=shard_rows,
     )
     _check_folder(folder, paths)
-    with pool as workers:
-        manifest, results = open_folder(folder, paths, settings)
-        reused = len(results)
-        rows = sum(result.rows for result in results.values())
-        errors: dict[int, str] = {}
-        tasks = _tasks(folder, manifest, results)
-        for outcome in run_shards(workers, tasks):
-            if isinstance(outcome, ShardError):
-                errors[outcome.number] = outcome.message
-                continue
-            append_progress(folder, outcome)
-            results[outcome.number] = outcome
-            rows += outcome.rows
-            if progress is not None:
-                progress(rows)
-    _check_inputs(manifest)
-    write_manifest(folder, manifest, results)
-    for part in folder.glob(".shard-*.part"):  # of workers that were killed
-        part.unlink(missing_ok=True)
+    folder.mkdir(exist_ok=True)
+    with folder_lock(folder):
+        with pool as workers:
+            manifest, results = open_folder(folder, paths, settings)
+            reused = len(results)
+            rows = sum(result.rows for result in results.values())
+            errors: dict[int, str] = {}
+            tasks = _tasks(folder, manifest, results)
+            for outcome in run_shards(workers, tasks):
+                if isinstance(outcome, ShardError):
+                    errors[outcome.number] = outcome.message
+                    continue
+                append_progress(folder, outcome)
+                results[outcome.number] = outcome
+                rows += outcome.rows
+                if progress is not None:
+                    progress(rows)
+        _check_inputs(manifest)
+        write_manifest(folder, manifest, results)
+        for part in folder.glob(".shard-*.part"):  # of workers that were killed
+            part.unlink(missing_ok=True)
+    if not rows and not errors:
+        raise DataError(f"{paths[0]}: no rows")
     return _result(manifest, results, errors, reused=reused)
 
 
 def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
     """Check that the folder can be created, or has scores, and that no input is in it."""
     if folder.is_dir():
-        if not (folder / MANIFEST).exists() and any(folder.iterdir()):
+        if not (folder / MANIFEST).exists() and any(path.name != LOCK for path in folder.iterdir()):
             raise ConfigError(f"{folder}: has other files; name a new folder, or an empty one")
         check_output(folder / MANIFEST, inputs)
     elif folder.exists() or folder.is_symlink():
@@ -144,7 +152,7 @@ def _tasks(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult])
 def _check_inputs(manifest: Manifest) -> None:
     """Raise an error if an input has changed while it was scored."""
     for file in manifest.inputs:
-        if not file.looks_unchanged():
+        if present_state(file, manifest.settings) is None:
             raise DataError(f"{file.path}: has changed while it was scored; score it into a new folder")
 
 
