@@ -143,6 +143,7 @@ class Process:
         return True
 
     def count(self, completed: int, total: int) -> None:
+        assert completed <= total
         self.completed = completed
 
     async def work(self) -> None:
@@ -318,6 +319,7 @@ async def test_samples_in_progress_are_left_to_the_others_when_an_endpoint_is_un
 
     failing.task = judged(bench.wrap(failing.context, bench.Oracle(answer=unreachable), "judge"))
     await asyncio.gather(failing.work(), other.work())
+    assert failing.completed == other.completed == len(SAMPLES)
     assert len(server.ledger.rows) == len(SAMPLES)
     assert all(isinstance(row.outcome, Score) for row in server.ledger.rows)
     assert oracle.calls == len(SAMPLES)

@@ -92,14 +92,7 @@ async def execute(
     yielder = LoopYielder()
     total = sum(len(task.samples) + len(task.anchors) for task in job.tasks)
     workers = worker_count(concurrency, total)
-    completed = 0
-
-    def count_completed() -> None:
-        nonlocal completed
-        completed += 1
-        if progress is not None:
-            progress(completed, total)
-
+    count_completed = _counter(progress, total)
     answers = Answers(run, _units(job, run, workers, pool, count_completed), stop)
 
     async def work(source: _Source) -> None:
@@ -107,8 +100,8 @@ async def execute(
             if stop.is_set():
                 continue  # so that no earlier stage waits for a place in the queue
             await _evaluate(run, answered, stop)
-            answers.complete(answered)
-            count_completed()
+            if answers.complete(answered):
+                count_completed()
             await yielder.yield_if_due()
 
     try:
@@ -128,6 +121,19 @@ async def execute(
     finally:
         committer.flush()
     return run.pending
+
+
+def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+    """Return a function that counts a completed sample and shows the progress."""
+    completed = 0
+
+    def count() -> None:
+        nonlocal completed
+        completed += 1
+        if progress is not None:
+            progress(completed, total)
+
+    return count
 
 
 def _units(

@@ -140,10 +140,9 @@ class Answers:
         unit = None if self._stopping.is_set() else self._units.take_nowait()
         return None if unit is None else self._stored(unit)
 
-    def complete(self, answered: Answered) -> None:
-        """Record that a sample is evaluated, unless the evaluation may have ended early."""
-        if not self._stopping.is_set():
-            self._units.complete(answered.unit)
+    def complete(self, answered: Answered) -> bool:
+        """Record that a sample is evaluated, unless it may have ended early; return whether it counts."""
+        return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
         if unit.anchor is not None:

@@ -42,8 +42,8 @@ class UnitQueue(Protocol[Unit]):
         """Return the next unit; None if there is none at present."""
         ...
 
-    def complete(self, unit: Unit) -> None:
-        """Record that all results of a unit are recorded."""
+    def complete(self, unit: Unit) -> bool:
+        """Record that all results of a unit are recorded; return whether it is not left to others."""
         ...
 
 
@@ -65,8 +65,9 @@ class LocalUnits(Generic[Unit]):
         """Return the next unit; None if there is none."""
         return next(self._units, None)
 
-    def complete(self, unit: Unit) -> None:
-        """Do nothing, because no other process has to know."""
+    def complete(self, unit: Unit) -> bool:
+        """Return True and record nothing, because no other process has to know."""
+        return True
 
 
 class SharedUnits(Generic[Unit]):
@@ -117,15 +118,20 @@ class SharedUnits(Generic[Unit]):
         self._in_progress += 1
         return self._claimed.popleft()
 
-    def complete(self, unit: Unit) -> None:
-        """Record that a unit is completed; a process that can make no more calls leaves it to others."""
+    def complete(self, unit: Unit) -> bool:
+        """Record that a unit is completed; a process that can make no more calls leaves it to others.
+
+        Returns:
+            Whether the unit is completed, and not left to others.
+        """
         self._in_progress -= 1
         if not self._progress.done():
             self._progress.set_result(None)
         if self._sharing.hands_over:
             self._defer(unit)
-        else:
-            self._sharing.complete(self._name(unit))
+            return False
+        self._sharing.complete(self._name(unit))
+        return True
 
     async def _fill(self) -> bool:
         """Claim units, or wait for something that may help; return whether there are units to evaluate."""
