@@ -48,6 +48,10 @@ def test_values_become_what_json_can_express(tmp_path: Path) -> None:
         "tags": [["a"], []],
         "data": [{"k": 1}, {"k": None}],
         "number": [1.5, float("nan")],
+        "limit": [float("inf"), 0.0],
+        "values": [[[0.5, float("nan")], None], None],
+        "point": [{"x": float("-inf"), "y": {"z": 2.0}}, None],
+        "level": pa.array([float("nan"), 1.0]).dictionary_encode(),
         "small": pa.array([0.5, None], pa.float32()),
         "day": [date(2026, 1, 2), None],
         "time": pa.array([datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), None], pa.timestamp("ns", "UTC")),
@@ -62,6 +66,8 @@ def test_values_become_what_json_can_express(tmp_path: Path) -> None:
     assert (first["text"], first["tags"], first["data"], first["number"]) == ("词", ["a"], {"k": 1}, 1.5)
     assert (first["day"], first["price"], first["model"], first["sure"]) == ("2026-01-02", "1.20", "m", True)
     assert first["time"].startswith("2026-01-02 03:04:05")
+    assert (first["limit"], first["values"], first["level"]) == (None, [[0.5, None], None], None)
+    assert first["point"] == {"x": None, "y": {"z": 2.0}}
     assert (second["number"], second["small"], second["day"], second["tags"]) == (None, None, None, [])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def count_parquet_rows(path: Path) -> int:
 
 
 def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterator[DataRow]:
-    """Yield the rows of a Parquet file; dates, times and decimals become text, NaN becomes None.
+    """Yield the rows of a Parquet file; dates, times and decimals become text, NaN and infinity None.
 
     Args:
         path: The file.
@@ -56,10 +57,12 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
         groups, number = _row_groups(file, start, last)
         if not groups:  # pyarrow 19 does not accept an empty list
             return
+        nested = [field.name for field in file.schema_arrow if _has_nested_floats(field.type)]
         for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
             first = max(start - number, 0)
             rows = batch.slice(first, max(min(batch.num_rows, last - number) - first, 0))
             for offset, values in enumerate(_json_columns(rows).to_pylist(), start=number + first + 1):
+                values.update((name, _finite(values[name])) for name in nested)
                 yield DataRow(path, offset, values)
             number += batch.num_rows
 
@@ -88,8 +91,45 @@ def _json_columns(batch: Any) -> Any:
             batch = batch.set_column(index, field.name, pc.cast(column, pa.string()))
         elif pa.types.is_floating(field.type):
             values = pc.cast(column, pa.float64())
-            batch = batch.set_column(index, field.name, pc.if_else(pc.is_nan(values), None, values))
+            batch = batch.set_column(index, field.name, pc.if_else(pc.is_finite(values), values, None))
     return batch
+
+
+def _has_nested_floats(kind: Any) -> bool:
+    """Return whether a type that is not a floating-point type itself contains one."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_struct(kind):
+        parts = [kind.field(index).type for index in range(kind.num_fields)]
+    elif types.is_dictionary(kind) or _is_list(kind):
+        parts = [kind.value_type]
+    else:
+        return False
+    return any(types.is_floating(part) or _has_nested_floats(part) for part in parts)
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    checks = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(check(kind) for check in checks)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value of a nested type with None in the place of NaN and infinity.
+
+    Examples:
+        >>> _finite({"a": [1.5, float("nan")]})
+        {'a': [1.5, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return value
 
 
 def _is_text(kind: Any) -> bool:
@@ -104,9 +144,7 @@ def _is_plain(kind: Any) -> bool:
     import pyarrow as pa
 
     types = pa.types
-    if types.is_dictionary(kind):
-        return _is_plain(kind.value_type)
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+    if types.is_dictionary(kind) or _is_list(kind):
         return _is_plain(kind.value_type)
     if types.is_struct(kind):
         return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
