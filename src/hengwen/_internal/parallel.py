@@ -75,10 +75,20 @@ def map_stream(
         workers = whole_number("workers", workers)
     if workers == 1:
         return map(function, items)
-    return _in_processes(WorkerPool(function, workers, crashed=crashed), items)
+    return map_in_processes(WorkerPool(function, workers, crashed=crashed), items)
 
 
-def _in_processes(pool: WorkerPool[Item, Result], items: Iterable[Item]) -> Iterator[Result]:
+def map_in_processes(pool: WorkerPool[Item, Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield the results of a pool in the order of the items, and close the pool at the end.
+
+    Args:
+        pool: The processes and their function.
+        items: Any number of items; an iterator is consumed as items are needed.
+
+    Examples:
+        >>> list(map_in_processes(WorkerPool(str.upper, 1), ["a", "b"]))
+        ['A', 'B']
+    """
     pending: deque[Future[list[Result]]] = deque()
     remaining = iter(items)
     try:

@@ -147,7 +147,7 @@ class LedgerBackend:
             StoreError: The ledger failed.
             CancelledError: The run is stopping.
         """
-        reply, _ = await self.complete_parsed(request, _no_value)
+        reply, _ = await self.complete_parsed(request, no_value)
         return reply
 
     async def complete_parsed(
@@ -302,5 +302,5 @@ class LedgerBackend:
         context.committer.schedule_commit(paid=status == "ok")
 
 
-def _no_value(reply: Reply) -> None:
+def no_value(reply: Reply) -> None:
     """Parser for callers that need only the reply: it returns None."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.runs.shards.input_files import SHARD_ROWS
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -95,7 +96,7 @@ def score(
     ray_address: options.RayAddress = None,
     shard_rows: Annotated[
         int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
-    ] = 5_000,
+    ] = SHARD_ROWS,
     strict: options.Strict = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -163,10 +163,6 @@ class LimitPool:
             endpoint.held.pop(worker, None)
             endpoint.usable.pop(worker, None)
 
-    def held(self, endpoint: str) -> dict[str, int]:
-        """Return the slots of each process."""
-        return dict(self._endpoints[endpoint].held)
-
 
 def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
     """Divide slots so that the smallest shares are as large as possible, and nobody gets more than it wants.

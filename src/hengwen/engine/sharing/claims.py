@@ -47,19 +47,37 @@ class ClaimSession(Protocol):
         ...
 
     def lock(self, *name: str, shared: bool = False) -> bool:
-        """Take a lock if it is free, or if all holders share it; return whether it was taken."""
+        """Take a lock if it is free, or if all holders share it; return whether it was taken.
+
+        Args:
+            name: Name of the lock, in any number of parts.
+            shared: Whether other processes may hold the lock too.
+        """
         ...
 
     def unlock(self, *name: str, shared: bool = False) -> None:
-        """Release a lock."""
+        """Release a lock.
+
+        Args:
+            name: Name of the lock.
+            shared: Whether it was taken as a shared lock.
+        """
         ...
 
     def is_shared(self, *name: str) -> bool:
-        """Return whether another process holds a shared lock."""
+        """Return whether another process holds a shared lock.
+
+        Args:
+            name: Name of the lock.
+        """
         ...
 
     def forget_completed_units(self, run_id: str) -> None:
-        """Remove the records of completed units of a run."""
+        """Remove the records of completed units of a run, because no process works on it any more.
+
+        Args:
+            run_id: Id of the run.
+        """
         ...
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.engine.attempt_codec import reply_of
 from hengwen.engine.budget import estimate
+from hengwen.engine.metered_backend import no_value
 from hengwen.engine.pending import CallPending
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, digest
@@ -82,7 +83,7 @@ class BatchBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request, without parsing it; see ``complete_parsed``."""
-        reply, _ = await self.complete_parsed(request, _no_value)
+        reply, _ = await self.complete_parsed(request, no_value)
         return reply
 
     async def complete_parsed(
@@ -182,7 +183,3 @@ def custom_id_of(call_key: str, cache_scope: str) -> str:
         (True, 64)
     """
     return digest("batch", call_key, cache_scope) if cache_scope else call_key
-
-
-def _no_value(reply: Reply) -> None:
-    """Parser for callers that need only the reply: it returns None."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 PARQUET_SUFFIX = ".parquet"
 SUFFIXES = (".jsonl", ".ndjson", PARQUET_SUFFIX)
+SHARD_ROWS = 5_000
+"""Default number of rows of an input that are a shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from hengwen._internal.parallel import BATCH_SIZE
+from hengwen._internal.parallel import map_in_processes
 from hengwen._internal.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -25,9 +24,4 @@ def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -
         rows: The rows.
     """
     pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
-    remaining = iter(rows)
-    try:
-        while batch := list(islice(remaining, BATCH_SIZE)):
-            yield from pool.submit(batch).result()
-    finally:
-        pool.close()
+    return map_in_processes(pool, rows)

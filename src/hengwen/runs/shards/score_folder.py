@@ -9,7 +9,7 @@ from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_target import check_output
 from hengwen.runs.score_file import build_scorer
 from hengwen.runs.shards.folder_lock import LOCK, folder_lock
-from hengwen.runs.shards.input_files import find_inputs
+from hengwen.runs.shards.input_files import SHARD_ROWS, find_inputs
 from hengwen.runs.shards.manifest import (
     MANIFEST,
     ScorerSettings,
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     from hengwen.runs.shards.manifest import Manifest, ShardResult
     from hengwen.runs.shards.schedule import ShardPool
-
-SHARD_ROWS = 5_000
-"""Default number of rows per shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

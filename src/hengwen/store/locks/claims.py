@@ -120,16 +120,7 @@ class AdvisoryClaims:
     def exchange(
         self, released: Sequence[str], units: Sequence[str], calls: Sequence[str]
     ) -> tuple[list[bool], set[str], set[str]]:
-        """Release claims and take others.
-
-        Args:
-            released: Names of claims that are released.
-            units: Names of units that are claimed if they are free.
-            calls: Keys of calls that are claimed if they are free.
-
-        Returns:
-            For each unit and then for each call, whether this process has it now; the units that were
-            completed before they were claimed; the calls of which attempts were stored before.
+        """Release claims and take others; see ``ClaimSession``.
 
         Raises:
             StoreError: The connection is lost, and with it all claims.
@@ -179,39 +170,21 @@ class AdvisoryClaims:
         return plan_owner(self._engine, plan_key(plan))
 
     def lock(self, *name: str, shared: bool = False) -> bool:
-        """Take a lock if it is free, or if all holders share it; return whether it was taken.
-
-        Args:
-            name: Name of the lock, in any number of parts.
-            shared: Whether other processes may hold the lock too.
-        """
+        """Take a lock if it is free, or if all holders share it; see ``ClaimSession``."""
         suffix = "_shared" if shared else ""
         return bool(self._scalar(f"SELECT pg_try_advisory_lock{suffix}(%s)", (lock_key(digest(*name)),)))
 
     def unlock(self, *name: str, shared: bool = False) -> None:
-        """Release a lock.
-
-        Args:
-            name: Name of the lock.
-            shared: Whether the lock was taken as a shared one.
-        """
+        """Release a lock; see ``ClaimSession``."""
         suffix = "_shared" if shared else ""
         self._scalar(f"SELECT pg_advisory_unlock{suffix}(%s)", (lock_key(digest(*name)),))
 
     def is_shared(self, *name: str) -> bool:
-        """Return whether another process holds a shared lock.
-
-        Args:
-            name: Name of the lock.
-        """
+        """Return whether another process holds a shared lock; see ``ClaimSession``."""
         return bool(self._scalar(_OTHERS, (lock_key(digest(*name)),)))
 
     def forget_completed_units(self, run_id: str) -> None:
-        """Remove the records of completed units of a run, because no process works on it any more.
-
-        Args:
-            run_id: Id of the run.
-        """
+        """Remove the records of completed units of a run; see ``ClaimSession``."""
         self._execute(_FORGET, (run_id,))
 
     def _scalar(self, statement: str, values: Any) -> Any:
