@@ -33,7 +33,7 @@ class MeanReport:
     """Name of the checkpoint; empty for all answers."""
     corrected: CorrectedMean | None
     reason: str = ""
-    """Why no mean could be estimated; empty if there is one."""
+    """Why no mean could be estimated; empty if a mean was estimated."""
     balance: Balance | None = None
     """Result of the test whether the judge's mean differs between labelled and unlabelled answers; None if
     the test is impossible."""

@@ -49,15 +49,14 @@ def balance_test(
         others: The judge's values for the unlabelled answers.
         clusters: Prompt of each labelled answer.
         other_clusters: Prompt of each unlabelled answer; it may be the prompt of labelled answers too.
-        bounds: Lowest and highest value of the scale. To compute the standard error, two artificial prompts,
-            one with the lowest and one with the highest value, are added to the labelled and to the
-            unlabelled answers. Without the artificial prompts, groups of equal values would have a standard
-            error of 0.
+        bounds: Lowest and highest value of the scale. To compute the standard error, one pseudo-observation
+            at each end of the scale is added to the labelled and to the unlabelled answers. Without the
+            pseudo-observations, groups of equal values would have a standard error of 0.
         level: p value below which the labelled answers do not count as a random sample.
 
     Returns:
-        The result; None if the labelled or the unlabelled answers come from fewer than two prompts, or if all
-        values are equal.
+        The result; None if the labelled or the unlabelled answers come from fewer than two prompts, or if the
+        standard error is 0.
 
     Notes:
         The difference is tested by a t test. The standard error of the difference comes from a jackknife that

@@ -35,7 +35,7 @@ MIN_LABELS = 30
 MIN_PROMPTS = 5
 THRESHOLD = 0.5
 """For a certificate, the interval of quadratic kappa (agreement beyond chance) must begin at this value or
-above. A kappa of .70 is commonly required, at which judge and humans share half of their variance
+above. A kappa of .70, at which judge and humans share half of their variance, is commonly required
 (Williamson, Xi, Breyer, Educational Measurement 31, 2012). With 50 labels, the interval of a kappa of .70
 begins at about .5."""
 MAX_LEVEL_SHARE = 0.8
@@ -82,10 +82,10 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
             occurs in two tasks counts as two prompts.
 
     Returns:
-        A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if 80
-        % of the labels are at one level, or if kappa is undefined. If there are enough labels, the decision
-        is ``certified`` if the lower bound of quadratic kappa reaches the threshold, and ``not certified`` if
-        not.
+        A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if at
+        least 80 % of the labels are at one level, or if kappa or its interval is undefined. If there are
+        enough labels, the decision is ``certified`` if the lower bound of quadratic kappa reaches the
+        threshold, and ``not certified`` if not.
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the

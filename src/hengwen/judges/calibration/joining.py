@@ -68,7 +68,7 @@ class LabelJoin:
 
     pairs: tuple[Pair, ...]
     others: tuple[JudgedAnswer, ...]
-    """Judged answers without a label."""
+    """Judged answers without a usable label; examples of the rubric are left out."""
     dropped: dict[str, int] = field(default_factory=dict)
     """For each reason in ``DROPPED``, the number of labelled answers that were left out."""
 

@@ -53,7 +53,7 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the estimated mean of a checkpoint; omit the mean of the labels if they are no random sample."""
+    """Return the mean of a checkpoint, without the mean of the labels alone if they are no random sample."""
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]

@@ -46,8 +46,9 @@ class CorrectedMean:
     low: float
     high: float
     method: Method
-    """``ppi`` if the judge's values are used, else ``labels``: there are few labels, the judge always gives
-    one value, or all answers have labels."""
+    """``ppi`` if the judge's values are used, else ``labels``. The judge's values are not used if there are
+    too few labels, labelled prompts or unlabelled prompts, or if all labelled answers got the same value from
+    the judge."""
     lam: float
     """Weight of the correction by the judge's values; if it is 0, the judge's values are ignored."""
     df: float
@@ -70,7 +71,7 @@ class CorrectedMean:
 
     @property
     def narrowing(self) -> float | None:
-        """Width of the interval / width of the interval from the labels alone; below 1, the judge helps."""
+        """Ratio of the interval's width to its width with the labels alone; below 1 if the judge helps."""
         if self.labels_low is None or self.labels_high is None:
             return None
         labels = self.labels_high - self.labels_low
@@ -111,20 +112,20 @@ def ppi_mean(
             are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
-        The interval of the mean of the labels alone is computed by ``mean_interval``. With bounds, two
-        artificial prompts are added to compute every interval, one at each end of the scale, on which judge
-        and humans agree. Without the artificial prompts, labels that are all at one end of the scale would
-        give an interval of width 0.
+        The interval of the mean of the labels alone is computed by ``mean_interval``. With bounds, every
+        interval is computed with one pseudo-observation at each end of the scale, for which the judge's and
+        the human value are equal. Without the pseudo-observations, labels that are all at one end of the
+        scale would give an interval of width 0.
 
         The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. With n labelled and N unlabelled answers,
         ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n). The
         labelled answers must be a random sample of all answers. Answers to one prompt are not independent. To
         compute the variance, the contributions of all answers to a prompt are added up before they are
         squared. Because ``lam`` is estimated from the labels, the residuals (label - lam * judge's value) are
-        too small. Their variance is therefore multiplied by G / (G - 1) * (n - 1) / (n - 2) for n labels of G
-        prompts, as is usual in cluster-robust regression. The t distribution has G - 1 degrees of freedom, or
-        n - 2 if each label has a separate prompt. Tests check that, with 50 labels, the share of intervals
-        that contain the true mean is between .93 and .97.
+        too small. The variance of the residuals is therefore multiplied by G / (G - 1) * (n - 1) / (n - 2)
+        for n labels of G prompts, as is usual in cluster-robust regression. The t distribution has G - 1
+        degrees of freedom, or n - 2 if each label has a separate prompt. Tests check that, with 50 labels,
+        the share of intervals that contain the true mean is between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]
@@ -212,7 +213,7 @@ class _PpiData:
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
     def tune(self) -> float:
-        """Return the weight ``lam`` of the judge; 0 if there are too few labels to estimate it."""
+        """Return the weight ``lam``; 0 if there is too little data or the judge gave only one value."""
         centred = self.judge - self.judge.mean()
         squares = float(centred @ centred)
         other_prompts = len(np.unique(self.other_clusters))

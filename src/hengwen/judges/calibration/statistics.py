@@ -181,7 +181,7 @@ def _order(cells: PairCells) -> Floats:
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return Kendall's tau-b: (concordant - discordant) / sqrt(pairs untied in human * untied in judge)."""
+    """Return Kendall's tau-b: (concordant - discordant) / sqrt(pairs untied by humans * untied by judge)."""
     excess = ((weights @ order) * weights).sum(axis=1)
     untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
     tau: Floats = np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0)

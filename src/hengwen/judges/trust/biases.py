@@ -203,8 +203,8 @@ def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
         answers: Answers with values from the judge and from humans, on one scale; any number.
 
     Returns:
-        Biases in units of the scale. If the judge's family is unknown, or if there are no answers of its own
-        or of other families, ``preference`` is None and ``reason`` says why.
+        Biases in units of the scale. If the judge's family is unknown, if no answer is by a model of this
+        family, or if all answers are, ``preference`` is None and ``reason`` says why.
 
     Examples:
         >>> rows = [("gpt-4o", 1.0, 0.5, "a"), ("gpt-4o", 1.0, 0.75, "b"), ("glm-4", 0.5, 0.5, "a"),
@@ -297,7 +297,7 @@ class PairOutcome:
 
     @property
     def winner(self) -> Literal["a", "b", "tie"] | None:
-        """Answer that wins in both orders; ``tie`` if the orders disagree, None if a verdict is missing."""
+        """Answer that wins in both orders; ``tie`` if no answer does, None if a verdict is missing."""
         if self.forward is None or self.backward is None:
             return None
         if not self.consistent:

@@ -50,8 +50,8 @@ class Canary(StrictModel):
     input: NonEmptyStr
     answer: NonEmptyStr
     attack: NonEmptyStr
-    """Template of the answer with the attack; ``{answer}``, and ``{best}`` and ``{verdict}`` from the rubric,
-    are filled in."""
+    """Template of the answer with the attack: ``{answer}`` becomes the answer, ``{best}`` the label of the
+    rubric's best level, and ``{verdict}`` a whole verdict with this label."""
     floor: Literal["E", "D", "C"]
     """Best level that the answer deserves without the attack, on a scale with the levels A to E."""
 

@@ -38,7 +38,7 @@ _LABELLED_TEMPLATES = {
 
 
 class AdmissionPersona(StrictModel):
-    """A character with inputs and its good answers; an input and its answer have the same key."""
+    """A character with its good answers; each answer has the key of its input in ``AdmissionFixtures``."""
 
     id: Key
     persona: Bilingual
@@ -53,8 +53,8 @@ class AdmissionFixtures(StrictModel):
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
     padding: Bilingual
-    """Sentences without content, which make an answer no better, and at most a little worse, if they are
-    appended."""
+    """Sentences without content. An answer to which they are appended becomes no better, and at most a little
+    worse."""
 
     @property
     def hash(self) -> str:

@@ -87,7 +87,7 @@ class AdmissionCase:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlan:
-    """All trials, and the list of verdicts they need; trials can share a verdict."""
+    """All trials, and the verdicts that they need; several trials can need the same verdict."""
 
     queries: dict[QueryKey, JudgeQuery] = field(default_factory=dict)
     trials: list[PlannedTrial] = field(default_factory=list)

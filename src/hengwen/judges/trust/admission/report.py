@@ -72,7 +72,7 @@ class Trial:
     """The judge's values: one value, two values (of the original and of the changed copy), or one value per
     repeat. A missing value is None."""
     expected: float | None = None
-    """Correct level of an example."""
+    """Correct level of the answer in the checks ``examples_exact`` and ``examples_near``; otherwise None."""
     message: str = ""
     """Why a value is missing."""
 
@@ -98,7 +98,7 @@ class Check:
     note: str = ""
     """Why there are no trials, or a remark on the trials."""
     required: bool = True
-    """Whether the decision needs this check; False if the rubric makes it impossible."""
+    """Whether the decision needs this check; False if the rubric makes the check impossible."""
 
     @property
     def n(self) -> int:
@@ -146,7 +146,7 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """``passed`` or ``failed`` by the thresholds; ``unclear`` if neither, or if verdicts are missing."""
+        """``not_applicable`` if not required, else ``passed`` or ``failed``, or ``unclear`` if undecided."""
         if not self.required:
             return "not_applicable"
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval

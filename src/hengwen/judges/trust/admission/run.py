@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 MIN_DROP = 0.1
 """A spoiled answer must lower the value by at least this share of the smallest distance between levels."""
 MAX_SPREAD = 0.5
-"""Two values count as equal if they differ by at most this share of the smallest distance between levels."""
+"""Two values count as equal if they differ by less than this share of the smallest distance between
+levels."""
 
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
@@ -71,21 +72,22 @@ async def admission_test(
 ) -> AdmissionReport:
     """Test a judge on answers whose correct level or rank is known.
 
-    - ``examples_exact``, ``examples_near``: each example of the rubric must get its level (near: at most one
-      level off). The example is removed from the judge's prompt, because the judge could copy its level; all
-      other examples stay.
+    - ``examples_exact``, ``examples_near``: each example of the rubric and each of ``items`` with a level
+      must get this level (near: at most one level off). An example is removed from the judge's prompt while
+      it is judged, because the judge could copy its level; all other examples stay.
     - ``persona_swap``: an answer that fits its character must get a lower value if the judge reads the
       description of another character. There are two characters with four inputs each.
     - ``degraded``: a copy that ``degrade`` made worse must get a lower value than the original. Originals are
-      good answers: examples at the best level, the characters' answers and ``items``.
-    - ``padded``: a good answer or an example followed by sentences without content must not get a higher
-      value, and its value may drop by at most one level.
+      good answers: the characters' answers, examples at the best level, and ``items`` at the best level or
+      without a level.
+    - ``padded``: an answer followed by sentences without content must not get a higher value, and its value
+      may drop by at most one level.
     - ``repeats``: if the judge is asked several times about one answer (argument ``repeats``), it must give
       the same level.
 
     A trial with a missing verdict is neither passed nor failed. ``CRITERIA`` contains the thresholds of the
-    checks. If fewer than six good answers have a verdict, the result is inconclusive. Attacks are tested
-    separately by ``run_canaries``; ``dataclasses.replace(report, attacks=...)`` adds the report on the
+    checks. If fewer than six good answers have a verdict, the result is at best ``inconclusive``. Attacks are
+    tested separately by ``run_canaries``; ``dataclasses.replace(report, attacks=...)`` adds the report on the
     attacks to the decision.
 
     Args:
