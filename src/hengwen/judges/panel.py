@@ -45,14 +45,15 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer than ``quorum`` members remain, the panel's score is a ``Failure``.
-    The status of this failure is ``not_applicable`` if fewer than ``quorum`` members gave a result other than
-    ``not_applicable``; otherwise it is the most frequent other status of the excluded members.
+    The status of the panel's ``Failure`` is ``not_applicable`` if fewer than ``quorum`` members gave any
+    other result. Otherwise the status is the most frequent status of the excluded members, apart from
+    ``not_applicable``.
 
-    The details of a score are ``reducer``, each member's value (``members``, by signature), the status of
-    each excluded member (``left_out``), the members' ``model``, ``form`` (response format) and ``method``
-    (how a value was computed), the ``range`` of the values and ``agreement``. ``agreement`` is the share of
-    the pairs of members that gave equal values. The agreement is not corrected for chance; it is None if only
-    one member has a value.
+    The details of a score are ``reducer``, each member's value (``members``, by signature) and the status of
+    each excluded member (``left_out``). Further details are the members' ``model``, ``form`` (response
+    format) and ``method`` (how a value was computed), the ``range`` of the values and ``agreement``.
+    ``agreement`` is the share of pairs of members whose two values are equal. The agreement is not corrected
+    for chance; it is None if only one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -283,7 +284,7 @@ def _check_judges(judges: Sequence[Judge]) -> None:
 
 
 def _rubric_of(judge: Judge) -> str:
-    """Return name, version and hash of a judge's rubric; empty if the judge has no such attribute."""
+    """Return name, version and hash of a judge's rubric; empty if the judge has no rubric."""
     rubric: Any = getattr(judge, "rubric", None)
     return f"{rubric.name} {rubric.version}.{rubric.hash}" if hasattr(rubric, "hash") else ""
 
@@ -293,7 +294,7 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def short_labels(signatures: Sequence[str]) -> list[str]:
-    """Return short names of signatures: for each signature, the parts that not all signatures share.
+    """Return a short name for each signature: its parts (separated by ``|``) that are not in all signatures.
 
     The whole signatures are returned if a short name would be empty or occur twice.
     """
@@ -313,7 +314,7 @@ def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
 
 
 def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
-    """Return the name of the level with this value if a member on a scale with levels gave the value."""
+    """Return the label of a combined value if a member whose scale has levels gave exactly this value."""
     for score in scores.values():
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": str(score.details["label"])}
@@ -330,7 +331,7 @@ def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
 
 
 def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:
-    """Return the combined value, and the most frequent values if a majority is tied."""
+    """Return the combined value, and the most frequent values if ``majority`` finds more than one."""
     if reducer == "mean":
         return statistics.fmean(values), []
     if reducer == "median":

@@ -66,7 +66,8 @@ async def ask_for_verdict(
         parse_reply: Function that returns the verdict in a reply, or raises JudgeError.
 
     Raises:
-        JudgeError: No reply contains a verdict, or a reply was cut off or refused; ``raw`` is the last reply.
+        JudgeError: No reply contains a verdict, or the first reply was cut off or refused; ``raw`` is the
+            last reply.
         BackendError: The endpoint gave no reply.
     """
     replies: list[Reply] = []

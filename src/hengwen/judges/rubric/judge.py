@@ -48,10 +48,11 @@ MAX_SAMPLES = 100
 class RubricJudge:
     """Judge responses with a language model that reads a rubric.
 
-    If a reply contains no verdict, one repair call quotes the problem. If the reply to the repair call
-    contains no verdict either, the first prompt is sent again; if this fails too, the judge raises an error.
-    In ``details`` of each score, ``attempt`` names the call that gave the verdict: ``first``, ``repair`` or
-    ``fresh`` (first prompt sent again).
+    If a reply cannot be parsed, one repair call quotes the problem. If the reply to the repair call contains
+    no verdict either, the first prompt is sent again; if this fails too, the judge raises an error. If the
+    first reply was cut off or refused, the judge raises an error without further calls. In ``details`` of
+    each score, ``attempt`` names the call that gave the verdict: ``first``, ``repair`` or ``fresh`` (first
+    prompt sent again).
 
     Args:
         rubric: Rubric with levels and criteria.
@@ -63,9 +64,10 @@ class RubricJudge:
         name: First part of the score names; default: the rubric's name.
         samples: Number of times that the model judges each response, 1..100; the value is the mean. With
             several verdicts, the scale has no levels, because a mean may lie between two levels.
-        logprobs: Whether to compute the expected value from the probabilities that the model gave the labels.
-            If the endpoint returns no probabilities, the value is computed as without ``logprobs``.
-            ``method`` in the details of a score names the method that was used.
+        logprobs: Whether to compute the expected value from the probabilities that the model gave the labels;
+            one verdict is then enough, whatever ``samples`` is. If the endpoint returns no probabilities, the
+            value is computed as without ``logprobs``. ``method`` in the details of a score names the method
+            that was used.
         strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
             end tag is kept.
         level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the lowest

@@ -141,7 +141,7 @@ def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -
 def _with_token(
     token: bytes, logprob: float, alternatives: Iterable[tuple[bytes, float]]
 ) -> Iterable[tuple[bytes, float]]:
-    """Yield the alternatives of a token, then the token itself if it is not among them."""
+    """Yield the alternatives of a token, then the token itself, even if it is among the alternatives."""
     yield from alternatives
     yield token, logprob
 

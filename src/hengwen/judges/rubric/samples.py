@@ -23,8 +23,8 @@ def split_verdicts(
     """Return the verdicts, and the number of failed tries by failure status.
 
     Each try asks for a verdict on the same response. Failed tries are excluded if more than half of the tries
-    gave a verdict. If an endpoint gave no reply, its error is raised, so that a later run asks for the
-    missing verdicts.
+    gave a verdict. If an endpoint gave no reply in a try, the error of this try is raised, so that a later
+    run asks for the missing verdicts.
 
     Args:
         results: Verdict or exception of each try.

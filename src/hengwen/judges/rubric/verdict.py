@@ -125,7 +125,8 @@ def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str
         keys: Names of the fields that the object must have, ``reason`` among them.
 
     Raises:
-        JudgeError: The reply was cut off or refused, or has no such object.
+        JudgeError: The reply was cut off or refused, or does not contain exactly one object with these
+            fields.
     """
     if finish == "length":
         raise _unusable("truncated", "the reply was cut off at the token limit; raise max_tokens")
@@ -189,11 +190,11 @@ def _check_keys(where: str, actual: Mapping[str, Any], expected: Mapping[str, An
 
 
 def parse_label(where: str, value: object, labels: Collection[str]) -> str:
-    """Return the label that a field of a verdict names, in whatever case.
+    """Return the label that a field of a verdict names; upper and lower case count as equal.
 
     Args:
         where: Name of the field.
-        value: Its value.
+        value: Value of the field.
         labels: The known labels.
 
     Raises:

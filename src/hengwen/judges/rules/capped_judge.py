@@ -1,4 +1,4 @@
-"""A judge together with rules: the judge's score is kept, and a final score after the rules is added.
+"""A judge with rules: the judge's scores are kept, and a final score that rules may lower is added.
 
 A cap is the best value that a rule allows. The final score is the judge's level or the strictest cap,
 whichever is lower. If the judge gave no level, there is no final score, because a failure never becomes a low
@@ -33,9 +33,9 @@ class CappedJudge:
 
     The prompt of a judge that accepts evidence includes what the rules detected. If a rule has extra
     thresholds, a final score at each of these thresholds is added, such as ``NAME.final_at_0.8``. Details of
-    a final score are ``raw`` (the judge's level), ``cap`` (on the judge's scale; None for no cap), ``by``
-    (the rules that set the cap), ``flags`` (marks for the reader of a report), and what the rules measured,
-    such as ``dup_of`` and ``similarity``.
+    a final score are ``raw`` (the judge's level), ``cap`` (on the judge's scale; None for no cap) and ``by``
+    (the rules that set the cap). Further details of ``NAME.final`` are ``flags`` (marks for the reader of a
+    report) and measurements of rules, such as ``dup_of`` and ``similarity``.
 
     Args:
         judge: The judge to ask; the first of its scores is the level.
@@ -244,12 +244,12 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return the cap of a rule at an extra threshold; if the threshold is None, at the main threshold."""
+    """Return a rule's cap at an extra threshold; its main cap if the threshold is None or of another rule."""
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 
 
 def _copy_details(results: Mapping[str, RuleResult]) -> dict[str, Any]:
-    """Return details about copies: the repeated answer, its similarity and the kind of copy."""
+    """Return details about copies: number and similarity of the repeated answer, and kinds of copies."""
     details: dict[str, Any] = {}
     duplicate = results.get("near_duplicate")
     if duplicate is not None and duplicate.value is not None:

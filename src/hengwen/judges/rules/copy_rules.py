@@ -37,8 +37,8 @@ class NearDuplicate:
     review_from: float = REVIEW_THRESHOLD
     """An answer whose similarity is at least this, but below ``zero_from``, gets the flag ``review``."""
     extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
-    """Extra similarity thresholds, by default 0.8, 0.85 and 0.9. A threshold that equals ``zero_from`` is
-    left out."""
+    """Extra similarity thresholds, by default 0.8, 0.85 and 0.9 except the one that equals ``zero_from``. In
+    a plan, an extra threshold that equals ``zero_from`` is an error."""
     also: InitVar[Sequence[float] | None] = None
     """Older name of the option ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"
@@ -70,7 +70,7 @@ class NearDuplicate:
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare the answer with each earlier answer; ``dup_of`` is the number of the answer it repeats."""
+        """Compare an answer with all earlier ones; ``dup_of`` is the number of the answer that it repeats."""
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))

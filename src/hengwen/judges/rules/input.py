@@ -28,7 +28,7 @@ class EarlierMatch(NamedTuple):
     """The similarity of an answer to one earlier answer."""
 
     repeat: int
-    """Repeat index of the earlier answer."""
+    """Number (``repeat``) of the earlier answer."""
     similarity: float
 
 
@@ -40,7 +40,7 @@ class NumberMatch(NamedTuple):
 
 
 def fold_phrase(text: str) -> str:
-    """Return a text in which equal forms of characters, letters and whitespace are the same.
+    """Return a text with one form of each character, in lower case and with single spaces.
 
     Examples:
         >>> fold_phrase("Ｔea’s  READY")
@@ -51,7 +51,7 @@ def fold_phrase(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleInput:
-    """An answer, its sample and the earlier answers, with what is detected in them.
+    """An answer, its sample and the earlier answers, with the properties that are detected in them.
 
     Args:
         sample: Task input, references and metadata.
@@ -75,7 +75,8 @@ class RuleInput:
     number_keys: ClassVar[tuple[str, ...]] = ("number",)
     """Keys of the metadata that may contain the expected number; the first key that exists is used."""
     ignores_question_numbers: ClassVar[bool] = True
-    """Whether an answer counts as an answer without numbers if all its numbers also occur in the question."""
+    """Whether an answer without the right number counts as one without numbers if all its numbers occur in
+    the question."""
 
     @cached_property
     def text(self) -> str:
@@ -133,7 +134,7 @@ class RuleInput:
 
     @classmethod
     def of(cls, sample: Sample, response: Response, earlier: Sequence[Response]) -> RuleInput:
-        """Return the input for an answer; rules that are applied in turn share what it computes."""
+        """Return the input for an answer; rules that check the same answer in turn get the same object."""
         last = _LAST.get(cls)
         if (
             last is None

@@ -6,16 +6,15 @@ answer; it may object to the answer or give it a credit. The level is found in t
 1. Start from the second best level. (If the rubric has only two levels, start from the best.)
 2. Each clause that objects sets a cap, which is the best level that remains possible: worst, second worst,
    middle or second best. The lowest cap is used.
-3. An answer gets the best level on three conditions: no clause objects; every clause that can give a credit
-   and applies to this answer gives it; at least one of these clauses is about the content (``markers``,
-   ``reference_similarity``, ``right_number``). If a number is expected, ``right_number`` is used instead of
-   ``reference_similarity``.
+3. An answer gets the best level if no clause objects, every applicable clause that can give a credit gives
+   one, and at least one of these clauses is about the content (``markers``, ``reference_similarity``,
+   ``right_number``). If a number is expected, ``right_number`` is used instead of ``reference_similarity``.
 
 The level of a criterion is found in the same three steps as the overall level, by the clauses that
-``rules.criteria`` lists for the criterion; but the best level does not require a clause about the content. A
-criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither of the
-options ``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects,
-the level is its cap; otherwise the level is ``not_applicable``.
+``rules.criteria`` lists for the criterion. The best level of a criterion does not require a clause about the
+content. A criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither
+of the options ``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause
+objects, the level is its cap; otherwise the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -77,7 +76,8 @@ class RulesJudge:
             judging.
 
     Raises:
-        ValueError: ``markers`` or ``taboo`` is not a list of texts, or the language is unknown.
+        ValueError: ``markers`` or ``taboo`` is not a list of texts, the language or ``level_from`` is
+            unknown, or ``level_from`` needs criteria but the rubric has none.
 
     Examples:
         >>> import asyncio
@@ -249,7 +249,7 @@ def _texts(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _with_phrases(rules: RubricRules | None, phrases: Mapping[str, list[str]]) -> RubricRules | None:
-    """Return the rubric's rules with the added markers and taboo phrases; None if there are neither."""
+    """Return the rubric's rules with the added phrases; None if there are neither rules nor phrases."""
     if rules is None and not any(phrases.values()):
         return None
     base = rules or RubricRules()
@@ -262,7 +262,7 @@ def _strictest_cap(results: ClauseResults) -> Cap | None:
 
 
 def _all_credited(results: ClauseResults) -> bool:
-    """Return whether there are clauses that can give a credit and all of them gave it."""
+    """Return whether at least one clause can give a credit and every such clause gave one."""
     clauses = {clause for clause in results if clause in CREDIT_CLAUSES}
     if "right_number" in clauses:
         clauses.discard("reference_similarity")

@@ -138,7 +138,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit for a word that is typical of the persona; without it, cap at the second best level."""
+    """Give a credit for a word typical of the persona; without such a word, cap at the second best level."""
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer, answer.rules.markers)
@@ -150,7 +150,8 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 def length(answer: ClauseInput) -> ClauseResult | None:
     """Cap at the middle level if the answer is too long or too short; otherwise give a credit.
 
-    Cap at the second worst level below half of the minimum length or above twice the maximum length.
+    Cap at the second worst level if the answer is shorter than half the minimum length or longer than twice
+    the maximum length.
     """
     limits = answer.rules.length
     if limits is None:

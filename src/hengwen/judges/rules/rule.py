@@ -1,10 +1,10 @@
 """The interface of a rule, which detects one property of an answer and may cap the level of a judge.
 
 A rule needs no model. Its result has three parts: a score of the answer, a sentence for the judge (evidence),
-and a cap. The sentence neither quotes the answer nor states a threshold, so that after a change of a
-threshold no new judgment is needed. The cap, if there is one, is the best value that the final score may
-have. A cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the scale has
-levels, a cap between two levels is rounded down to the lower level.
+and a cap. The sentence neither quotes the answer nor states a threshold, so the judge need not judge again
+after a threshold has changed. The cap, if there is one, is the best value that the final score may have. A
+cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the scale has levels, a
+cap between two levels is rounded down to the lower level.
 
 ``hengwen.registry`` lists the rules: ``BUILTINS["rules"]`` and the entry point group ``hengwen.rules``.
 """
@@ -65,7 +65,7 @@ class Rule(Protocol):
 
     @property
     def name(self) -> str:
-        """Name in plans and in ``metadata.exempt``."""
+        """Name of the rule in plans and in ``metadata.exempt``."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class Rule(Protocol):
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change what the judge is shown, so without thresholds and caps."""
+        """Text with everything that can change the sentence for the judge; it has no thresholds and caps."""
         ...
 
     @property

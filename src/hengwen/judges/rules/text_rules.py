@@ -108,8 +108,9 @@ class PlainText:
 class Number:
     """Cap the level of an answer that gives another number than the right one (``metadata.number``).
 
-    If all numbers of an answer occur in the question, it counts as an answer without a number. An answer
-    without a number scores 0, but its level is not capped, because there may be a good reason for it.
+    If an answer lacks the right number and all its numbers occur in the question, the answer counts as one
+    without a number. An answer without a number scores 0, but its level is not capped, because there may be a
+    good reason to give no number.
     """
 
     cap: float = 0.25
