@@ -43,7 +43,7 @@ class DataError(HengwenError, ValueError):
 
     Args:
         message: What is wrong, with the file and, if it is known, the line.
-        line: Number of that line.
+        line: Number of the wrong line, if it is known.
     """
 
     exit_code = 2

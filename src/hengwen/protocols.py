@@ -8,6 +8,7 @@ and one for each criterion.
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
 =======================  ================================================================
+``ReproducibleScorer``   a scorer that can omit reasons and details to save space
 ``HistoryScorer``        a scorer that also reads the model's earlier responses to the prompt
 ``SampleValidator``      a scorer that checks samples before any model is called
 ``DatasetConfigurable``  a scorer whose settings depend on all samples of a task
@@ -60,7 +61,7 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class ReproducibleScorer(Protocol):
-    """Optional scorer method: score a response without reasons and details, which a run then does not store.
+    """Optional scorer method: score a response without reasons and details, so that the store stays small.
 
     A report computes reasons and details again by ``score`` for the few answers that it shows.
     """
@@ -111,7 +112,7 @@ class GroupScorer(Protocol):
 
     @property
     def scope(self) -> Literal["repeats", "checkpoint"]:
-        """Which responses form a group."""
+        """``repeats``: the repeats of a sample form a group; ``checkpoint``: all responses of a task do."""
         ...
 
     @property
@@ -156,10 +157,9 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AcceptsEvidence(Protocol):
-    """Optional judge interface: ``judge`` also takes ``evidence``, sentences of rules about the response.
+    """Optional judge interface: ``judge`` also takes ``evidence`` (sentences of rules about the response).
 
-    The attribute ``accepts_evidence`` is True if this judge, with its present options, reads the sentences of
-    rules.
+    The attribute ``accepts_evidence`` is True if this judge, with its present options, uses evidence.
     """
 
     accepts_evidence: bool
@@ -192,7 +192,7 @@ def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
 class LocalJudge(Protocol):
     """Optional judge interface: judge without a network, so that several processes can judge.
 
-    The attribute ``is_local`` is True if this judge, with its present options, makes no calls. Such a judge
+    The attribute ``is_local`` is True if this judge, with its present options, makes no calls. A local judge
     must be picklable, and must not keep state from one response to the next.
     """
 

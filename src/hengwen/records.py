@@ -141,7 +141,7 @@ class Label:
     value: float
     rater: str = ""
     drawn: str = ""
-    """How the answer was selected (``random|seed:0|from:189|...``: at random from 189); empty if unknown."""
+    """How the answer was selected, such as at random (``random|seed:0|from:189|...``); empty if unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -334,7 +334,7 @@ class Attempt:
 
     call_key: str
     cache_scope: str
-    """Empty if any run may reuse the reply; for anchors or ``--fresh``, the id of the only run that may."""
+    """Empty if every run may reuse the reply; otherwise the id of the only run that may reuse it."""
     attempt_no: int
     """Number of this attempt, counted from 1, among the attempts of the same call."""
     status: str
@@ -390,11 +390,11 @@ class Run:
     score_order: tuple[str, ...] = ()
     """Names of the run's scores, as TASK/SCORE, in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
-    """By task, how the scores of several answers to one prompt are combined; default: the mean."""
+    """For each task, how the scores of several answers to one prompt are combined; default: the mean."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """Facts that decide whether two runs can be compared; empty in runs of older versions of Hengwen."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"
     """``failed``: an error ended the run, or nothing was scored; the same command, run again, resumes it."""
     rejudges: str = ""
-    """Id of the run whose stored answers this run judges again; empty for the run of a checkpoint."""
+    """Id of the run whose stored answers this run judges again; empty for every other run."""

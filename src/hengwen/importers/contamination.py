@@ -34,8 +34,8 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
     Args:
         test: Rows of the test split.
         source: File of the test split, for messages.
-        corpus: File of the training data. If it is a text file, it contains only answers, so prompts are not
-            compared.
+        corpus: File of the training data. A text file contains only answers, so prompts are not compared with
+            it.
 
     Raises:
         DataError: The training data cannot be read.

@@ -19,7 +19,7 @@ WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
 class FieldNames:
     """Check the names of the fields of a file, each name only once.
 
-    An unknown name is an error only if it looks like a known field or is a common other name of one.
+    An unknown name is an error only if it resembles a known field or is a common alternative name for one.
 
     Args:
         known: Fields that the reader knows.
@@ -47,7 +47,7 @@ class FieldNames:
         self._way_out = way_out
 
     def intended(self, name: str) -> str | None:
-        """Return the known field that a wrong name is meant for; None if no field is like it."""
+        """Return the known field that a wrong name stands for; None if the name is right or unlike all."""
         if name in self._accepted:
             return None
         plain = name.strip().casefold().replace("-", "_").replace(" ", "_")

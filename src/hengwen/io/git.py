@@ -31,7 +31,7 @@ def git_state(folder: Path, files: Sequence[Path] = ()) -> GitState | None:
     """Return the commit that is checked out in a folder; None if there is no git, repository or commit.
 
     The function does not call ``git status``, which would run programs (filters) that the settings of the
-    repository names. Instead, it computes the hash of each file. A file that git does not track counts as
+    repository name. Instead, it computes the hash of each file. A file that git does not track counts as
     changed; a file outside the repository is ignored.
 
     Args:

@@ -18,7 +18,8 @@ def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
 
     Args:
         target: The file to write; it need not exist.
-        inputs: Files that must not be replaced, also not through a link or another name of the file.
+        inputs: Files that must not be replaced, neither directly nor through a link or another name of the
+            file.
 
     Raises:
         ConfigError: The target is a link, a folder or an input, or it cannot be written.

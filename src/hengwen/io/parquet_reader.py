@@ -68,7 +68,7 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
 
 
 def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
-    """Return the row groups with the rows after ``start`` up to ``stop``, and the number of rows before."""
+    """Return the row groups with rows after ``start`` up to ``stop``, and the number of rows before them."""
     groups: list[int] = []
     preceding = begin = 0
     for index in range(file.metadata.num_row_groups):

@@ -180,7 +180,7 @@ def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Ite
     Args:
         file: Lines of a UTF-8 text; each is read when its row is needed.
         path: File of the lines, for the rows and for messages of errors.
-        first_line: Number of the first of these lines in the file.
+        first_line: Line number in the file of the first line in ``file``.
     """
     for number, raw in enumerate(file, start=first_line):
         try:
@@ -195,7 +195,7 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
         values, end = _DECODER.raw_decode(text)
         if end < len(text):
-            json.loads(text)  # raises an error that says what else is wrong
+            json.loads(text)  # raises an error that describes the text after the object
     except json.JSONDecodeError as error:
         if text in _NOT_LINES:
             raise DataError(f"{path}:{number}: {_NOT_LINES[text]}") from None
@@ -231,7 +231,7 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
                 message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
                 yield DataError(message, line=start)
             start = reader.line_num + 1
-    except csv.Error as error:  # nobody knows where the next row starts, so reading stops
+    except csv.Error as error:  # reading stops, because the start of the next row is unknown
         raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
     except ConfigError as error:
         raise DataError(str(error)) from None

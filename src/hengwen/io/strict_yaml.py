@@ -86,7 +86,7 @@ class YamlFile:
     text: str = ""
 
     def at(self, location: Iterable[str | int] = ()) -> str:
-        """Return ``file:line`` of a value; if it has no line, of the nearest value that contains it.
+        """Return ``file:line`` of a value, or of the nearest enclosing value if the value itself has no line.
 
         Args:
             location: Keys and list indexes that lead from the root of the document to the value.
@@ -259,7 +259,7 @@ def _plain_message(error: Any) -> str:
 
 def _got(error: Any) -> str:
     value = error.get("input")
-    if error["type"] in ("missing", "too_short"):  # here the value says nothing
+    if error["type"] in ("missing", "too_short"):  # the value would not explain these errors
         return ""
     if error["type"] == "value_error" and not isinstance(value, _SCALARS):
         return ""
@@ -267,7 +267,7 @@ def _got(error: Any) -> str:
 
 
 def _kind(value: object) -> str:
-    """Return a scalar as written in the file; for a list or mapping, return what it is."""
+    """Return the repr of a scalar; for any other value, return its type in words, such as ``a list``."""
     if isinstance(value, _SCALARS):
         return short_repr(value)
     return {dict: "a mapping", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

@@ -44,7 +44,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def strip_controls(text: str) -> str:
-    """Return the text without terminal escapes, control and bidi characters, and with line feeds only.
+    """Return the text without terminal escapes, control and bidi characters; line ends become line feeds.
 
     Lone surrogates and noncharacters become U+FFFD, because UTF-8 files or HTML pages may not contain them.
 

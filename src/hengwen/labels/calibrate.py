@@ -62,10 +62,10 @@ def calibrate_series(
 
 
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Group the score series (one score in one task) that have the same judge and the same rubric.
+    """Group the score series (one score in one task) that have the same score, judge and rubric.
 
-    The tasks may have different personas, prompts and rules. A score that occurs in only one task is left
-    out.
+    The tasks may have different personas, prompts and rules. A series that fits no series of another task is
+    left out.
     """
     groups: dict[tuple[str, str], list[ScoreSeries]] = {}
     for item in series:
@@ -75,7 +75,7 @@ def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
 
 
 def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
-    """Merge the score series of several tasks into one; its name lists all the tasks."""
+    """Merge the score series of several tasks into one; ``task`` of the result names all tasks."""
     return ScoreSeries(
         task="+".join(series.task for series in group),
         score=group[0].score,

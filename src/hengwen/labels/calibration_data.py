@@ -141,7 +141,7 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """Return the stored human values (means of the raters) as labels; anchors and failures are left out."""
+    """Return the human value in a row (mean of the raters) as a label; none for an anchor or a failure."""
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []

@@ -128,7 +128,7 @@ class LabelFile:
 
 def _csv_row(cells: list[str]) -> bytes:
     row = io.StringIO(newline="")
-    csv.writer(row, lineterminator="\r\n").writerow(cells)  # it quotes only line ends that it knows
+    csv.writer(row, lineterminator="\r\n").writerow(cells)  # quotes only line ends in lineterminator
     return row.getvalue().removesuffix("\r\n").encode()
 
 

@@ -64,8 +64,8 @@ def draw_questions(
     """Return the answers to label, in random order.
 
     The order depends only on the seed and is the same for every rater. The first ``limit`` answers are a
-    simple random sample of all answers. A larger ``limit`` keeps the answers of a smaller one and adds more
-    at the end.
+    simple random sample of all answers. With a larger ``limit``, the same answers come first, and further
+    answers follow.
 
     Args:
         suite: The loaded plan, with its stored answers.

@@ -34,7 +34,7 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-    """Return the files of a plan, in which the plan has the name of its folder.
+    """Return the files of a plan after setting the plan's name to the name of its folder.
 
     As a result, plans in different folders have different names in a store.
 
@@ -82,7 +82,7 @@ def write_folder(
             target.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as writes:
             plan_first = sorted(files, key=lambda name: name != "plan.yaml")
-            for name in plan_first:  # in the opposite of the order in which the files appear
+            for name in plan_first:  # ExitStack completes the files in reverse order
                 text = files[name]
                 temporary = writes.enter_context(atomic_write(targets[name]))
                 temporary.write_bytes(text.encode() if isinstance(text, str) else text)

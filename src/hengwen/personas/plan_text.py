@@ -55,8 +55,8 @@ class PlannedTask:
     preset: str = ""
     """Name of the preset that defines ``params``."""
     has_number: bool = False
-    """Whether a sample states the number that is right in an answer; if so, a rule of the plan checks the
-    number."""
+    """Whether a sample has a right number in its metadata; if so, the plan has a rule that checks this number
+    in answers."""
     corpus: str | None = None
     """Path of the training data, relative to the plan."""
     backend: str | None = None

@@ -10,8 +10,8 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Placeholder for the random fence when the key of a call (by which its stored reply is found) is computed,
-so that prompts that differ only in their fence get the same key."""
+"""Text that replaces the random fence when the key of a call is computed, so that prompts that differ only in
+their fence get the same key. A stored reply is found by the key of its call."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()
@@ -36,7 +36,8 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
     """Return a text without anything that looks like a fence or a control token of a chat model.
 
     The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced, and every copy of the fence
-    is masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. The rest is unchanged.
+    is masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. All other text is
+    unchanged.
 
     Args:
         text: An answer, or other material of the prompt.

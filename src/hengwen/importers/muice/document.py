@@ -140,7 +140,7 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the rubric of a task by its scoring table: its own, the one that its text names, or a guess."""
+    """Return a task's rubric, by its own scoring table, the table that its text refers to, or a guess."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:

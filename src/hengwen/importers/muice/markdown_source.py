@@ -1,4 +1,4 @@
-"""Find headings and tables in Markdown source; the source is not converted to HTML, which may lose text."""
+"""Find headings and tables in Markdown source without converting it to HTML, which could lose text."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class MuiceOptions:
     seed: int = 0
     """Selects the greeting or holiday prompt, as an index modulo the number of these prompts."""
     preset: str = DEFAULT_PRESET
-    """Preset of sampling parameters. The Muice document only says "default", which means other parameters in
-    each program."""
+    """Preset of sampling parameters. The Muice document only says "default", which stands for different
+    parameters in different programs."""
     exempt_duplicates: bool = False
-    """Whether a model may repeat its answer to a prompt whose answer is one right number. The Muice document
-    forbids such repeats."""
+    """Whether a model may give the same answer again to a prompt that asks for one right number. The Muice
+    document forbids such repeats."""

@@ -33,10 +33,10 @@ def topic_rows(
 
     Args:
         topics: The selected topics.
-        persona: Character that has a brief for each topic. A topic without a brief is sent like a message of
-            a viewer of the live stream, as the original program does.
-        document: Document; its spelling of each tag is stored in addition to the spelling in the Muice
-            program.
+        persona: Character that has a brief for each topic. For a topic without a brief, its description of
+            the live stream is used instead, as in the Muice program.
+        document: The parsed document. If it spells a tag differently from the Muice program, its spelling is
+            stored in ``metadata.published_as``.
     """
     published: dict[str, list[str]] = {}
     for example in document.examples["muice_new_topic"]:
@@ -59,7 +59,8 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
     Args:
         task: Task of the document.
-        exempt_duplicates: Whether a model may repeat its answer to a prompt whose answer is one right number.
+        exempt_duplicates: Whether a model may give the same answer again to a prompt that asks for one right
+            number.
     """
     width = max(2, len(str(len(task.items))))
     return [
