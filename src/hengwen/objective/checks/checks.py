@@ -18,7 +18,7 @@ Normalize = Literal["none", "strip", "fold", "words"]
 normalisation of width and form), removes outer whitespace and converts to lower case; ``words`` keeps only
 letters and digits, in lower case; ``none`` changes nothing."""
 MAX_SECONDS = 1.0
-"""Default time limit of one regular expression search."""
+"""Default time limit of one regular expression search, in seconds."""
 
 
 def check_normalize(normalize: str) -> None:
@@ -88,7 +88,7 @@ def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MA
         text: Any text.
         pattern: Regular expression in Python's syntax, searched by the library ``regex``.
         whole: Whether the pattern must match the whole text.
-        seconds: Time limit of the search.
+        seconds: Time limit of the search, in seconds.
 
     Raises:
         ValueError: The pattern is not a regular expression, or the search takes too long.

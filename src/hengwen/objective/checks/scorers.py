@@ -64,7 +64,7 @@ class Exact(PassOrFail):
 
 @dataclass(frozen=True, slots=True)
 class Contains(PassOrFail):
-    """Check that the answer contains the words in the plan or in ``metadata[field]`` of the sample."""
+    """Check that the answer contains words listed in the plan or in ``metadata[field]`` of the sample."""
 
     prefix: ClassVar[str] = "contains"
     words: str | Sequence[str] = ()
@@ -126,7 +126,7 @@ class Regex(PassOrFail):
     absent: bool = False
     """If true, the answer passes if the pattern does *not* match."""
     seconds: float = checks.MAX_SECONDS
-    """Time limit of one search."""
+    """Time limit of one search, in seconds."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str) or not self.pattern:

@@ -116,10 +116,11 @@ def find_loop(text: str) -> str:
 
 
 def _has_long_period(text: str, min_length: float) -> bool:
-    """Return whether a part of the text repeats every 60 characters or less and is long enough for a loop.
+    """Return whether some part of the text repeats a piece of up to 60 characters and is as long as a loop.
 
-    A loop covers half of the text, so it contains one of the two characters in the middle. If no part of the
-    text can be a loop, the slow search for the loop is not needed.
+    A loop covers at least half of the text, so only loops that contain one of the two characters in the
+    middle of the text are looked for. If no part of the text can be a loop, the slow search in ``find_loop``
+    is not needed.
     """
     length = len(text)
     longest = min(MAX_PIECE, length // MIN_COPIES)
@@ -133,9 +134,10 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, period) for each other occurrence of the middle character within ``longest`` characters.
+    """Yield (start, period) for each other place that has the character at ``middle``.
 
-    The character at ``start`` is repeated ``period`` characters later.
+    Only places at most ``longest`` characters before or after ``middle`` count. The character at ``start``
+    occurs again ``period`` characters later.
     """
     char = text[middle : middle + 1]
     index = text.find(char, middle + 1, middle + longest + 1)
@@ -149,7 +151,7 @@ def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_length(text: str, start: int, period: int) -> int:
-    """Return how many neighbouring positions around ``start`` have the character ``period`` places later."""
+    """Return how many adjacent positions around ``start`` repeat their character ``period`` places later."""
     if start < 0 or start + period >= len(text) or text[start] != text[start + period]:
         return 0
     first, end = start, start + 1

@@ -17,9 +17,9 @@ class CopyMatch(NamedTuple):
     exact: bool
     """Whether the letters and digits of the text equal those of a reference."""
     normalized: bool
-    """Whether the text equals a reference except for final particles (such as 呀) and punctuation. An exact
-    copy is usually ``normalized`` as well, but not always: a particle is removed only before punctuation or
-    at the end of the text, and punctuation may follow it in only one of the two texts.
+    """Whether the text equals a reference except for final particles (such as 呀) and punctuation. A final
+    particle is removed only before punctuation or at the end of a text. This field can therefore be false
+    although ``exact`` is true, if punctuation follows a particle in only one of the two texts.
     """
 
 

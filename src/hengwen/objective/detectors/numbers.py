@@ -20,7 +20,7 @@ _UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
 def find_numbers(text: str) -> list[Decimal]:
-    """Return the numbers that a text contains in digits, in order.
+    """Return the numbers that a text contains as digits (half-width or full-width), in the order of the text.
 
     Args:
         text: Any text.
@@ -92,8 +92,8 @@ def number_verdict(text: str, expected: Decimal, *, question: str = "") -> Numbe
     Args:
         text: An answer.
         expected: The right number.
-        question: Text of the question. If all numbers of the answer occur in the question, the result is
-            ``none``, not ``wrong``.
+        question: Text that the answer responds to. If all numbers of the answer occur in this text, the
+            result is ``none``, not ``wrong``.
 
     Returns:
         ``right`` if the answer contains the right number; ``wrong`` if it contains only other numbers;

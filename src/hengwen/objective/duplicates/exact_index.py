@@ -2,11 +2,12 @@
 
 Similarity is the larger of two measures: the character ratio and the Jaccard index (intersection divided by
 union) of the bigram sets. Two texts of lengths x and y whose character ratio is at least t share L >= t (x +
-y) / 2 characters in order; d = x + y - 2 L characters remain. The shared characters lie in at most d + 1
-blocks, so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard index is at least
-t, the two texts have at least a share t of the larger bigram set in common. In both cases, some of the rarest
-bigrams of one text are also among the rarest bigrams of the other text, so the index stores only the rarest
-bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
+y) / 2 characters in order. The number of all other characters is d = x + y - 2 L. The shared characters lie
+in at most d + 1 blocks, so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard
+index is at least t, the two texts have at least a share t of the larger bigram set in common. Whichever
+measure reaches t, some of the rarest bigrams of one text are also among the rarest bigrams of the other text,
+so the index stores only the rarest bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator
+for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Feature = tuple[str, int]
 _HEAD_SIZE = 8
 """Number of entries at the start of each list that ``first_match`` tests first."""
 _TOLERANCE = 1e-9
-"""Allowance for rounding errors in bounds."""
+"""Tolerance for rounding errors in computed bounds."""
 
 
 def bigrams(text: str) -> list[str]:
@@ -39,7 +40,7 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of indices; together, the lists have every similar earlier text.
+    """Yield, for each text, ascending lists of earlier texts' indices; every similar text is in a list.
 
     Args:
         texts: Different texts, none of them empty.
@@ -66,7 +67,7 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
     """Return the minimum number of bigrams, counted with multiplicity, that two similar texts share.
 
     Args:
-        total: Length of both texts together.
+        total: Sum of the lengths of the two texts, in characters.
         threshold: Minimum character ratio of the two texts.
 
     Examples:
@@ -80,7 +81,8 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
     """Return the smallest number in ascending lists for which ``matches`` is true; None if there is none.
 
-    The numbers at the start of each list are tested first, because a repeat usually repeats an early text.
+    The first numbers of each list are tested before all others, because most near duplicates resemble
+    one of the earliest similar texts.
 
     Examples:
         >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)
@@ -111,7 +113,7 @@ def _ranks(features: Sequence[Sequence[Feature]]) -> dict[Feature, int]:
 
 
 def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: float) -> set[int]:
-    """Return the ranks of a text's rarest features, enough to find every text similar by either measure."""
+    """Return the ranks of a text's rarest features, as many as are needed to find every similar text."""
     single = sorted(rank for rank, (_, occurrence) in zip(ranks, features, strict=True) if occurrence == 0)
     for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
     for_ratio = len(ranks) - _bounds(len(text), threshold)[0] + 1
@@ -120,11 +122,11 @@ def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: f
 
 @lru_cache(maxsize=10_000)
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
-    """Return how many bigrams a text of x characters must share with a similar text.
+    """Return the minimum number of bigrams that a text of x characters shares with a similar text.
 
     Returns:
-        (minimum, lengths): the minimum number of shared bigrams, over all lengths of a similar text that must
-        share a bigram; and the lengths at which a similar text may share no bigram.
+        (minimum, lengths). ``lengths`` are the lengths that the other text can have without sharing a bigram;
+        ``minimum`` is the smallest number of shared bigrams if the other text has any other length.
     """
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold

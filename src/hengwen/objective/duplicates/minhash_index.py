@@ -3,13 +3,13 @@
 Each text gets MinHash values of its bigrams (pairs of adjacent characters). There are two sets of hashes:
 hashes of all bigrams, counted with multiplicity, find pairs with a high character ratio; hashes of the
 distinct bigrams find pairs with a high Jaccard index. The hashes are divided into bands; two texts collide if
-all rows (hashes) of a band are equal. The number of rows in a band is chosen for the worst case: a pair
-exactly at the threshold that shares as few bigrams as possible collides in some band with a probability of at
-least 0.95 (0.99 for the Jaccard index). Most similar pairs share more than this minimum of bigrams and almost
-always collide. With more rows in a band, fewer pairs of dissimilar texts collide by chance; only the number
-of these chance collisions grows with the square of the number of texts. Pairs that collide (candidates) are
-then compared exactly, so there are no false positives; ``tests/objective/duplicates/test_minhash_index.py``
-measures the false negatives.
+all rows (hashes) of a band are equal. The number of rows in a band is chosen for the worst case, a pair
+exactly at the threshold that shares as few bigrams as possible. Even such a pair collides in some band with a
+probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs share more bigrams than in the
+worst case, so they almost always collide. With more rows in a band, fewer pairs of dissimilar texts collide
+by chance; only the number of these chance collisions grows with the square of the number of texts. Pairs that
+collide (candidates) are then compared exactly, so there are no false positives;
+``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def rows_for(jaccard: float, hashes: int, recall: float) -> int:
-    """Return the largest number of rows (hashes) per band with which pairs collide often enough.
+    """Return the largest number of rows per band at which pairs collide at least with probability ``recall``.
 
     Args:
         jaccard: Jaccard index of the pairs, in 0..1.
@@ -84,7 +84,7 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield, for each band, the indices of texts with equal keys, and the label of each text's group."""
+    """Yield, for each band, the indices of texts that share their key, and a label of the key for each."""
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
@@ -120,7 +120,7 @@ def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
 def _chunk_hashes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.uint32], NDArray[np.intp]]:
-    """Return the hashes of the bigrams, their number in each text, and the same of the distinct bigrams."""
+    """Return hashes of all bigrams and their number in each text, then the same for distinct bigrams."""
     codes, occurrence, sizes = _chunk_codes(texts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = occurrence == 0

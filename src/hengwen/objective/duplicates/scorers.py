@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
 """Thresholds of similarity for which the details of a score state the share of repeats."""
 _REVIEW_THRESHOLD = 0.7
-"""Minimum similarity at which a pair below the threshold is listed for review."""
+"""Minimum similarity of pairs that are listed for review although they are below the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class NearDuplicates(SingleScore):
         reviewed = self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD
         thresholds = {*_REPORTED_THRESHOLDS, self.threshold, *([_REVIEW_THRESHOLD] if reviewed else [])}
         answers = AnswerSet(texts)
-        # in ascending order: long texts below the lowest threshold are not compared again for a higher one
+        # ascending, because pairs of long texts below one threshold need no comparison at a higher threshold
         by_threshold = {threshold: answers.duplicates(threshold) for threshold in sorted(thresholds)}
         duplicates = by_threshold[self.threshold]
         details: dict[str, object] = {
@@ -85,7 +85,7 @@ class NearDuplicates(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class Leakage(SingleScore):
-    """Score an answer by how much of it is in training data: 1 for a copy, else a share of 5-grams."""
+    """Score an answer by the share of its 5-grams that one training answer contains; 1 if it is a copy."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]

@@ -24,7 +24,7 @@ THRESHOLD = 0.85
 MAX_EXACT_TEXTS = 10_000
 """Maximum number of different texts for which the exact index is the default."""
 MIN_MINHASH_THRESHOLD = 0.8
-"""Lowest threshold of similarity for MinHash; below it, similar texts may share too few bigrams."""
+"""Lowest threshold for which MinHash is used; below it, similar texts may share too few bigrams."""
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
 """Pattern of particles at the end of a phrase. The pattern starts only at the first particle and does not
@@ -41,8 +41,8 @@ _MAX_CELLS = 200_000_000_000
 """Maximum sum of length products, over all pairs of longer texts that must be compared in full because a
 comparison of their bigrams did not exclude them."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
-"""Pattern of texts of usual characters: of these, only letters and digits remain, and NFKC does not change
-them."""
+"""Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
+(Unicode normalisation) does not change the letters and digits of such texts."""
 _SIMPLE_STOPS = re.compile(r"[^A-Za-z0-9\u3400-\u9fea]+")
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
@@ -129,10 +129,10 @@ def near_duplicates(
         texts: Any number of answers, in order.
         threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
         exact: True compares all pairs that can be similar, and misses no repeat. False compares only the
-            pairs that MinHash finds, in linear time. With False, a reported repeat is always right, but in
-            the worst case (similarity exactly at the threshold, edits spread over the whole text) about 5 %
-            of repeats are missed; none of 5,400 was missed in a measurement. None (the default) means True
-            for up to 10,000 different texts or a threshold below 0.8, else False.
+            pairs that MinHash finds, in linear time; a reported repeat is always right, but repeats can be
+            missed. In the worst case (similarity exactly at the threshold, edits spread over the whole text)
+            about 5 % of repeats are missed; in a measurement, none of 5,400 was missed. None (the default)
+            means True for up to 10,000 different texts or a threshold below 0.8, else False.
 
     Returns:
         For each text a :class:`Duplicate`, or None if the text repeats no earlier text.
@@ -157,7 +157,7 @@ def check_threshold(threshold: float) -> None:
 
 
 class PreparedText(NamedTuple):
-    """A text with everything that is compared, so that a text is normalised only once."""
+    """A text in the forms that are compared, so that it is normalised only once for all comparisons."""
 
     bare: str
     """The text without whitespace; it is compared if the text has neither letters nor digits."""
@@ -191,7 +191,7 @@ def prepared_similarity(a: PreparedText, b: PreparedText) -> float:
 
 
 def _compare(a: str, b: str, known_ratio: float) -> float:
-    """Return the similarity of two normalised texts, whose character ratio may be known (otherwise 0)."""
+    """Return the similarity of two normalised texts; ``known_ratio`` is the character ratio, 0 if unknown."""
     return max(known_ratio or _ratio(a, b), _jaccard(_bigrams(a), _bigrams(b)))
 
 
@@ -201,7 +201,7 @@ def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 @lru_cache(maxsize=512)
 def _bigrams(text: str) -> frozenset[str]:
-    """Return the set of bigrams; those of all texts would take far more memory than the texts."""
+    """Return the set of bigrams of a text; few sets are cached, because all would take much memory."""
     return frozenset(exact_index.bigrams(text))
 
 
@@ -245,7 +245,7 @@ class AnswerSet:
 
         Args:
             threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
-            exact: Whether all pairs that can be similar are compared.
+            exact: Whether all pairs that can be similar are compared; None as in :func:`near_duplicates`.
 
         Raises:
             ValueError: The threshold is not in (0, 1], or the texts are too long to compare.

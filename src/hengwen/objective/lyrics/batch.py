@@ -36,12 +36,14 @@ def score_lyrics(
     Args:
         pairs: Pairs (lyric, template), any number.
         rules: Rule set: ``document``, ``muchin``, or custom weights (as in ``score_lyric``).
-        carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
-        strict_count: Whether phase 3 counts only lines with exactly the required number of characters.
+        carry_phase1: Whether the ratio of phase 1 (similarity of the whole texts) also scales the points of
+            all later phases.
+        strict_count: Whether phase 3 (lengths of lines) counts only lines with exactly the required number of
+            characters.
         rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts.
         parse: ``exact`` scores the texts unchanged; ``lenient`` first removes what models add to a lyric.
-        workers: Number of processes, at least 1; with 1, this process scores. Starting a process takes about
-            a second, so further processes pay off from some thousand lyrics on.
+        workers: Number of processes, at least 1; with 1, no further process is started. Starting a process
+            takes about a second, so further processes pay off from some thousand lyrics on.
 
     Returns:
         One score for each pair, in the order of the pairs. The scores do not depend on ``workers``.
@@ -72,7 +74,7 @@ def stream_scores(
     Args:
         pairs: Pairs (lyric, template), any number; they are read one at a time.
         options: Options from ``options.build_options``.
-        workers: Number of processes, at least 1; with 1, this process scores.
+        workers: Number of processes, at least 1; with 1, no further process is started.
 
     Raises:
         ValueError: ``workers`` is below 1.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineDiagnosis:
-    """One row of the comparison: a template line and a lyric line side by side, or a line alone."""
+    """One row of the comparison: a template line and a lyric line side by side, or one of them alone."""
 
     section: str
     """The section's tag, such as ``(verse)``; empty for lines before the first tag."""

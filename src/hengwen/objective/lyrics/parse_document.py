@@ -41,7 +41,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections and mark the lines that rhyme inside their section.
+    """Parse a lyric into its sections and mark the lines that rhyme with another line of their section.
 
     Examples:
         >>> parse_lyric("(verse)\\n月亮\\n海洋\\n风").text

@@ -55,7 +55,7 @@ class ParsedPair(NamedTuple):
 
 
 class LineReading(NamedTuple):
-    """Both forms of a lyric line, without and with a rhyme mark; other lines decide which form is used."""
+    """A lyric line without and with a rhyme mark; it gets the mark if it rhymes in its section."""
 
     code: str
     """Rhyme class; empty if the line has no Han character."""

@@ -69,7 +69,7 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Ratio of sections times ratio of lines, 0 to 1; a factor of phases 2.2, 3, 4 and of the bonus."""
+        """Ratio of sections times ratio of lines, 0 to 1; a factor of the bonus and phases 2.2, 3 and 4."""
         return self.acmp_sr
 
     @property

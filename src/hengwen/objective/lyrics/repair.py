@@ -38,7 +38,7 @@ class Repaired(NamedTuple):
 class _Row(NamedTuple):
     number: int
     raw: str
-    """The line without timestamps; empty for a separator (a blank line or a ruler), which is dropped."""
+    """The line without its timestamp; empty if dropped (blank line, code fence, ruler or metadata)."""
     text: str
     is_tag: bool
     notes: tuple[str, ...]
@@ -49,7 +49,7 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
     Args:
         text: A text as a model wrote it.
-        keep_ahead: Whether to keep lines before the first tag, because the template has such lines as well.
+        keep_ahead: Whether to keep lines before the first tag; true if the template has such lines.
 
     Returns:
         The repaired text, and notes with the numbers of the repaired lines. The text has no code fences,
@@ -73,7 +73,7 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
 
 def _only_fenced(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
-    """Return the lines inside the only code fence if there are tags among them, otherwise all lines."""
+    """Return the lines in the only code fence if it has tags and lines around it, otherwise all lines."""
     fences = [index for index, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
     if len(fences) != 2:
         return lines
@@ -124,7 +124,11 @@ def _plain(line: str, notes: list[str]) -> str:
 
 
 def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
-    """Return the rows; a title and remarks to the reader at the start or the end become empty rows."""
+    """Return the rows; rows that are not part of the lyric become empty.
+
+    These are all rows before the first tag (with ``keep_ahead`` or without a tag, only titles and remarks at
+    the start), and a remark to the reader at the end, after a blank line.
+    """
     tags = [index for index, row in enumerate(rows) if row.is_tag]
     head, tail = 0, len(rows)
     if tags and not keep_ahead:

@@ -41,7 +41,7 @@ class LyricScore(LyricPhases):
 
     @property
     def lines(self) -> tuple[LineDiagnosis, ...]:
-        """Every line of the template with its line of the lyric; computed at each access."""
+        """Rows that compare the template with the lyric, line by line; computed at each access."""
         from hengwen.objective.lyrics.lines import diagnose
         from hengwen.objective.lyrics.parse import parse_pair
 

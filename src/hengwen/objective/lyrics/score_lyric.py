@@ -36,9 +36,10 @@ def score_lyric(
         rules: ``document`` (the published description of the score), ``muchin`` (the numbers of the public
             program MuChin, except for rounding), or custom weights: a ``LyricRules``, or a mapping of its
             fields.
-        carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
-        strict_count: Whether phase 3 is the share of template lines whose lyric line has exactly the required
-            number of characters (only with rules ``document``).
+        carry_phase1: Whether the ratio of phase 1 (similarity of the whole texts) also scales the points of
+            all later phases.
+        strict_count: Whether the ratio of phase 3 (lengths of lines) is the share of template lines whose
+            lyric line has exactly the required number of characters (only with rules ``document``).
         rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts (only
             with rules ``document``).
         parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric

@@ -1,4 +1,4 @@
-"""Find the longest common block of two long ranges by ranks of windows.
+"""Find the longest common block (stretch of characters) of two long ranges by comparing ranks of windows.
 
 A window is a stretch of characters whose length is a power of two (2, 4, 8 and so on). The rank of a window
 is the rank of its content among the contents of all windows of that length, so windows with equal ranks have
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Ranks:
-    """Ranks of all windows of two texts, which find the longest common block of two ranges.
+    """Ranks of the windows (stretches) of two texts, for finding the longest common block of two ranges.
 
     Args:
         a: The first text.
@@ -43,7 +43,7 @@ class Ranks:
         self._levels = [np.unique(codes, return_inverse=True)[1].astype(np.int64)]
 
     def longest(self, span: Range, max_size: int) -> tuple[int, After]:
-        """Return the size of the longest block, at most ``max_size``, and all blocks of that size."""
+        """Return the size (at most ``max_size``) of the longest blocks, and a function that returns them."""
         size = self._size(span, min(max_size, span[1] - span[0], span[3] - span[2]))
         return size, self._after(span, size)
 

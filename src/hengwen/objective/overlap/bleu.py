@@ -41,20 +41,19 @@ itself, which is faster."""
 
 @dataclass(frozen=True, slots=True)
 class Bleu:
-    """BLEU of a text or of a corpus, with the parts of the score."""
+    """BLEU of a text or of a corpus, with the numbers from which the score is computed."""
 
     score: float
     """BLEU in 0..100."""
     precisions: tuple[float, ...]
     """Precisions of 1-grams to 4-grams after clipping and smoothing, in 0..100."""
     brevity_penalty: float
-    """Factor in 0..1; it is 1 if the hypothesis is at least as long as the reference that is closest in
-    length."""
+    """Factor in 0..1; it is 1 unless the hypothesis is shorter than the reference closest to it in length."""
     hypothesis_length: int
     """Length of the hypothesis in tokens."""
     reference_length: int
-    """Number of tokens of the reference whose length is closest to the length of the hypothesis (of two
-    equally close, the shorter). For a corpus, this number is the sum over all texts."""
+    """Number of tokens of the reference whose length is closest to the length of the hypothesis; the smaller
+    number if two references are equally close. For a corpus, the sum of this number over all texts."""
     tokenizer: BleuTokenizer
     """Tokenizer that was used."""
     signature: str
@@ -100,7 +99,7 @@ class BleuOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``tok:auto``: the references will decide on the tokenizer."""
+        """Signature of the settings; ``tok:auto`` if the tokenizer will be chosen from the references."""
         case, order = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
             f"width:{self.width}|case:{case}|eff:{order}|tok:{self.tokenize}|smooth:{self.smooth}"

@@ -79,8 +79,8 @@ def chrf(
         hypothesis: The text to score.
         references: One or more references; the reference with the best score counts. A string is one
             reference; a reference that is None or blank is ignored.
-        word_order: Length of the longest word n-grams that are counted in addition to characters; 2 gives
-            chrF++. Words are split at blanks, so word n-grams do not suit Chinese.
+        word_order: Length of the longest word n-grams that are counted in addition to character n-grams; 2
+            gives chrF++. Words are split at blanks, so word n-grams do not suit Chinese.
         beta: Weight of recall relative to precision.
         lowercase: Whether to ignore case.
         width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.

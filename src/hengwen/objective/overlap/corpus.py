@@ -111,7 +111,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
 
 
 def score_rows(rows: CorpusRows, sampling: Sampling) -> CorpusScore:
-    """Return the value of a corpus with its interval; the interval is cut to the scale."""
+    """Return the value of a corpus with its interval, which is cut off at the ends of the scale."""
     reason = {"first_failure": rows.first_failure} if rows.failures else {}
     return CorpusScore(
         name=rows.name,

@@ -48,7 +48,7 @@ class CorpusRows:
     failures: int = 0
     """Number of texts without a value."""
     first_failure: str = ""
-    """Reason why the first text without a value has no value."""
+    """Reason why the first of the texts without a value has none; empty if all texts have a value."""
 
 
 def bleu_rows(
@@ -155,7 +155,7 @@ def _sacrebleu_value(
 
 
 def _edit_rate(sums: Sequence[float]) -> float:
-    """Return the edits per 100 tokens; without reference tokens 100 (any edit) or 0, as in sacrebleu."""
+    """Return the edits per 100 reference tokens; if there is no reference token, 100 with an edit, else 0."""
     edits, length = sums
     if not length:
         return 100.0 if edits else 0.0

@@ -34,7 +34,7 @@ def check_installed(tokenizer: str) -> None:
 
 
 def _check_model() -> None:
-    """Raise an error unless sacrebleu's folder has the model of flores200; sacrebleu would download it."""
+    """Raise an error if the model of flores200 is missing, because sacrebleu would download it."""
     from pathlib import Path
 
     from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS

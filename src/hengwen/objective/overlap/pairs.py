@@ -1,4 +1,4 @@
-"""Validate hypotheses (texts to score) and references; a reference that is None or blank is missing."""
+"""Validate hypotheses (texts to score) and references; a None or blank reference counts as missing."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def corpus_interval(
     Returns:
         The interval (low, high), or None if there are fewer than two clusters. From 30 clusters on, the
         bounds are percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too
-        narrow, so the result is a Student's t interval; its standard error comes from a jackknife, which
+        narrow, so the result is a Student's t interval. Its standard error comes from a jackknife, which
         leaves out one cluster at a time.
 
     Raises:

@@ -48,7 +48,7 @@ class AutoTokenizerMixin:
     __slots__ = ()
 
     def for_samples(self, samples: Collection[Sample]) -> Any:
-        """Return this scorer with the tokenizer that fits the references and is named in the signature."""
+        """Return this scorer with a tokenizer that fits the references; its signature names the tokenizer."""
         scorer: Any = self
         references = [text for sample in samples for text in sample.references]
         if scorer.tokenize != "auto" or not references:
@@ -70,7 +70,7 @@ class OverlapScore(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Text with every setting that can change the value; the details have sacrebleu's own signature."""
+        """Text with every setting that can change the value; score details have sacrebleu's signature."""
         return f"{self.prefix}|{self.plan_signature}"
 
 
@@ -157,7 +157,7 @@ class _CorpusScorer(OverlapScore):
     """Base class of a scorer that gives one value to all answers of a checkpoint, with its interval."""
 
     metric: ClassVar[Callable[..., CorpusRows]]
-    """Function that takes texts, references and options, and returns the value and the counts behind it."""
+    """Function that takes texts, references and options, and returns the value and each text's counts."""
     level: float = 0.95
     """Confidence level of the interval."""
     resamples: int = RESAMPLES
@@ -169,7 +169,7 @@ class _CorpusScorer(OverlapScore):
         if isinstance(self.level, bool) or not 0 < self.level < 1:
             raise ValueError(f"level must lie in (0, 1), got {self.level!r}")
         whole_number("resamples", self.resamples)
-        super().__post_init__()  # type: ignore[misc]  # of the metric's options, the next base
+        super().__post_init__()  # type: ignore[misc]  # the next base class validates the metric's options
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the value of all answers to samples that have a reference.

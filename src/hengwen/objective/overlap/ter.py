@@ -94,7 +94,7 @@ class TerOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``split:auto``: the references will decide on the tokenizer."""
+        """Signature of the settings; ``split:auto`` if the tokenizer will be chosen from the references."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 

@@ -40,7 +40,7 @@ class PinyinSource:
         return _class_of_pinyin(readings.split(",")[0]) if readings else char
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Yield (word, rhyme class of its end) for each word that jieba can return and that ends in Han."""
+        """Yield (word, rhyme class of its end) for the phrases of pypinyin and the mixed words of jieba."""
         for word, readings in self._phrases.items():
             if _ALL_HAN.fullmatch(word):
                 yield word, _class_of_pinyin(readings[-1][0])

@@ -11,7 +11,7 @@ Line = TypeVar("Line")
 
 
 def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
-    """Return the lines of one section; lines are marked if at least two of them share a rhyme class.
+    """Return the lines of one section, with a mark on each line that shares its rhyme class with another.
 
     Args:
         readings: For each line its rhyme class, the line without a rhyme mark, and the line with a rhyme

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PRONOUNS = str.maketrans("妳祂牠", "你他它")
-"""Pronouns that are not used in mainland China; OpenCC does not replace them."""
+"""Pronouns that OpenCC does not replace, with the pronouns that mainland China uses for them."""
 _ZHE = re.compile("(?<![名巨原土显编论遗昭卓专拙译])著(?!名(?![著字单片])|作(?![业文])|称|述)")
 """Pattern of 著 where it must become 着 (everywhere except in words about writing or fame); OpenCC does not
 replace it."""
