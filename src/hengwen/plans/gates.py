@@ -44,7 +44,7 @@ FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", ">=", "<=", "/"), strict=True))
-"""For each character of Chinese input methods that looks like one of the grammar, the text to write."""
+"""For each character that Chinese input methods type instead of a symbol of the grammar, that symbol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +176,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
 
 
 def matching(pattern: str, addresses: Collection[str]) -> list[str]:
-    """Return the addresses that match a pattern, in the given order.
+    """Return the addresses that match a pattern, in the order of ``addresses``.
 
     Examples:
         >>> matching("lyrics/*", ["lyrics/lyric.total", "persona/tone.level"])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
 
 MAX_PATH = 1000
-"""Maximum length of a text that may be a path; longer texts are prompts and notes."""
+"""Maximum number of characters of a text that may be a path; longer texts are prompts or notes."""
 
 
 def input_files(plan: Plan) -> list[Path]:

@@ -100,7 +100,7 @@ def _sample_warnings(task: LoadedTask) -> list[str]:
 
 
 def missing_answer_warnings(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return warnings about samples without a stored answer, or with fewer answers than ``repeats``.
+    """Return warnings about samples without a stored answer, or whose repeat numbers have gaps.
 
     Args:
         tasks: The loaded tasks.
@@ -142,7 +142,7 @@ def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) ->
 
 
 def repeat_warnings(plan: Plan, responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return a warning for each task whose ``repeats`` have no effect, because all its answers are stored.
+    """Return a warning for each task whose setting ``repeats`` has no effect, because all answers are stored.
 
     Args:
         plan: The plan.
@@ -187,7 +187,7 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each judge that, by its name, is of the same family as a model under test."""
+    """Return a warning for each judge whose model name is of the vendor family of a model under test."""
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}

@@ -97,7 +97,7 @@ class JudgeSpec(StrictModel):
 
     @property
     def backend_names(self) -> list[str]:
-        """Names of the backends that judge by the rubric."""
+        """Names of the backends whose models judge by the rubric; empty without a model."""
         return self.panel or ([self.backend] if self.backend else [])
 
     @model_validator(mode="after")
@@ -133,11 +133,11 @@ class TaskSpec(StrictModel):
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
     """Number of answers to generate for each sample."""
     repeat_reducer: Reducer = "mean"
-    """How the values of a prompt's repeats are combined into one value."""
+    """How the values of several answers to the same prompt are combined into one value."""
     scorers: list[ScorerSpec] = []
     rules: list[RuleSpec] = []
-    """Rules that need no model: each rule has a score of its own, and may set the best level that a judge's
-    answer can reach (a cap)."""
+    """Rules that need no model: each rule has a score of its own, and may limit the level that a judge gives
+    an answer (a cap)."""
     judges: list[JudgeSpec] = []
     scale: ScaleSpec | None = None
     """How a judge's values are combined into the published score of the task; None for no such score."""
@@ -193,18 +193,18 @@ class BackendSpec(StrictModel):
     options: dict[str, Any] = {}
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
-    """Maximum number of retries of a call that may succeed later."""
+    """Maximum number of retries of a call that failed with a temporary error."""
     rpm: Annotated[float, Field(gt=0)] | None = None
-    """Calls per minute that the endpoint allows."""
+    """Maximum number of calls per minute that the endpoint allows."""
     tpm: Annotated[float, Field(gt=0)] | None = None
-    """Tokens per minute that the endpoint allows; the tokens of a call are estimated."""
+    """Maximum number of tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
     batch: bool = True
     """Whether ``--batch`` sends the calls of this backend to a batch endpoint; False to send each at once."""
     batch_price: PriceSpec | None = None
     """Price of the batch endpoint; default: half of ``price``."""
     batch_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Tokens of prompts that may wait at the batch endpoint at the same time; they are estimated."""
+    """Maximum number of prompt tokens, as estimated, that may wait at the batch endpoint at the same time."""
 
 
 class Plan(StrictModel):

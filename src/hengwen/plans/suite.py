@@ -53,7 +53,7 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge: by the rubric, after caps, and for the whole task.
+        """Return the names of all scores of the judge: from the rubric, after caps, and for the whole task.
 
         Args:
             scale: Formula of the task's published score; None if the task has no published score.
@@ -120,8 +120,8 @@ class ConfiguredJudge:
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
         if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
-        # the rules judge skips checks that are also rules of the task, because a rule must not change its raw
-        # score
+        # the rules judge skips checks that are also rules of the task, because its raw score must not depend
+        # on the rules
         if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
@@ -249,7 +249,7 @@ def _load_labels(
         return ()
     file = plan.file
     is_in_file = file is not None and file.path.resolve().parent / str(file.value((key,))) == path
-    with located(plan, key) if is_in_file else nullcontext():  # an option can name another file than the plan
+    with located(plan, key) if is_in_file else nullcontext():  # an option may replace the plan's file
         return tuple(read_labels(path, frozen=key == "anchors", levels=_levels(tasks)))
 
 

@@ -155,7 +155,7 @@ class AnswerGroup:
 
 @dataclass(slots=True)
 class Ranking:
-    """Ranks the answers of one task and checkpoint by one score, and keeps those that may be shown."""
+    """Rank the answers of one task and checkpoint by one score, and keep those that may be shown."""
 
     ranked_by: str
     total: int = 0
@@ -196,7 +196,7 @@ def _value_and_index(candidate: tuple[float, int, SourceKey]) -> tuple[float, in
 
 
 class AnswerPicker:
-    """Ranks streamed answers by task and checkpoint.
+    """Rank streamed answers, separately for each task and checkpoint.
 
     Args:
         headlines: For each task, the name of the score that ranks its answers.
@@ -219,7 +219,7 @@ class AnswerPicker:
         """Load the answers to show and return them by task and checkpoint.
 
         Args:
-            source: Source that streamed the answers.
+            source: Source from which the ranked answers were streamed.
             tasks: Names of tasks in the order to show; other tasks follow in the order of their first answer.
             checkpoints: Names of checkpoints in the order to show; other checkpoints follow in the order of
                 their first answer.

@@ -26,13 +26,13 @@ class _Point(NamedTuple):
 
 
 class LengthBiasDetector:
-    """Collects lengths and levels of streamed answers, and reports judges whose levels correlate with length.
+    """Collect lengths and levels of streamed answers, and report judges whose levels correlate with length.
 
-    The answers of all checkpoints are taken together. A judge is reported if |rho| (rank correlation) is at
-    least 0.3 and the confidence interval of rho excludes 0. A judge is skipped if its signature changed
-    between answers, or if there are fewer than 10 prompts. The finding is a note, not an alarm: longer
-    answers may be better. If human labels have at least two different values, their correlation with length
-    is given for comparison.
+    The correlation is computed over the answers of all checkpoints. A judge is reported if |rho| (rank
+    correlation) is at least 0.3 and the confidence interval of rho excludes 0. A judge is skipped if its
+    signature changed between answers, or if there are fewer than 10 prompts. The finding is a note, not an
+    alarm, because longer answers may be better. If human labels have at least two different values, their
+    correlation with length is given for comparison.
 
     Examples:
         >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer

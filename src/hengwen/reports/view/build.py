@@ -39,7 +39,7 @@ KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 @checked_arguments
 def build_view(data: ReportData) -> View:
-    """Return the data of a report (the view): tasks and scores in the table's order, scorers first.
+    """Return the data of a report (the view); a task lists scores of the whole task before all others.
 
     Args:
         data: Runs in training order with the table of their scores and failures; rows of other runs are
@@ -156,7 +156,7 @@ def _is_final(name: str, kind: Kind) -> bool:
 
 
 def _is_rule(score: ScoreView) -> bool:
-    """Return whether a score belongs to a rule that caps a judge's level; final scores include the cap."""
+    """Return whether a score belongs to a rule that limits (caps) a judge's level."""
     return any(
         RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
     ) and (score.kind == "scorer")

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 MIN_CHECKPOINTS = 4
-"""Minimum number of checkpoints from which it can be tested how far checkpoints usually move."""
+"""Minimum number of checkpoints for a test of how much scores usually change between checkpoints."""
 
 
 def comparison_note(view: View) -> Bilingual:
-    """Explain how the summary compares checkpoints; return empty texts if it has no paired test.
+    """Explain how the summary compares checkpoints; return empty texts if the summary has no paired test.
 
     Args:
         view: Data that a report shows (the view).

@@ -25,7 +25,7 @@ class FailureRow(NamedTuple):
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures in a report in the order of its scores, for each score the most frequent first."""
+    """Return the failures by score and checkpoint, in the order of the report, the most frequent first."""
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
@@ -41,7 +41,7 @@ def failure_lines(view: View, limit: int = 8) -> list[str]:
 
     Args:
         view: Data that a report shows (the view).
-        limit: Maximum number of lines; if there are more, a last line gives their number.
+        limit: Maximum number of lines; if more lines are needed, a last line counts the remaining failures.
     """
     totals: dict[tuple[str, str], int] = {}
     for row in failure_rows(view):

@@ -42,7 +42,7 @@ class ScoreContext(NamedTuple):
     checkpoints: Sequence[str]
     cells: Sequence[ScoreCell | None]
     series: ScoreSeries | None
-    """Values of the prompts, by checkpoint; None if the score belongs to a group of answers."""
+    """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
     pairs: int
@@ -54,9 +54,9 @@ class ScoreContext(NamedTuple):
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
     baseline: int = 0
-    """Index of the checkpoint that the last one is compared with."""
+    """Index of the checkpoint with which the last checkpoint is also compared."""
     is_pinned: bool = False
-    """Whether a run was pinned as the baseline; otherwise it is the first checkpoint."""
+    """Whether a run was pinned as the baseline; otherwise the first checkpoint is the baseline."""
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""

@@ -38,7 +38,7 @@ def judge_name(base: str) -> str:
 
 
 def note_on(cells: Sequence[ScoreCell | None]) -> Bilingual:
-    """Return the note on the judge of a score; it says "rules judge" if this is true at every checkpoint."""
+    """Return the note "rules judge" if a rules judge gave the score at every checkpoint, else no note."""
     present = [cell for cell in cells if cell is not None]
     return BY_RULES if present and all(cell.judged_by_rules for cell in present) else NO_NOTE
 

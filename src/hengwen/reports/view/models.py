@@ -78,12 +78,12 @@ class ScoreView:
     """Table cell of each run, with mean, interval and counts; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
-    """Sentences about the signatures of the score, such as that fixed rules gave it."""
+    """Sentences about the signatures of the score, such as that fixed rules gave the score."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
     name the score."""
     judge_note: Bilingual = NO_NOTE
-    """Half-sentence about the judge that gave the score, such as that it is a rules judge."""
+    """Short note about the judge that gave the score, such as "rules judge"; may be empty."""
 
     @property
     def address(self) -> str:
@@ -112,7 +112,7 @@ class ScoreView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView:
-    """One task with its scores, scorers before judges."""
+    """One task with its scores: first those of the whole task, then scorers, judges and human labels."""
 
     name: str
     scores: tuple[ScoreView, ...]

@@ -23,7 +23,7 @@ class ScoreExplainer:
         self._scorers: dict[tuple[str, str], list[Any]] = {}
 
     def explain(self, run: Run, answer: Answer) -> tuple[Outcome, ...]:
-        """Return the outcomes of a stored answer; those that a scorer can reproduce get their reasons.
+        """Return the outcomes of a stored answer; scores that can be computed again get their reasons.
 
         A score stays without a reason if it cannot be reproduced: its scorer is not installed, or the
         installed version gives another value.
@@ -53,7 +53,7 @@ class ScoreExplainer:
 
 
 def _built(specs: list[dict[str, Any]]) -> list[Any]:
-    """Return the scorers that are installed and reproducible; no other class is called."""
+    """Build the scorers that are installed and reproducible; classes of other scorers are not called."""
     scorers = []
     for spec in specs:
         with suppress(ConfigError, PluginError):
@@ -63,7 +63,7 @@ def _built(specs: list[dict[str, Any]]) -> list[Any]:
 
 
 def _explained(stored: Outcome, again: Outcome | None) -> Outcome:
-    """Return the reproduced outcome if it has the stored value, else the stored one."""
+    """Return the recomputed outcome if its value equals the stored value, else the stored outcome."""
     if isinstance(stored, Score) and isinstance(again, Score) and isclose(stored.value, again.value):
         return again
     return stored

@@ -62,8 +62,8 @@ def trajectory_of(
         order_problem: Reason why the order of the checkpoints is not known; empty if it is known.
 
     Returns:
-        The trajectory. ``cin`` and ``lis`` are None, with a reason, if there is only one checkpoint, a mean
-        is missing, the signatures differ, or the order is unknown. ``pen`` needs at least 3 checkpoints.
+        The trajectory. ``cin`` and ``lis`` are None, with a reason, if the order of the checkpoints is not
+        known or their means cannot be compared (see ``obstacle``). ``pen`` needs at least 3 checkpoints.
 
     Raises:
         ValueError: ``checkpoints`` and ``cells`` differ in length.
