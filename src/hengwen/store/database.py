@@ -41,7 +41,7 @@ PAGE_SIZE = 8192
 """Size in bytes of a page of a new SQLite file. Answers of 1.4 kB leave pages of 4096 bytes half empty, but
 larger pages make small commits slower."""
 DATA_IS_KEPT = "; committed data is kept"
-"""End of an error message after which the store still has everything up to the last commit."""
+"""End of the messages of errors after which the store still has everything that was committed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,8 @@ KEEPALIVE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-"""Parameters of connections to PostgreSQL, unless the URL sets them: a server that gave no sign of life for a
-minute counts as lost. Without these parameters, Linux would wait for a quarter of an hour, or for hours."""
+"""Parameters of connections to PostgreSQL, unless the URL sets them: a server that has not answered for a
+minute counts as lost. Without these parameters, Linux would wait for 15 minutes or even for hours."""
 
 
 def open_database(location: str | Path) -> Database:
@@ -135,7 +135,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Switch a SQLite file to a write-ahead log, after a check that the file is a store.
+    """Switch a SQLite file to a write-ahead log; callers must check first that the file is a store.
 
     SQLite fails at once if another process uses the file during the switch, so this function tries again.
     """

@@ -69,7 +69,7 @@ class SqlLedger:
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:
-        """Return the evaluations completed in this run or in other runs of its plan and checkpoint.
+        """Return an index of evaluations completed in this run or other runs of its plan and checkpoint.
 
         If an earlier run used other versions of the scoring packages, only its judgments by models are
         reused. Judgments by models do not depend on the scoring packages, and all other scores can be
@@ -119,7 +119,7 @@ class SqlLedger:
             ]
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
-        """Return the successful attempt of a call, or None."""
+        """Return the successful attempt of a call; None if no attempt of the call has succeeded."""
         if (call_key, cache_scope) not in self._numbers:
             self._look_up(call_key, cache_scope)
         return self._good.get((call_key, cache_scope))
@@ -155,7 +155,7 @@ class SqlLedger:
         self._responses.append(columns)
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Record an attempt; ``find_call`` returns it from now on."""
+        """Record an attempt; if it succeeded, ``find_call`` returns it from now on."""
         call = (attempt.call_key, attempt.cache_scope)
         if self._stored_calls is not None:
             self._stored_calls.add(attempt.call_key)
@@ -178,20 +178,20 @@ class SqlLedger:
             self._evaluations[key] = columns
 
     def record_completed_unit(self, run_id: str, unit: str) -> None:
-        """Record that everything about a sample is recorded; see ``hengwen.engine.sharing``."""
+        """Record that a unit (a sample in a run) is fully recorded; see ``hengwen.engine.sharing``."""
         self._completed_units.append({"run_id": run_id, "unit": unit})
 
     def refresh_call(self, call_key: str, cache_scope: str) -> None:
         """Let the next ``find_call`` look in the database, because another process has made this call.
 
-        Attempts of this call that this ledger recorded must be committed.
+        Call ``commit`` or ``commit_attempts`` first if this ledger has recorded attempts of the call.
         """
         self._numbers.pop((call_key, cache_scope), None)
         if self._stored_calls is not None:
             self._stored_calls.add(call_key)
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the committed answers of a run to a task, of all processes, by sample and repeat."""
+        """Yield the answers to a task that any process of a run has committed, by sample and repeat."""
         response = tables.response
         query = (
             select(response)

@@ -86,9 +86,8 @@ def wal_file(path: Path) -> Path:
 def read_only_uri(url: URL) -> str | None:
     """Return the URI that opens a SQLite file without writing; None if the file can be written.
 
-    To read a database, SQLite creates two other files next to it. If SQLite cannot create the two files, and
-    no such file from earlier contains changes, the database is opened as immutable; an immutable database
-    needs no further files.
+    To read a database, SQLite creates two other files next to it. If SQLite cannot create these files, and no
+    existing log or journal contains changes, the database is opened as immutable, which needs no other files.
 
     Args:
         url: The URL of a store.

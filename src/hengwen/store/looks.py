@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def count_look(engine: Engine, series: str, run_id: str, when: str, *, read_only: bool) -> int:
-    """Record that a run is tested against a baseline, and return its number, from 1, among these runs."""
+    """Record that a run is tested against a baseline; return its number, from 1, among the tested runs."""
     look = tables.look
     recorded = select(look.c.number).where(look.c.series == series, look.c.run_id == run_id)
     last = select(func.coalesce(func.max(look.c.number), 0)).where(look.c.series == series)

@@ -80,7 +80,7 @@ def check_readable(engine: Engine, version: str | None) -> None:
 def create(engine: Engine) -> None:
     """Create the tables in an empty database, which is faster than all migrations and has the same result."""
     with _locked(engine) as connection:
-        if _version(connection) is not None:  # another process did it first
+        if _version(connection) is not None:  # another process has created the tables
             return
         metadata.create_all(connection)
         _VERSION.create(connection)
@@ -107,7 +107,7 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
     path = sqlite_path(engine.url)
     with _locked(engine) as connection:
         version = _version(connection)
-        if version == HEAD:  # another process did it first
+        if version == HEAD:  # another process has migrated the store
             return None
         copy = _copy(path, version) if keep_copy and path is not None else None
         config.attributes["connection"] = connection
@@ -149,7 +149,7 @@ def _version(connection: Connection) -> str | None:
 
 
 def _copy(path: Path, version: str | None) -> Path:
-    """Copy a SQLite file with its write-ahead log to a new file next to it, named after the schema."""
+    """Copy a SQLite file and its write-ahead log to a new file; its name contains the schema version."""
     copy = _create_beside(path, f"schema-{version}")
     try:
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:

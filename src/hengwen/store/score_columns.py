@@ -85,7 +85,7 @@ class _ColumnReader:
             self._notes |= {row.id: row.text for row in connection.execute(query)}
 
     def add(self, evaluator: Evaluator, rows: Sequence[Row[Any]]) -> None:
-        """Append evaluations of one evaluator, in the order of writing."""
+        """Append evaluations of one evaluator, in the order in which they were written."""
         count = len(evaluator.names)
         keys = self._keys.setdefault((rows[0].series_id, evaluator.names), AnswerKeys())
         keys.extend(
@@ -133,7 +133,7 @@ def _statuses(text: str, count: int) -> list[str]:
 
 
 def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:
-    """Return the query; notes are selected only where a column needs something of them."""
+    """Return the query; notes are read only for judges, for groups of answers, and for failures."""
     evaluation, evaluator = tables.evaluation, tables.evaluator
     is_read = or_(evaluator.c.kind == "judge", evaluation.c.sample_id == "", evaluation.c.statuses != "")
     names = ("series_id", "evaluator_id", "sample_id", "repeat", "cluster", "statuses", "numbers")

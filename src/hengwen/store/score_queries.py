@@ -24,7 +24,7 @@ FETCH_SIZE = 5_000
 
 
 def select_evaluations(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the query for evaluations with their evaluators and notes, in the order of writing.
+    """Return the query for evaluations with evaluators and notes, in the order in which they were written.
 
     Args:
         conditions: Conditions on the tables ``evaluation`` and ``evaluator``.
@@ -45,7 +45,7 @@ def select_evaluations(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def read_rows(engine: Engine, run: Run, sample_ids: Collection[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a run, in the order of writing.
+    """Yield the rows of a run, in the order in which they were written.
 
     Args:
         engine: A database with the current schema.

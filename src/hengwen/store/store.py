@@ -116,7 +116,7 @@ class Store:
         return SqlLedger(self._engine, self._writer)
 
     def batches(self, plan: str) -> BatchStore:
-        """Return the calls of a plan that are sent in files to batch endpoints."""
+        """Return the store of the calls that a plan sends in files to batch endpoints."""
         return BatchStore(self._engine, self._writer, plan)
 
     def runs(self, plan: str | None = None) -> list[Run]:
@@ -185,7 +185,7 @@ class Store:
         return matches[0]
 
     def rows(self, runs: Sequence[Run]) -> Iterator[Row]:
-        """Yield the rows of runs, in the order in which they were written."""
+        """Yield the rows of each run in turn, in the order in which they were written."""
         for run in runs:
             yield from read_rows(self._engine, run)
 
@@ -227,7 +227,7 @@ class Store:
         return first_messages(self._engine, runs)
 
     def responses(self, run: Run) -> Iterator[Response]:
-        """Yield the texts of the answers of a run (no outcomes or metadata), by task, sample and repeat."""
+        """Yield the answers of a run without outcomes and metadata, sorted by task, sample and repeat."""
         response = tables.response
         query = (
             select(response.c.task, response.c.sample_id, response.c.repeat, response.c.text)
@@ -345,7 +345,7 @@ class Store:
         self._writer.check_writable()
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with store_errors(self._engine), self._engine.begin() as connection:
-            for table, column in (  # in the order in which a commit writes them
+            for table, column in (  # in the order in which a commit writes the tables
                 (tables.run, tables.run.c.id),
                 (tables.response, tables.response.c.run_id),
                 (tables.evaluation, tables.evaluation.c.run_id),
@@ -364,7 +364,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """Return the SQL condition for answers of a run; with ``keys``, for these answers and perhaps others."""
+    """Return the SQL condition for answers of a run; with ``keys``, only for the samples that they name."""
     in_run = table.c.run_id == run.id
     if keys is None:
         return in_run

@@ -21,7 +21,7 @@ HEAD = "0011"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
-"""Condition of the evaluations in an index of those with a failure, which are few."""
+"""SQL condition of the evaluations that have a failure; they are few, and only they are in an index."""
 
 metadata = MetaData()
 

@@ -37,7 +37,7 @@ UNIQUE_COLUMNS = {
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""
 IMMUTABLE = ("sample", "prompt", "evaluator", "note")
-"""Tables whose key is a hash of the other columns, so that there is nothing to replace."""
+"""Tables whose key is a hash of the other columns, so that rows with equal keys are equal."""
 
 
 class Writer:
@@ -94,9 +94,10 @@ class Writer:
 def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
     """Write rows; each replaces an earlier row that has the same values in ``UNIQUE_COLUMNS``.
 
-    The rows are written in the order of these values. If two processes wrote the same rows in different
-    orders, each could wait for a row that the other has written but not committed (a deadlock). Scores and
-    failures are written in the order in which they were recorded, because two processes never write the same.
+    The rows are sorted by the columns in ``UNIQUE_COLUMNS``. If two processes wrote the same rows in
+    different orders, each could wait for a row that the other has written but not committed (a deadlock).
+    Scores and failures are not sorted but written in the order in which they were recorded, because no two
+    processes write the same scores.
 
     Args:
         cursor: A cursor of the database driver in a transaction; it is faster than SQLAlchemy.

@@ -30,7 +30,7 @@ Note = tuple[str, Any]
 """(reason, details) of a score, or (message, raw reply) of a failure."""
 
 MAX_RECENT_NOTES = 10_000
-"""Number of recent notes in which a repetition of a note is searched."""
+"""Number of recent notes with which a note is compared, so that equal notes are stored once."""
 NO_NOTE: Note = ("", None)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 
@@ -65,13 +65,13 @@ class EvaluationEncoder:
         self.new_evaluators: dict[int, Columns] = {}
         """Evaluators that were first used since the last call of ``forget_new``, by id."""
         self.new_notes: dict[int, str] = {}
-        """Texts of notes that evaluations refer to since the last call of ``forget_new``, by id."""
+        """Texts of notes to which evaluations first referred since the last call of ``forget_new``, by id."""
         self._ids: dict[Evaluator, tuple[int, int]] = {}
         self._scales: dict[tuple[str, str, str, tuple[str, ...]], tuple[Scale | None, ...]] = {}
         self._recent_notes: OrderedDict[int, bool] = OrderedDict()
 
     def forget_new(self) -> None:
-        """Forget the new evaluators and notes, because they are written to the database."""
+        """Forget the new evaluators and notes; call this after they were written to the database."""
         self.new_evaluators, self.new_notes = {}, {}
 
     def encode(self, rows: Iterable[Row]) -> Iterator[Columns]:
@@ -112,7 +112,7 @@ class EvaluationEncoder:
         }
 
     def _evaluator(self, task: str, outcomes: Sequence[Outcome]) -> tuple[int, int]:
-        """Return the id of the evaluator of some outcomes, and the id of its series."""
+        """Return the id of the evaluator of these outcomes, and a hash of its task and first score name."""
         kind, signature = outcomes[0].kind, outcomes[0].signature
         names = tuple(outcome.name for outcome in outcomes)
         known = self._scales.get((task, kind, signature, names), (None,) * len(names))

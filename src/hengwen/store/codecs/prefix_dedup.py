@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MIN_LENGTH = 400
-"""If two texts share at least this many leading characters, these are stored once as a prefix."""
+"""Minimum number of leading characters that two texts must share to be stored with a common prefix."""
 MAX_RECENT = 32
 """Number of recent texts that are searched for a shared prefix."""
 
 
 class _Prefix:
-    """A recent text, which gets a key as soon as another text shares a prefix with it."""
+    """A recent text; it gets a key, and is stored, when another text first refers to its beginning."""
 
     __slots__ = ("_shared", "key", "text")
 
@@ -57,7 +57,7 @@ class PrefixStore:
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Return a reference to a shared prefix and the rest; the whole text if no prefix is shared."""
+        """Return a reference to a prefix and the rest; the text itself if no recent text begins alike."""
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]

@@ -149,7 +149,7 @@ def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
 
 
 def _details(details: Mapping[str, Any]) -> str:
-    """Return further facts of an attempt as JSON; facts that are texts often repeat, so they are cached."""
+    """Return further facts of an attempt as JSON; facts that are all texts are cached (they often repeat)."""
     if set(map(type, details.values())) == {str}:
         return _text_details(tuple(details.items()))
     return to_json(dict(details))

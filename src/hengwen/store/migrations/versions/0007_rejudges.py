@@ -1,4 +1,4 @@
-"""Add the run whose stored answers a run judges again."""
+"""Add a column for the id of the run whose stored answers a run judges again."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the column; it is empty for the runs of checkpoints, and no older version judged answers again."""
+    """Add the column; it is empty in all existing runs, because older versions never judged answers again."""
     op.add_column("run", sa.Column("rejudges", sa.String, nullable=False, server_default=""))

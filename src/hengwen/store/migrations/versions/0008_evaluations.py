@@ -64,7 +64,7 @@ def upgrade() -> None:
                 evaluators.add(new_evaluator["id"])
                 connection.execute(evaluator.insert(), [new_evaluator])
             evaluations.append((first_id, columns))
-        evaluations.sort(key=lambda pair: pair[0])  # the order of writing
+        evaluations.sort(key=lambda pair: pair[0])  # in the order in which the rows were written
         for start in range(0, len(evaluations), BATCH):
             batch = [columns for _, columns in evaluations[start : start + BATCH]]
             connection.execute(evaluation.insert(), batch)
