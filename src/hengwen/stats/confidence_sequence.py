@@ -1,12 +1,13 @@
 """Confidence sequences: intervals of the mean of a stream, which stay valid if read after every score.
 
-An ordinary 95 % interval contains the mean in 95 of 100 samples whose size was fixed in advance. In 95 of 100
-streams, all intervals of a confidence sequence, one after each score, contain the mean. So these intervals
-may be read at any time, and the stream may be stopped because of what they show. Their disadvantage is their
-width: from 100 scores on, they are about twice as wide as t intervals, and with fewer scores wider still.
+An ordinary 95 % interval contains the mean in 95 of 100 samples whose size was fixed in advance. A confidence
+sequence gives an interval after each score, and in 95 of 100 streams all of these intervals contain the mean.
+So the intervals of a confidence sequence may be read at any time, and the stream may be stopped because of
+what an interval shows. The intervals of a confidence sequence are about twice as wide as t intervals after
+100 or more scores, and even wider after fewer scores.
 
-The mean of a stream is the average of the expected values of its scores so far. So the intervals are also
-valid if the expected value changes during the stream.
+The mean of a stream is the average of the expected values of its scores so far. So the intervals of a
+confidence sequence are also valid if the expected value changes during the stream.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Simulate the alarm thresholds of a CUSUM (cumulative sum) chart that compares scores with a baseline.
 
-The chart raises an alarm when its statistic exceeds a threshold. A baseline of 100 scores has not exactly the
-true mean and distribution of scores; thresholds that ignore this are too low: 13 to 16 of 100 streams without
-any change raise an alarm, instead of 5. So each simulated stream draws its scores from a bootstrap resample
-of the baseline, while the chart keeps the mean and the standard deviation of the given baseline. The
-simulated false alarms then include those that occur because the baseline is only a sample.
+The chart raises an alarm when its statistic exceeds a threshold. A baseline of 100 scores only approximates
+the true mean and distribution of scores. With thresholds that ignore this error of the baseline, 13 to 16 of
+100 streams without any change raise an alarm, instead of 5. So each simulated stream draws its scores from a
+bootstrap resample of the baseline, while the chart keeps the mean and the standard deviation of the given
+baseline. The simulated false alarms then include those that occur because the baseline is only a sample.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _BLOCK = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDistribution:
-    """Scores of a baseline, with an artificial score (pseudo-score) of half weight at each end of the range.
+    """Scores of a baseline, with one pseudo-observation of half weight at each end of the range.
 
-    The pseudo-scores stand for scores that are possible but rare. Without them, a baseline in which 97 % of
-    the scores are the highest possible score often has too small a standard deviation, or a standard
-    deviation of 0.
+    The pseudo-observations stand for scores that are possible but rare. Without pseudo-observations, a
+    baseline in which 97 % of the scores are the highest possible score often has too small a standard
+    deviation, or a standard deviation of 0.
     """
 
     scores: NDArray[np.float64]
@@ -45,22 +45,22 @@ class BaselineDistribution:
 
     @property
     def mean(self) -> float:
-        """Mean of scores and pseudo-scores."""
+        """Mean of scores and pseudo-observations."""
         return float(self.scores.sum() + sum(self.ends) / 2) / (len(self.scores) + 1)
 
     @property
     def sd(self) -> float:
-        """Standard deviation of scores and pseudo-scores; 0 only if the ends are equal."""
+        """Standard deviation of scores and pseudo-observations; 0 only if the ends are equal."""
         span = self.ends[1] - self.ends[0]
         if span == 0:
             return 0.0
         mean = self.mean
-        squares = np.square((self.scores - mean) / span).sum()  # of values near 1, so that none underflows
+        squares = np.square((self.scores - mean) / span).sum()  # division by span prevents underflow
         squares += sum(((end - mean) / span) ** 2 for end in self.ends) / 2
         return float(np.sqrt(squares / len(self.scores))) * span
 
     def pool(self) -> NDArray[np.float64]:
-        """Return the standardized scores twice and the pseudo-scores once (half weight), shape (2n + 2,)."""
+        """Return all standardized scores twice and both pseudo-observations once, shape (2n + 2,)."""
         values = np.concatenate((self.scores, self.scores, self.ends))
         return (values - self.mean) / self.sd
 

@@ -31,8 +31,8 @@ class DifferenceInterval:
     t_p: float | None
     """Two-sided p-value of the t test that belongs to the interval ``t``; None if ``t`` is None."""
     pseudo: Bounds | None
-    """Student's t interval after adding the smallest and the largest possible difference (pseudo-differences)
-    to the data; None on an unbounded scale."""
+    """Student's t interval with one pseudo-observation at each end of the scale of differences. None on an
+    unbounded scale, or if there are fewer than two clusters."""
     equal_share: float
     """Share of the prompts that have the most common difference."""
 
@@ -56,8 +56,8 @@ def difference_interval(
 
     If most prompts have equal values at both checkpoints, such as near the top of a scale, a few prompts
     decide the width of a t interval, and its width may be zero. If at least half of the differences are
-    equal, two pseudo-differences (plus and minus the range of the scale) are therefore added, which widens
-    the interval. If the differences vary, as differences of totals from 0 to 100 do, the pseudo-differences
+    equal, two pseudo-observations (plus and minus the range of the scale) are therefore added, which widens
+    the interval. If the differences vary, as differences of totals from 0 to 100 do, the pseudo-observations
     would outweigh the data, so the plain t interval is shown.
 
     Args:

@@ -66,7 +66,7 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
 
 
 def mcnemar_p(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test: do changes to pass and to fail differ in number?
+    """Return the exact two-sided p-value of McNemar's test: are ``gained`` and ``lost`` equally likely?
 
     Args:
         gained: Number of prompts that failed before and pass now.

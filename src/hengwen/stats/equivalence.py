@@ -57,7 +57,7 @@ def units_needed(deviation: float, margin: float, *, reach: float | None = None)
     Args:
         deviation: Standard deviation of the differences, >= 0.
         margin: Largest difference that does not matter, > 0.
-        reach: Largest possible difference. If it is not None, two artificial differences, plus and minus
+        reach: Largest possible difference. If it is not None, two pseudo-observations, plus and minus
             ``reach``, are added to the data before the interval is computed.
 
     Returns:

@@ -86,9 +86,9 @@ def interval_of_difference(
         The interval as (low, high); None if ``first`` or ``second`` has no interval.
 
     Notes:
-        The distances of the two estimates from their bounds are squared and added; the square root of this
-        sum is the distance of the difference from its bound (method of variance estimates recovery, Zou and
-        Donner 2008). So the method also works if an interval is not centred on its estimate.
+        The squared distance of the difference from its bound is the sum of the squared distances of the two
+        estimates from their bounds (method of variance estimates recovery, Zou and Donner 2008). So the
+        method also works if an interval is not centred on its estimate.
 
     Examples:
         >>> low, high = interval_of_difference(0.0, (-0.03, 0.03), 0.1, (0.06, 0.14))

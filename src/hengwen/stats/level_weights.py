@@ -1,4 +1,4 @@
-"""Weights that give one set of values the mix of levels of another set."""
+"""Weight values so that their levels have the same shares as in another set of values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BINS = 5
-"""Number of equal parts of a scale that serve as levels if a scale has none."""
+"""Number of equal parts into which a scale without levels is divided; the parts serve as its levels."""
 
 
 def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, ...] | None:
-    """Return weights, with a mean of 1, that give units the same shares of levels as a target has.
+    """Return weights (mean 1) with which each level has the same share among units as in a target.
 
     Levels that no unit has are left out of the target.
 
@@ -43,7 +43,9 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, .
 
 
 def level_index(value: float, low: float, high: float, levels: Sequence[float] | None) -> int:
-    """Return the index of the nearest level; without levels, of the part of the scale with the value.
+    """Return the index of the level nearest to a value.
+
+    On a scale without levels, return the index of the fifth of the scale that contains the value.
 
     Args:
         value: A value on the scale.

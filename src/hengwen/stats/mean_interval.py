@@ -2,10 +2,10 @@
 
 On a bounded scale, a plain t interval (or a bootstrap) is far too narrow if most values lie at one end of the
 scale. For example, if a prompt has the best value with a probability of 90 %, the t interval of ten prompts
-contains the true mean in 65 of 100 samples instead of 95. To widen the interval, one artificial prompt with
-the lowest value and one with the highest (pseudo-prompts) are added. With these pseudo-prompts, the interval
-contains the true mean in at least 93 % of samples in all designs of
-``tests/stats/test_mean_interval_coverage.py``, and its width is never zero.
+contains the true mean in 65 of 100 samples instead of 95. To widen the interval, one pseudo-observation is
+added at each end of the scale. With these pseudo-observations, the interval contains the true mean in at
+least 93 % of samples in all designs of ``tests/stats/test_mean_interval_coverage.py``, and its width is never
+zero.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def mean_interval(
 
     The interval uses Student's t distribution and a jackknife standard error, which leaves out one cluster at
     a time. The t distribution has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of
-    prompts of a cluster. If there is a scale, one artificial prompt (pseudo-prompt) is first added at each of
-    its ends, and the interval is cut to the scale. Because of the pseudo-prompts, the centre of the interval
-    is a little nearer to the middle of the scale than the mean.
+    prompts of a cluster. If there is a scale, one pseudo-observation is first added at each end of the scale,
+    and the interval is cut to the scale. Because of the pseudo-observations, the centre of the interval is a
+    little nearer to the middle of the scale than the mean.
 
     Args:
         values: One finite value per prompt, shape (n,).
@@ -144,8 +144,8 @@ def jackknife(
     Args:
         sums: Sum of the values of each cluster, at least two clusters.
         sizes: Number of prompts of each cluster, or the sum of their weights.
-        copies: Number of clusters like each, > 0, for the result of a larger or smaller sample of the same
-            kind; a number need not be whole. None for one cluster each.
+        copies: How many times each cluster counts, > 0, possibly a fraction; the result is then that of a
+            larger or smaller sample of the same kind. None if each cluster counts once.
 
     Examples:
         >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3))

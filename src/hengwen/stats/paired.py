@@ -21,8 +21,8 @@ EXACT_UP_TO = 32
 time is O(2^(n/2))."""
 RESAMPLES = 9999
 """Number of random sign patterns that are drawn if there are more than ``EXACT_UP_TO`` clusters; the p-value
-is then a multiple of 1e-4. If no drawn pattern is as extreme as the data, the reported p-value is an upper
-bound of the exact p-value."""
+is then a multiple of 1e-4. If no drawn pattern is as extreme as the data, the p-value is the smaller of two
+numbers: 1e-4, and ``MAX_TAIL_RATIO`` times the p-value from the normal distribution."""
 MAX_TAIL_RATIO = 3.18
 """The probability that a weighted sum of random signs exceeds a bound is at most this many times the
 probability for a normal variable of equal variance; proved by Bentkus and Dzindzalieta (2015)."""
@@ -184,7 +184,7 @@ def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: 
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values adjusted by Holm's method, by the names of the tests.
+    """Return, for the name of each test, its p-value adjusted by Holm's method.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
@@ -210,7 +210,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values adjusted by the method of Benjamini and Hochberg, by the names of the tests.
+    """Return, for the name of each test, its p-value adjusted by the method of Benjamini and Hochberg.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
@@ -259,7 +259,7 @@ def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
     """Return whether a sign-flip test has so few clusters that no values can make it significant.
 
     Args:
-        clusters: Number of clusters of common prompts.
+        clusters: Number of clusters of the prompts that both checkpoints have scores for.
         family: Number of tests that Holm's method adjusts for.
         alpha: Accepted probability of a false alarm in any of these tests.
 

@@ -171,8 +171,8 @@ def variance_from_one_checkpoint(
 ) -> PairedVariance:
     """Estimate the variance of the differences between two checkpoints from the values of only one of them.
 
-    The scores of the other checkpoint are assumed to have the same variances. The true difference of a prompt
-    then has, over prompts, 2 * (1 - correlation) times the variance of the true value.
+    The scores of the other checkpoint are assumed to have the same variances. The variance of the true
+    differences over prompts is then 2 * (1 - correlation) times the variance of the true values.
 
     Args:
         values: Value of each prompt, shape (n,), in at least two clusters.
@@ -207,7 +207,7 @@ def _split(
     copies: int,
     factor: float = 1.0,
 ) -> PairedVariance:
-    """Split a variance to which repeats add ``copies`` times their variance (twice for a difference)."""
+    """Split a variance that contains ``copies`` times the variance of repeats (2 for differences)."""
     counts = np.asarray(repeats, np.float64)
     components = variance_components(array, clusters)
     _, sizes = cluster_sums(array, clusters)

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 POWER = 0.8
-"""Probability of detecting an effect for which sample sizes and smallest visible effects are computed."""
+"""Default probability of detecting an effect, from which sample sizes and smallest detectable effects
+follow."""
 MAX_PROMPTS = 1_000_000
 """Largest number of prompts that ``least_number`` returns."""
 LARGEST_NONCENTRALITY = 1e9
-"""Largest effect, in standard errors, for which the power is computed; larger effects are treated as equal to
-it, because scipy returns NaN for them."""
+"""Largest effect, in standard errors, for which the power is computed; larger effects are replaced by this
+limit, because scipy returns NaN for larger effects."""
 
 
 def power_of_t(

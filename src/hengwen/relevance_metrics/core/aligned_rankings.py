@@ -15,7 +15,7 @@ Ranking = Mapping[Any, float] | Sequence[Any]
 
 
 def aligned_scores(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the scores of two rankings with each item at the same position of the last axis.
+    """Return the scores of two rankings as two arrays that list the items in the same order.
 
     Args:
         model: Scores of items, higher is better; or a mapping from item to score; or names, best first.

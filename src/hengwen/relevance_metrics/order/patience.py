@@ -1,4 +1,4 @@
-"""Compute lengths of longest increasing subsequences by patience sorting; faster for few distinct scores."""
+"""Compute lengths of longest increasing subsequences by patience sorting, or by level if levels are few."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) ->
     """Return the length of the longest increasing subsequence of each column.
 
     Args:
-        steps: The scores of all columns at each step, as unsigned integers below the maximum of their type.
+        steps: For each step, an array with the score of each column, as unsigned integers below the maximum
+            of their type.
         columns: Number of columns.
         strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
 
@@ -117,7 +118,7 @@ def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
 
 
 def _strict_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest strictly increasing subsequence; add one distinct score at a time."""
+    """Return the length of the longest strictly increasing subsequence, computed level by level."""
     best = np.zeros(len(level) + 1, np.uint8)
     for value in range(int(level.max()) + 1):
         extended = best[:-1] + np.uint8(1)
@@ -127,7 +128,7 @@ def _strict_by_level(level: NDArray[np.uint8]) -> int:
 
 
 def _weak_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest non-decreasing subsequence; add one distinct score at a time."""
+    """Return the length of the longest non-decreasing subsequence, computed level by level."""
     best = np.zeros(len(level) + 1, np.int64)
     count = np.zeros(len(level) + 1, np.int64)
     for value in range(int(level.max()) + 1):

@@ -84,9 +84,9 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
             order", even if scores are equal or the sequence is short.
         ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
-            averages over random tie breaks, ``average`` counts a window with ties in equal parts for every
-            order that breaking the ties can give, ``dense`` gives windows with ties patterns of their own,
-            ``drop`` skips windows with ties, and ``raise`` raises an error.
+            averages over random tie breaks, ``average`` divides the count of a window with ties equally among
+            all orders that breaking the ties can give, ``dense`` gives windows with ties patterns of their
+            own, ``drop`` skips windows with ties, and ``raise`` raises an error.
         bias: None, or the correction ``miller-madow``, which adds (k - 1) / (2 * number of windows) if k
             patterns occur, and warns if there are fewer than 5 m! windows.
         nan: Policy for NaN: ``raise`` raises an error; ``omit-window`` skips windows with a NaN; ``omit``
@@ -195,7 +195,7 @@ def _ceiling(options: PatternOptions, normalize: Normalize | None, windows: int)
 def _null_mean(
     row: NDArray[Any], options: PatternOptions, estimate: Callable[[NDArray[Any]], float]
 ) -> float:
-    """Return the mean entropy over random orders of the scores; NaN stay at their positions."""
+    """Return the mean entropy over random orders of the scores; each NaN keeps its position."""
     rng = np.random.default_rng(options.seed)
     draws = max(20, min(_MAX_NULL_DRAWS, _MAX_NULL_SCORES // len(row)))
     estimates = [

@@ -62,7 +62,7 @@ class PatternOptions:
         return _weak_orders(self.m) if self.ties == "dense" else factorial(self.m)
 
     def resolve_nan(self, row: NDArray[Any]) -> NDArray[Any]:
-        """Return the row after the NaN policy: raise an error, remove NaN, or keep NaN for later skipping."""
+        """Return the row after applying the NaN policy, which refuses, removes or keeps NaN."""
         if self.nan == "raise":
             refuse_nan(row, NAN_WAY_OUT)
         return row[~np.isnan(row)] if self.nan == "omit" and has_nan(row) else row
@@ -165,7 +165,7 @@ def broken_ties(row: NDArray[Any], options: PatternOptions) -> Iterator[NDArray[
 
 
 def random_orders(row: NDArray[Any], rng: np.random.Generator, draws: int) -> Iterator[NDArray[Any]]:
-    """Yield the scores in random orders; NaN keeps its positions.
+    """Yield the scores in random orders; each NaN keeps its position.
 
     Examples:
         >>> [sorted(order.tolist()) for order in random_orders(np.array([3, 1]), np.random.default_rng(0), 2)]

@@ -42,7 +42,7 @@ class Transitions:
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-        """Return, for each pattern that another one follows, the shares of the patterns that follow it."""
+        """Return, for each pattern with a successor, the share of each pattern among its successors."""
         shares = {}
         for pattern, row in zip(self.patterns, self.counts, strict=True):
             total = sum(row)

@@ -40,7 +40,7 @@ class RankingComparison:
     lis: int
     """Longest increasing subsequence: the largest number of items that the model ranks in human order."""
     pen: float | None
-    """Permutation entropy of ``ranks`` in nats, with windows of 3."""
+    """Permutation entropy of ``ranks`` in nats, with windows of 3 ranks."""
     pen_triples: float | None
     """Entropy of all triples of ``ranks``, in nats. The entropy is 0 for a perfect ranking and also for a
     reversed ranking, so look at ``tau_b`` as well."""
@@ -97,7 +97,8 @@ def compare_rankings(
         model: Scores of items, higher is better; or a mapping from item to score; or names of items, best
             first; or scores with a row for each prompt and a column for each item, averaged over prompts.
         human: Human ranking of the same items, in the same form as ``model``.
-        depths: Depths of the overlap at the top; depths beyond the number of items are ignored.
+        depths: Numbers of top items for which ``top_overlap`` is computed; a number larger than that of all
+            items is ignored.
         persistence: Parameter of the rank-biased overlap, between 0 and 1.
         confidence: Confidence level of the intervals, between 0 and 1.
         n_boot: Number of bootstrap samples of prompts, at least 2.
@@ -227,7 +228,7 @@ def _intervals(
 
 
 def _prompt_rows(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the scores of model and humans: one row for each prompt, and the same columns of items."""
+    """Return the scores of model and humans, with a row for each prompt and a column for each item."""
     model_scores, human_scores = aligned_scores(model, human)
     if model_scores.shape[-1] < 2 or not model_scores.size:
         raise ValueError(f"a ranking needs at least 2 items, got shape {model_scores.shape}")

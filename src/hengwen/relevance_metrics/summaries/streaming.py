@@ -36,7 +36,7 @@ class Snapshot:
     mean: float | None = None
     """Mean of the scores in the window."""
     pen: float | None = None
-    """Permutation entropy, with the base of the logarithm that the stream was given."""
+    """Permutation entropy; the base of its logarithm is the ``base`` of ``StreamingMetrics``."""
     cin: int | None = None
     """Number of pairs i < j in the window with x[i] > x[j]."""
     lis: int | None = None

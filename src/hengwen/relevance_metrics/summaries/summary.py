@@ -42,13 +42,13 @@ class MetricResult:
     null_sd: float | None
     """Standard deviation of the metric over random orders; None if there is no test."""
     z: float | None
-    """Distance from the mean in random order, in standard deviations: (value - null_mean) / null_sd. It is
+    """Distance from the mean in random order, in standard deviations: (value - null_mean) / null_sd. ``z`` is
     None if there is no test, or if all orders give the same value."""
     p: float | None
     """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
     orders: int
-    """Number of orders from which the p-value is computed; 0 if the normal approximation or no test was
-    used."""
+    """Number of orders from which the p-value is computed; 0 if the p-value comes from the normal
+    approximation or is None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,8 @@ class SequenceSummary:
     lnds: MetricResult
     """Length of the longest non-decreasing subsequence, from 1 to n."""
     warnings: tuple[Caveat, ...]
-    """Names of what makes the numbers unreliable, such as ``short`` or ``ties``; ``explain`` describes them
-    in words."""
+    """Names of reasons why the numbers are unreliable, such as ``short`` or ``ties``; ``explain`` describes
+    these reasons in words."""
     seed: int
 
     def explain(self, language: Literal["en", "zh"] = "en") -> str:

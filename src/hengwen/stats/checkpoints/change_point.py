@@ -27,8 +27,7 @@ class ChangePoint:
     statistic: float
     """Largest absolute value of Pettitt's rank statistic U over all positions of the change."""
     p: float
-    """Share of the possible orders of the values whose statistic is at least as large as the observed
-    statistic."""
+    """Share of the orders of the values that have a statistic at least as large as the observed statistic."""
     checkpoints: int
 
 

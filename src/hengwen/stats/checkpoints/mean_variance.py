@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def mean_variance(values: ArrayLike, clusters: Sequence[str]) -> float | None:
     """Return the squared standard error of a checkpoint's mean for fixed prompts.
 
-    The variance between prompts is not included, because all checkpoints answer the same prompts. What is
-    left is the noise of repeats, and how differently the scores of prompts change between checkpoints.
+    The variance between prompts is not included, because all checkpoints answer the same prompts. The result
+    includes the noise of repeats, and how differently the scores of prompts change between checkpoints.
 
     Args:
         values: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every
@@ -32,10 +32,11 @@ def mean_variance(values: ArrayLike, clusters: Sequence[str]) -> float | None:
         a single cluster.
 
     Notes:
-        The model is value = checkpoint + prompt (least squares). Its residuals are summed by cluster; their
-        variance is that of the jackknife over clusters, corrected for the fitted prompts and checkpoints. If
-        no value is missing and clusters have equal sizes, the result is the mean square of the interaction in
-        the two-way analysis of variance of the clusters' means, divided by the number of clusters.
+        The model is value = checkpoint + prompt (least squares). The residuals of the model are summed by
+        cluster. The jackknife over clusters gives the variance of a mean, which is then corrected for the
+        degrees of freedom of the fitted prompts and checkpoints. If no value is missing and clusters have
+        equal sizes, the result is the mean square of the interaction in the two-way analysis of variance of
+        the clusters' means, divided by the number of clusters.
 
     Examples:
         >>> table = [[0.25, 0.5], [0.5, 0.5], [0.75, 1.0], [1.0, 0.75]]

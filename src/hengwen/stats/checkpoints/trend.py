@@ -1,7 +1,8 @@
 """Test whether a score moved more than it usually moves from checkpoint to checkpoint.
 
-The units of these tests are checkpoints: each has one value, its mean over prompts. Between two checkpoints
-of a training run, a mean always moves a little; the tests compare a change with these usual movements.
+The tests of this module compare checkpoints with each other: each checkpoint has one value, its mean over
+prompts. Between two checkpoints of a training run, a mean always moves a little; the tests compare a change
+with these usual movements.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class NewestTest:
     interval: tuple[float, float]
     """95 % interval of the difference, not corrected for the number of tests."""
     p: float
-    """Two-sided p-value of Student's t test, with one degree of freedom less than there are predecessors."""
+    """Two-sided p-value of Student's t test with ``predecessors - 1`` degrees of freedom."""
     error: float
     """Standard error of the difference: sd * sqrt(1 + 1 / predecessors), where sd is the standard deviation
     of the predecessors, or the square root of ``min_variance`` if that is larger."""

@@ -21,7 +21,7 @@ class VarianceBySource:
     """Variance of the true means of checkpoints on these prompts: scores change over training."""
     interaction: float
     """Variance of the interaction of prompt and checkpoint: how far the changes of prompts differ. If no
-    prompt has several repeats, it includes the variance of the repeats."""
+    prompt has several repeats, ``interaction`` includes the variance of the repeats."""
     repeat: float | None
     """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
     several repeats."""
