@@ -2,8 +2,9 @@
 
 Each checkpoint is compared with the previous checkpoint, and the last with the baseline (the pinned run, or
 else the first checkpoint), on the prompts that both checkpoints answered. Looking at whether two confidence
-intervals overlap does not replace such a test, because both checkpoints answer the same prompts. All tests of
-a report together have an error of 5 %: if no score changes, at most one report in twenty names a difference.
+intervals overlap does not replace a paired test, because both checkpoints answer the same prompts. All tests
+of a report together have an error of 5 %: if no score changes, at most one report in twenty names a
+difference.
 """
 
 from __future__ import annotations

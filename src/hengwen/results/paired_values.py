@@ -30,8 +30,8 @@ class PairedValues:
     coverage: tuple[float, float]
     """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
     repeat_variance: float | None
-    """Pooled variance of the repeats of a prompt; None if no prompt has several, or if they are not
-    averaged."""
+    """Pooled variance of the repeats of a prompt; None if no prompt has several repeats, or if repeats are
+    not averaged."""
 
     @property
     def differences(self) -> list[float]:
@@ -55,9 +55,9 @@ def pair_values(
 ) -> PairedValues:
     """Pair the values of two columns by prompt.
 
-    If a prompt has more scored repeats at one checkpoint than at the other, only its first repeats there are
-    used, as many as at the other checkpoint. The mean of five answers varies less than a single answer, and a
-    test of values with different spreads would find too many differences.
+    If a prompt has more scored repeats at one checkpoint than at the other, only as many of its first repeats
+    are used as it has at the other checkpoint. The mean of five answers varies less than a single answer, and
+    a test of values with different spreads would find too many differences.
 
     Args:
         before: Scores and failures of one score at the earlier checkpoint.

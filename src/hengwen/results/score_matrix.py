@@ -104,8 +104,9 @@ class ScoreMatrix:
         """Return the share of prompts with a value, for each checkpoint.
 
         Args:
-            among: Indices of the checkpoints whose prompts count as missing where they have no outcome, for
-                example because a run was interrupted, unless the score does not apply to them there.
+            among: Indices of checkpoints. A prompt of one of these checkpoints counts as missing at any
+                checkpoint without an outcome for it, for example in an interrupted run, unless the score does
+                not apply there.
         """
         known = frozenset[int]().union(*(self._applicable[index] for index in among))
         shares = []
@@ -128,7 +129,7 @@ class ScoreMatrix:
         """Return the value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
 
         Args:
-            limits: Maximum number of repeats for each prompt; the first ones are taken. Default: all.
+            limits: Maximum number of repeats for each prompt; the first repeats are used. Default: all.
             checkpoints: Indices of the checkpoints; default: all.
         """
         columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]

@@ -54,7 +54,7 @@ def is_label_or_anchor(address: str) -> bool:
 class AnswerKeys:
     """Sample, repeat and cluster of each outcome of a series, as parallel lists.
 
-    The scores that one scorer or judge gives have one object of this class in common.
+    The columns of all scores that one scorer or judge gives share one object of this class.
     """
 
     __slots__ = ("_prompts", "clusters", "repeats", "sample_ids")
@@ -121,7 +121,8 @@ class Column:
     interval: tuple[float, float] | None = None
     """Confidence interval of a score of a group of answers, from ``ci`` in the details of the score."""
     confidence: float | None = None
-    """Confidence level of ``interval``, from ``level`` in the details; None if they do not name it."""
+    """Confidence level of ``interval``, from ``level`` in the details of the score; None if the details have
+    no level."""
     composed_of: tuple[int, int] | None = None
     """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
@@ -145,7 +146,7 @@ class Column:
         Args:
             values: Value of each score; None for a failure.
             sample_ids: Id of the sample of each outcome.
-            repeats: Number of the answer of each outcome; default: 1.
+            repeats: Number of the repeat (answer to the sample) of each outcome; default: 1.
             clusters: Cluster of each outcome; default: the id of its sample.
             statuses: Status of each outcome; default: ``missing`` for a failure.
             fields: Further fields of the column.
@@ -188,7 +189,7 @@ class Column:
 
     @property
     def repeats(self) -> list[int | None]:
-        """Number of the answer of each outcome; None for an outcome of a group of answers."""
+        """Number of the repeat (answer to the sample) of each outcome; None for a group of answers."""
         return self.keys.repeats
 
     @property
@@ -241,7 +242,7 @@ class Column:
         """Append several outcomes.
 
         Args:
-            keys: Keys that end with those of the outcomes; other columns may use the same object.
+            keys: Keys, the last of which belong to the outcomes; other columns may use the same object.
             numbers: Value of each score; NaN for a failure.
             codes: Code of each status.
             signature: Signature of the scores.

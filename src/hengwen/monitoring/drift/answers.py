@@ -1,4 +1,4 @@
-"""Test all scores of a drift report, correct the p-values, and answer the two questions of the report."""
+"""Test the scores of a drift report: do checkpoints differ, and does a score drift beyond usual movement?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
 Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
-"""Answer to both questions if a score cannot be tested."""
+"""Result of a score that cannot be tested; it stands in ``differs`` and in ``drifts`` of ``ScoreDrift``."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class FirstQuestion:
     differences: PromptDifferences | None
     friedman: Friedman | None
     is_newest_known: bool = True
-    """Whether there is a newest checkpoint, so that it could be compared with the baseline."""
+    """Whether it is known which checkpoint is the newest; only then can it be compared with the baseline."""
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> FirstQuestion:
@@ -68,7 +68,7 @@ class FirstQuestion:
         return tests
 
     def answer(self, adjusted: Mapping[str, float], alpha: float) -> DiffersAnswer:
-        """Return the answer from the corrected p-values of the score's tests."""
+        """Return whether the checkpoints differ, from the corrected p-values of the score's tests."""
         obstacle = _obstacle(self.series)
         if obstacle is not None:
             return obstacle
@@ -80,13 +80,13 @@ class FirstQuestion:
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
 
     def problem(self) -> Problem:
-        """Return why prompts cannot be compared; empty if they can, or if ``answer`` says why not."""
+        """Return why no prompts were compared; empty if they were, or if ``answer`` gives the reason."""
         if self.series.matrix.is_group_score:
             return "group score"
         return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
 
     def baseline_difference(self, p_adjusted: float | None, level: float) -> BaselineDifference | None:
-        """Return the difference to the baseline; ``level`` is the significance level of a single test."""
+        """Return the difference from the baseline; ``level`` is the significance level of a single test."""
         values = self.differences
         if values is None:
             return None
@@ -107,7 +107,7 @@ class FirstQuestion:
         )
 
     def overall_test(self, p_adjusted: float | None) -> OverallTest | None:
-        """Return the test of all checkpoints together."""
+        """Return Friedman's test of all checkpoints; None if it was not possible."""
         if self.friedman is None:
             return None
         return OverallTest(
@@ -131,7 +131,7 @@ class SecondQuestion:
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> SecondQuestion:
-        """Run the two deciding tests (slope, newest mean); for the arguments, see ``FirstQuestion.of``."""
+        """Test the slope of the means, and the newest mean; for the arguments, see ``FirstQuestion.of``."""
         if not (order_known and series.has_newest):
             return cls(series, None, None, order_known, mean_variance)
         newest = newest_test(series.means, min_variance=mean_variance or 0.0)
@@ -143,12 +143,12 @@ class SecondQuestion:
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
-        """Return the p-values of the deciding tests, by name."""
+        """Return the p-values of the tests of the slope and of the newest mean, by name."""
         tests = {"slope": self.slope, "newest": self.newest}
         return {name: test.p for name, test in tests.items() if test is not None}
 
     def answer(self, adjusted: Mapping[str, float], alpha: float) -> DriftAnswer:
-        """Return the answer from the corrected p-values of the score's tests."""
+        """Return whether the score drifts, from the corrected p-values of the score's tests."""
         obstacle = _obstacle(self.series)
         if obstacle is not None:
             return obstacle
@@ -159,7 +159,7 @@ class SecondQuestion:
         if min(adjusted.values(), default=1.0) <= alpha:
             return "drift"
         is_untested = self.slope is None or self.newest is None
-        if is_untested and not is_constant(self.series.means):  # on one line, or equal except the newest
+        if is_untested and not is_constant(self.series.means):  # all on one line, or all but the newest equal
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 
@@ -177,7 +177,7 @@ class SecondQuestion:
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None
     ) -> StepTests | None:
-        """Return the tests of this question, with ``level`` for a single test; None below 4 checkpoints."""
+        """Return the tests for drift, each at the significance level ``level``; None below 4 checkpoints."""
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
             return None
         return StepTests(
@@ -222,7 +222,7 @@ def with_enough_clusters(
 
 
 def _obstacle(series: TestedSeries) -> Obstacle | None:
-    """Return the answer to both questions of a score that cannot be tested; None if it can."""
+    """Return why a score cannot be tested (see ``Obstacle``); None if it can be tested."""
     if not series.has_newest:
         return "missing scores"
     if series.checkpoints > 1:

@@ -1,4 +1,4 @@
-"""Answer both questions of a drift report for all scores, and describe each score."""
+"""Say for each score of a drift report whether checkpoints differ and whether it drifts, and describe it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 def answer_scores(
     series: Sequence[TestedSeries], *, order_known: bool, count_look: Callable[[str], int]
 ) -> tuple[tuple[ScoreDrift, ...], Looks]:
-    """Return the answers for each score, and for each question the number of this look at the baseline.
+    """Return the answers for each score, and which look (test of a later run) at the baseline this is.
 
     Args:
         series: The tested checkpoints of each score.
         order_known: Whether the training order is known.
-        count_look: Returns the number of this look at the baseline for a question, ``differ`` or ``drift``;
-            called only if a test of the question is possible.
+        count_look: Function that takes a question, ``differ`` or ``drift``, and returns how many runs have
+            been tested against the baseline for this question. The function is called only if a test of the
+            question is possible.
     """
     measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
     first = [

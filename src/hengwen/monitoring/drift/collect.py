@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
     AnswerPairs = tuple[list[float], list[float]]
-    """Value and human value of each answer that has both."""
+    """Scores and human labels, in the same order, of the answers that have both."""
 
 EQUALIZED_PARTS = ("repeats",)
-"""Parts of the comparability key that may differ between checkpoints: the tests use equally many repeats."""
+"""Parts of the comparability key that may differ between checkpoints, because the tests use equally many
+repeats of each checkpoint."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CollectedScore:
-    """One score at every checkpoint of a report, in the order of its runs."""
+    """One score at every checkpoint of a report, in the order of the report's runs."""
 
     task: str
     name: str
@@ -69,8 +70,8 @@ class CollectedScore:
         """Return the indices of the checkpoints to test, and those that are left out.
 
         A checkpoint is left out if its signature or data differ from those of the newest checkpoint, or if
-        fewer than 95 % of its prompts have a score. Prompts of comparable checkpoints that were not evaluated
-        at this one count as prompts without a score.
+        fewer than 95 % of its prompts have a score. A prompt that was only evaluated at other comparable
+        checkpoints counts as a prompt without a score.
         """
         included: list[int] = []
         left_out: list[LeftOut] = []
@@ -90,7 +91,11 @@ class CollectedScore:
         return included, tuple(left_out)
 
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
-        """Return the checkpoints with the prompts of the newest; an older version did not record its data."""
+        """Return the indices of the checkpoints with the same data as the newest checkpoint.
+
+        Runs of older versions of Hengwen did not record their data, so they are only grouped with each
+        other.
+        """
         newest = self.keys[-1]
         return [
             index

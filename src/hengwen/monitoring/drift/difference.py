@@ -44,8 +44,8 @@ class PromptDifferences:
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
     """Compare the newest checkpoint with the baseline, prompt by prompt.
 
-    If a prompt has more repeats at one checkpoint than at another, only its first repeats are used, equally
-    many of every checkpoint.
+    If a prompt has more repeats at one checkpoint than at another, only the first repeats are used, equally
+    many from every checkpoint.
 
     Args:
         series: The score.
@@ -74,7 +74,7 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
         prompts=tuple(names),
         before=before,
         after=after,
-        repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # each baseline checkpoint has its repeats
+        repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # each baseline checkpoint has ``fewest``
         test=sign_flip_test(before, after, clusters),
         interval=difference_interval(
             after - before, clusters, scale=None if scale is None else (scale.low, scale.high)

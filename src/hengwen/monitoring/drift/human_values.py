@@ -20,7 +20,7 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class HumanValues:
-    """Values that people gave checkpoints or prompts; if several people rated one of them, the mean."""
+    """Values that people gave checkpoints or prompts; if several people gave a value, their mean."""
 
     values: Mapping[Key, float]
 

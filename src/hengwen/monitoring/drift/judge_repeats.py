@@ -25,17 +25,18 @@ class JudgeRepeats(NamedTuple):
     variance: float | None
     """Variance of the score of one answer if the same answer is judged again; None if it is unknown."""
     unreadable: int = 0
-    """Number of answers whose judgments name a level of unknown value; if there are any, ``variance`` is
-    None, because without these answers it would be too small."""
+    """Number of answers whose judgments name a level of unknown value; if there are any such answers,
+    ``variance`` is None, because a variance without these answers would be too small."""
 
 
 def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
     """Return the variance of a score that is due to its judge, pooled over answers.
 
-    A judge with the option ``samples`` judges each answer several times. It stores the level name of each
-    judgment (``labels``) and, as the score, the mean of their values. The values of the levels are the
-    solution of the equations "mean of the values of the labels = score" of all answers. The variance of a
-    score is the variance of a single judgment, divided by the number of judgments of the answer.
+    A judge with the option ``samples`` judges each answer several times. Such a judge stores the name of the
+    level of each judgment (``labels``) and, as the score, the mean of the values of these levels. The values
+    of the levels are the solution of the equations "mean of the values of the labels = score" of all answers.
+    The variance of a score is the variance of a single judgment, divided by the number of judgments of the
+    answer.
 
     Args:
         rows: Rows of one run.

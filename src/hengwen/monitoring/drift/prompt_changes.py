@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.difference import PromptDifferences
 
 MAX_PROMPTS = 5
-"""Maximum number of prompts that are listed with a rise, and of those with a fall."""
+"""Maximum number of listed prompts with a rise, and also of listed prompts with a fall."""
 _ROUNDING = 1e-9
 
 

@@ -1,9 +1,9 @@
-"""Records of a drift report: the answers to its two questions for each score, and the tests behind them.
+"""Records of a drift report: whether checkpoints differ, whether a score drifts, and the deciding tests.
 
-The first question: do these checkpoints differ on prompts like these? Its tests compare prompts. The second:
-is a difference more than checkpoints usually move? Its tests compare checkpoints. The answers are never
-mixed: neighbouring checkpoints always differ a little, and only the second question can call a difference a
-drift.
+Tests that compare prompts answer the first question: do these checkpoints differ on prompts like these? Tests
+that compare checkpoints answer the second question: is a difference more than checkpoints usually move?
+Neighbouring checkpoints always differ a little, so only tests that compare checkpoints decide whether a
+difference is a drift.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MIN_MANN_KENDALL = 5
 DiffersAnswer = Literal[
     "differ", "no difference seen", "too few prompts", "missing scores", "not comparable", "one checkpoint"
 ]
-"""Answer to the first question. ``missing scores``: the newest checkpoint has a score for fewer than 95 % of
-its prompts. ``not comparable``: the score has no values for single prompts, or no other checkpoint is
-comparable."""
+"""Answer to the question whether checkpoints differ. ``missing scores``: the newest checkpoint has a score
+for fewer than 95 % of its prompts. ``not comparable``: the score has no values for single prompts, or no
+other checkpoint is comparable."""
 DriftAnswer = Literal[
     "drift",
     "no change beyond the usual movement seen",
@@ -42,10 +42,10 @@ DriftAnswer = Literal[
     "not comparable",
     "one checkpoint",
 ]
-"""Answer to the second question; only this answer can be ``drift``. ``cannot be told from the usual
-movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint usually moves, because
-all means lie on one rising or falling line, or all means before the newest are equal and have no known
-error."""
+"""Answer to the question whether a score drifts, that is, moves more than checkpoints usually move. ``cannot
+be told from the usual movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint
+usually moves, because all means lie on one rising or falling line, or all means before the newest are equal
+and have no known error."""
 Direction = Literal["better", "worse", "mixed", ""]
 """Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
@@ -92,9 +92,9 @@ class BaselineDifference:
     """Newest minus baseline."""
     interval: DifferenceInterval
     p: float
-    """p-value of the sign-flip test, not corrected."""
+    """p-value of the sign-flip test, not corrected for the number of tests."""
     p_adjusted: float | None
-    """p-value corrected by Holm's method for all tests of the first question; None if there are too few
+    """p-value corrected by Holm's method for all tests whether checkpoints differ; None if there are too few
     prompts for any result to be significant."""
     detectable: float | None
     """Smallest true difference that is detected with a probability of 80 %; None if prompts do not vary."""
@@ -111,9 +111,9 @@ class OverallTest:
     """Friedman's test whether any checkpoints differ; each cluster of prompts is one block of the test."""
 
     p: float
-    """p-value, not corrected."""
+    """p-value, not corrected for the number of tests."""
     p_adjusted: float | None
-    """p-value corrected by Holm's method for all tests of the first question; None if there are too few
+    """p-value corrected by Holm's method for all tests whether checkpoints differ; None if there are too few
     prompts for any result to be significant."""
     checkpoints: int
     prompts: int
@@ -132,12 +132,12 @@ class MannKendall:
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
     """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
-    are more than 170. The Mann-Kendall test does not influence the answer."""
+    are more than 170. The Mann-Kendall test has no influence on whether a score counts as drifting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTests:
-    """Tests of the second question (is it drift?); only ``slope`` and ``newest`` decide the answer."""
+    """Tests whether a score drifts; only ``slope`` and ``newest`` decide."""
 
     slope: SlopeTest | None
     """Test of the slope of the means; None if all means lie on one line."""
@@ -152,13 +152,14 @@ class StepTests:
     newest_p_adjusted: float | None
     newest_detectable: float | None
     mean_error: float | None
-    """Standard error of a checkpoint's mean on these prompts, the least standard deviation that ``newest``
-    uses; None if it is unknown, because there is one value for all answers or too few independent prompts."""
+    """Standard error of a checkpoint's mean on these prompts; ``newest`` uses no smaller standard deviation.
+    None if it is unknown, because the score is one value for all answers, or because there are too few
+    independent prompts."""
     mann_kendall: MannKendall | None
-    """None below 5 checkpoints."""
+    """The Mann-Kendall test; None below 5 checkpoints."""
     change_point: ChangePoint | None
-    """Pettitt's test; None below 8 checkpoints, or if all means are equal. Pettitt's test does not influence
-    the answer."""
+    """Pettitt's test; None below 8 checkpoints, or if all means are equal. Pettitt's test has no influence on
+    whether a score counts as drifting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +172,7 @@ class Course:
     """p-values of ``pen``, ``cin`` and ``lis`` over random orders that keep blocks of neighbouring
     checkpoints together; use them if each mean may depend on the mean before. Empty below 25 checkpoints."""
     block: int
-    """Number of checkpoints in a block; 0 if there are too few."""
+    """Number of checkpoints in a block; 0 if there are too few checkpoints for blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +183,8 @@ class PromptChange:
     change: float
     """Newest minus baseline."""
     shrunken: float
-    """The change, drawn towards the mean change of all prompts; the more the repeats vary, the closer to
-    it."""
+    """The change, drawn towards the mean change of all prompts; the more the repeats of a prompt vary, the
+    nearer to the mean change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +198,7 @@ class HumanAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDrift:
-    """The answers to both questions for one score, with the tests behind them."""
+    """Whether checkpoints differ in one score and whether the score drifts, with the tests that decide."""
 
     address: str
     """``TASK/SCORE``."""
@@ -217,7 +218,7 @@ class ScoreDrift:
     """Test of all checkpoints together; None below 3 checkpoints."""
     steps: StepTests | None = None
     course: Course | None = None
-    """None if the training order is not known, or below 3 checkpoints."""
+    """Metrics of the order of the means; None if the training order is not known, or below 3 checkpoints."""
     changes: tuple[PromptChange, ...] = ()
     """Prompts with the largest rises and falls, by ``PromptChange.shrunken``; the largest rise comes
     first."""
@@ -233,13 +234,16 @@ class ScoreDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """Number of this look at the baseline for each question; the significance level falls with every look."""
+    """For each question of a drift report, which look (test of a later run) at the baseline this is.
+
+    The significance level falls with every look.
+    """
 
     differ: int | None
-    """Number of this look for the first question: how many runs have been tested against this baseline,
-    including the newest. None if nothing was tested."""
+    """How many runs, including the newest, have been tested for a difference from this baseline; None if no
+    test was possible."""
     differ_alpha: float | None
-    """Significance level of the first question at this look, for all its tests together."""
+    """Significance level, at this look, of all tests for a difference together."""
     drift: int | None
     drift_alpha: float | None
 
@@ -249,7 +253,7 @@ class DriftReport:
     """The answers for the headline scores of runs of one plan."""
 
     runs: tuple[Run, ...]
-    """Runs from the baseline on; if the training order is known, they are in this order, the newest last."""
+    """Runs from the baseline on; if the training order is known, they are sorted by it, the newest last."""
     labels: tuple[str, ...]
     """Name of each run in the report."""
     pinned: bool
@@ -261,14 +265,16 @@ class DriftReport:
     looks: Looks
     scores: tuple[ScoreDrift, ...]
     other_scores: tuple[str, ...]
-    """Addresses of the scores that are not tested; each can be named to test it."""
+    """Addresses of the scores that are not tested; to test them, name them in ``scores`` of
+    ``drift_report``."""
     other_prompts: tuple[str, ...]
     """Checkpoints of the plan that are left out because their prompts differ from those of the newest run."""
     unchecked: tuple[str, ...]
-    """Checkpoints whose runs were made by an older version, which did not store what a check of comparability
-    needs."""
+    """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
+    the runs without storing the data for this check."""
     alpha: float = ALPHA
-    """Probability of a false alarm of each question, over all scores and all looks at the baseline."""
+    """Largest probability of a false alarm over all scores and all looks at the baseline, separately for the
+    answers ``differs`` and ``drifts``."""
 
     @property
     def baseline(self) -> Run:
@@ -282,7 +288,7 @@ class DriftReport:
 
     @property
     def differ_tests(self) -> int:
-        """Number of tests for which the p-values of the first question are corrected."""
+        """Number of tests whether checkpoints differ; Holm's method corrects for this number."""
         return sum(
             test is not None and test.p_adjusted is not None
             for score in self.scores
@@ -291,7 +297,7 @@ class DriftReport:
 
     @property
     def drift_tests(self) -> int:
-        """Number of tests for which the p-values of the second question are corrected."""
+        """Number of tests whether scores drift; Holm's method corrects for this number."""
         return sum(
             p is not None
             for score in self.scores

@@ -50,7 +50,7 @@ class TestedSeries:
         empty = np.empty((len(matrix.prompts), 0))
         counts = matrix.counts(included) if included else empty.astype(np.int64)
         unequal_limits = None
-        if matrix.reducer != "mean" and included:  # the lowest of five repeats is below that of three
+        if matrix.reducer != "mean" and included:  # the worst of 5 repeats tends to be below that of 3
             unequal_limits = _fewest(counts)
         table = matrix.means(unequal_limits, included) if included else empty
         return cls(
@@ -128,6 +128,6 @@ class TestedSeries:
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each prompt, return the fewest repeats, among the checkpoints where it has a scored repeat."""
+    """Return, for each prompt, the smallest number above 0 of its scored repeats at any checkpoint."""
     counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
     return np.asarray(counts.min(axis=1), np.int64)

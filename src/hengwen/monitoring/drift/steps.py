@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MIN_COURSE = 3
-"""Minimum number of checkpoints whose order is described; two can only rise or fall."""
+"""Minimum number of checkpoints for metrics of the order of their means; two means can only rise or fall."""
 MIN_BLOCKED = 25
 """Minimum number of checkpoints for random orders that keep neighbours together in blocks: 25 checkpoints are
 five blocks, which have 120 orders."""
@@ -91,8 +91,8 @@ def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
 
     Args:
         means: Mean of each checkpoint, in training order.
-        summary: Summary of the means with their inversions. The statistic S is the number of pairs of
-            different means minus twice the number of inversions.
+        summary: Summary of the means, which contains the number of inversions. The statistic S is the number
+            of pairs of different means minus twice the number of inversions.
 
     Returns:
         The test. If all means differ, its p-value is exact (``scipy.stats.kendalltau`` counts all orders). If

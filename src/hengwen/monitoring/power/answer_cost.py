@@ -25,7 +25,7 @@ SAMPLES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCost:
-    """Expected calls, tokens and cost of one answer: the call that generates it, and those of its judges."""
+    """Expected calls, tokens and cost of generating one answer and of judging it."""
 
     calls: float
     input_tokens: float
@@ -35,15 +35,16 @@ class AnswerCost:
     unpriced: tuple[str, ...] = ()
     """Backends without a price."""
     measured: bool = False
-    """Whether the tokens of a call are those of the baseline run; otherwise they are estimated."""
+    """Whether the tokens of a call were measured in the baseline run; otherwise they are estimated."""
 
 
 def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, AnswerCost]:
     """Return the cost of one answer for each task of a plan.
 
-    A dry run of the baseline's checkpoint (of the first one, if the plan no longer has it) counts the calls
-    for the first samples of each task. If the store has the token counts of the baseline run, its tokens per
-    call replace the estimated ones, separately for the model under test and for judges.
+    A dry run counts the calls for the first samples of each task. The dry run uses the checkpoint of the
+    baseline or, if the plan no longer has this checkpoint, the first checkpoint of the plan. If the store has
+    the token counts of the baseline run, its tokens per call replace the estimated ones, separately for the
+    model under test and for judges.
 
     Args:
         suite: The loaded plan; answers that its checkpoints read from files cost nothing to generate.
@@ -96,7 +97,8 @@ def _token_factors(
     """Return, for each role, the ratios of measured to estimated tokens of a call: (input, output).
 
     Args:
-        estimates: Each estimate with its weight: samples of the task / answers in the dry run.
+        estimates: Each estimate with its weight: number of samples of the task / number of answers in the dry
+            run.
         usage: Measured calls and tokens of the baseline run, by role: ``subject`` (model under test) or
             ``judge``.
     """

@@ -1,4 +1,4 @@
-"""``plan_power``: what the present plan can detect, and the cheapest size of a run to detect a difference."""
+"""``plan_power``: which differences a plan can detect, and the cheapest size of a run to detect one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanPower:
-    """What a plan can detect, score by score."""
+    """The differences that a plan can detect in each score."""
 
     plan: str
     baseline: Run
@@ -63,7 +63,7 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     budget: float | None = None,
     trust: bool = False,
 ) -> PlanPower:
-    """Return what a plan can detect, and the cheapest numbers of prompts and repeats for a difference.
+    """Return which differences a plan can detect, and the cheapest numbers of prompts and repeats to do so.
 
     A comparison of two checkpoints averages the differences of their prompts. The variance of a difference
     has a part between prompts and a part from the repeats of a prompt. Both parts are estimated from the
@@ -75,16 +75,16 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     Args:
         store: Holds the runs.
         plan: The plan, or its path. The present size is the plan's numbers of samples and repeats.
-        baseline: Id of the baseline run, a prefix of it, or a checkpoint name (its newest run); default: the
-            pinned run, or the newest run of the plan.
-        other: The run of another checkpoint, named like ``baseline``; default: the newest such run on the
-            same prompts.
+        baseline: Id of the baseline run, a prefix of the id, or the name of a checkpoint, which means its
+            newest run; default: the pinned run, or the newest run of the plan.
+        other: The run of another checkpoint, named in the same way as ``baseline``; default: the newest run
+            of another checkpoint on the same prompts.
         scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores.
         differences: True differences to detect, on the scale of the scores; default: the smallest one that
             the present plan detects, half and a quarter of it.
         power: Probability of detecting a difference, above .05 and below 1.
         correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
-            scores of which only the baseline has values. The default 0 gives the largest numbers.
+            scores of which only the baseline has values. The default 0 gives the largest numbers of prompts.
         budget: Maximum cost of each task in a run, at the prices of the plan; ``affordable`` is the size that
             detects the smallest difference within this cost.
         trust: See ``run_plan``.
@@ -199,7 +199,7 @@ def _planned(
 
     Args:
         item: The score with its variance.
-        present: Prompts and repeats of the present plan.
+        present: Numbers of prompts and repeats of the present plan.
         search: The search for this score.
         differences: See ``plan_power``.
         budget: See ``plan_power``.

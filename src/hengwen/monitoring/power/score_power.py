@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Basis = Literal["two checkpoints", "one checkpoint"]
 """What the variance of differences is estimated from: two checkpoints, or one and an assumed correlation."""
 Problem = Literal["", "not scored", "group score", "too few", "constant"]
-"""Why nothing can be planned for a score. ``too few``: fewer than three clusters of prompts. ``constant``: no
-prompt differs from the others, so the variance is unknown."""
+"""Why nothing can be planned for a score. ``too few``: fewer than three clusters of prompts. ``constant``:
+all prompts have the same value or difference, so the variance is unknown."""
 SHOWN_REPEATS = (1, 2, 3, 5, 10)
 """Repeats per prompt for which the needed number of prompts is shown."""
 MAX_REPEATS = 1000
@@ -72,8 +72,8 @@ class ScorePower:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline, if it is not used because of
-    them."""
+    """How the settings of the second run differ from those of the baseline; empty unless the second run is
+    not used for this reason."""
     data_prompts: int = 0
     """Number of prompts from which the variances are estimated."""
     data_clusters: int = 0
@@ -117,7 +117,7 @@ class PowerSearch:
         return ceil(min_clusters(self.tests) * self.variance.cluster_size - 1e-9)
 
     def size(self, prompts: int, repeats: float, interval: tuple[int, int] | None = None) -> RunSize:
-        """Return a size with the difference that it detects and its cost."""
+        """Return the size of a run, with the difference that such a run detects and its cost."""
         answers = ceil(prompts * repeats - 1e-9)
         answer = self.answer
         detectable = (
@@ -136,7 +136,7 @@ class PowerSearch:
         )
 
     def requirement(self, difference: float, present_prompts: int, present_repeats: float) -> Requirement:
-        """Return the sizes that detect a difference."""
+        """Return the sizes of runs that detect a difference."""
         sizes = {}
         for repeats in self._choices(present_repeats):
             size = self._smallest_size(difference, repeats)
@@ -163,7 +163,7 @@ class PowerSearch:
         return min(sizes, key=lambda size: size.smallest_difference or inf, default=None)
 
     def _choices(self, present_repeats: float) -> Sequence[float]:
-        """Return the numbers of repeats to try; if the variance of repeats is unknown, the present one."""
+        """Return the numbers of repeats to try; only the present number if their variance is unknown."""
         if self.variance.repeat is None:
             return (present_repeats,)
         return range(1, max(SHOWN_REPEATS) + 1)

@@ -40,8 +40,8 @@ class ScoreVariance:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline, if it is not used because of
-    them."""
+    """How the settings of the second run differ from those of the baseline; empty unless the second run is
+    not used for this reason."""
     values: PairedValues | None = None
     variance: PairedVariance | None = None
     judge_variance: float | None = None
@@ -108,9 +108,10 @@ class VarianceCollector:
         return item
 
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
-        """Return the number of prompts of the plan to which a score applies, and of repeats per prompt.
+        """Return how many prompts of the plan a score applies to, and the number of repeats per prompt.
 
-        The repeats are those of the plan if its checkpoint generates answers, otherwise those of the data.
+        The number of repeats is that of the plan if all its checkpoints generate answers and the variance of
+        repeats is known, otherwise that of the data.
         """
         task = self.tasks[item.score.task]
         column = self._column(self.first, item.score)

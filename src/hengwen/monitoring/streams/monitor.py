@@ -37,8 +37,8 @@ class Monitor:
     baseline's mean; a reference value is subtracted at each score. An alarm is raised when a statistic
     exceeds its threshold. Without any change, the probability of an alarm within ``horizon`` scores is about
     ``alpha``, over both directions and including the error of the baseline. The state also has a confidence
-    sequence of the mean: intervals that may be read after every score. Without ``scale``, they are only
-    approximate. How often the state is read changes neither the alarms nor the intervals.
+    sequence of the mean: intervals that may be read after every score. Without ``scale``, these intervals are
+    only approximate. How often the state is read changes neither the alarms nor the intervals.
 
     Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
     scores are equal and there is no scale, each later score only counts as higher, equal or lower.
@@ -169,9 +169,9 @@ class Monitor:
         return None if self._alarm is None else self._alarm.at
 
     def to_dict(self) -> dict[str, object]:
-        """Return the monitor as JSON values, to go on after a restart with ``from_dict``.
+        """Return the monitor as JSON values, from which ``from_dict`` continues after a restart.
 
-        The baseline itself is not contained, only what was computed from it.
+        The result does not contain the scores of the baseline, only the numbers computed from them.
         """
         alarm = self._alarm
         return {
@@ -190,7 +190,7 @@ class Monitor:
     @classmethod
     @checked_arguments
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the monitor whose state ``to_dict`` returned.
+        """Return a monitor that continues from the dictionary that ``to_dict`` returned.
 
         Raises:
             ValueError: The dictionary was saved by another version, or a field is missing, unknown or has an
@@ -246,7 +246,7 @@ class Monitor:
                 self._alarm = Alarm(direction=name, at=self._n, since=self._zero_at[name] + 1)
 
     def _difference_interval(self) -> tuple[float, float] | None:
-        """Return the interval of the difference; each interval of a mean errs with probability alpha / 2."""
+        """Return the interval of the difference; either mean is missed with a probability of alpha / 2."""
         baseline = self._baseline["interval"]
         stream = self._sequence.interval(self._settings["alpha"] / 2)
         if baseline is None or stream is None:

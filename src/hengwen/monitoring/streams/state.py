@@ -18,7 +18,7 @@ class Alarm:
     """Number of the score that raised the alarm; the first score of the stream is 1."""
     since: int
     """Number of the score with which the change probably began: the first one after the statistic was last
-    0. It is an estimate without an interval."""
+    0. This number is an estimate without an interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
