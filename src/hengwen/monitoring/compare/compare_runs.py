@@ -49,18 +49,19 @@ def compare_runs(
 ) -> RunComparison:
     """Compare every score of two runs, on the prompts that have the score in both runs.
 
-    A sign-flip test of the differences, added up by cluster, decides. Its p-values are corrected for the
-    number of tests: by Holm's method for the headline scores (those of a report's summary), and by the method
-    of Benjamini and Hochberg for the other scores (breakdowns).
+    A sign-flip test decides whether a score differs; it uses the sums of the differences in each cluster. The
+    p-values are corrected for the number of tests: by Holm's method for the headline scores (those of a
+    report's summary), and by the method of Benjamini and Hochberg for the other scores (breakdowns).
 
     Args:
         store: Holds the runs.
-        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); None for the
-            baseline of the plan (``hengwen runs pin``).
+        before: Id of the earlier run, a prefix of the id, or the name of a checkpoint, which means its newest
+            run; None for the baseline of the plan (``hengwen runs pin``).
         after: The later run: an id, a prefix of an id, or a checkpoint name. Differences are values of the
             later run minus values of ``before``.
         plan: Name of the plan of both runs; default: any plan.
-        scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
+        scores: Addresses (``TASK/SCORE``) of the only scores to compare, which then count as headline scores;
+            default: all scores.
         common: If True, runs that differ in prompts or references are compared on the prompts that are equal,
             and scores that differ in anything else are left out. If False, such runs are refused.
         weights: ``precision`` also computes the difference in which prompts with more repeats have more
@@ -126,7 +127,7 @@ def _baseline(store: Store, later: Run) -> Run:
 def _selected(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], labels: Sequence[str]
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores to compare, headline scores first; named ones are headline scores."""
+    """Return the scores to compare, headline scores first; named scores count as headline scores."""
     if not views:
         raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
     if not addresses:
@@ -135,7 +136,7 @@ def _selected(
 
 
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
-    """Raise an error if signatures or keys of any score differ; with ``common``, only if those of all do."""
+    """Raise an error if any score has different settings or data; with ``common``, only if all have."""
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
         return
@@ -157,7 +158,8 @@ class CollectedScores:
         runs: The earlier and the later run.
         labels: Names of the runs, for messages.
         common: See ``compare_runs``.
-        with_lengths: Whether the lengths of the answers are read, which the difference at equal length needs.
+        with_lengths: Whether to read the lengths of the answers, from which the difference at equal length is
+            computed.
     """
 
     store: Store

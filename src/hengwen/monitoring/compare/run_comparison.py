@@ -1,9 +1,9 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores form two families. The headline scores decide a comparison; Holm's method corrects them: if no
-score truly differs, at most one comparison in twenty reports a difference. The other scores (breakdowns) are
-corrected by the method of Benjamini and Hochberg: on average, at most one in twenty of the reported
-differences is false.
+The scores form two families. The headline scores decide a comparison; Holm's method corrects their p-values:
+if no score truly differs, at most one comparison in twenty reports a difference. The p-values of the other
+scores (breakdowns) are corrected by the method of Benjamini and Hochberg: on average, at most one in twenty
+of the reported differences is false.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class WeightedDifference:
 
     difference: float
     p: float
-    """The p-value of the sign-flip test of the weighted differences, not corrected."""
+    """The p-value of the sign-flip test of the weighted differences, not corrected for the number of
+    tests."""
     interval: tuple[float, float] | None
 
 
@@ -88,7 +89,7 @@ class ScoreComparison:
     """Number of prompts that have more repeats at one checkpoint than at the other; equally many repeats of
     both were used."""
     test: PairedTest | None = None
-    """The sign-flip test, which decides on significance; None if there is no common prompt."""
+    """The sign-flip test, which decides on significance; None if the outcome is ``not comparable``."""
     p_adjusted: float | None = None
     """The p-value, corrected for the number of tests in ``family``; None if the score is not tested."""
     detectable: float | None = None
@@ -113,7 +114,7 @@ class RunComparison:
     before: Run
     after: Run
     scores: tuple[ScoreComparison, ...]
-    """Headline scores first."""
+    """The comparison of each score; headline scores come first."""
     alpha: float = ALPHA
     weights: Weights = "equal"
     left_out_prompts: int = 0
@@ -121,8 +122,8 @@ class RunComparison:
     only_common: bool = False
     """Whether only the prompts that are equal in both runs are compared."""
     unchecked: tuple[str, ...] = ()
-    """Checkpoints whose runs were made by an older version, which did not store what a check of comparability
-    needs."""
+    """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
+    the runs without storing the data for this check."""
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
@@ -131,7 +132,7 @@ class RunComparison:
 
     @property
     def breakdown(self) -> tuple[ScoreComparison, ...]:
-        """The other scores."""
+        """All scores that are not headline scores."""
         return tuple(score for score in self.scores if score.family == "breakdown")
 
     def tests(self, family: Family) -> int:
@@ -228,7 +229,7 @@ def _comparison(
     weights: Weights,
 ) -> ScoreComparison:
     values = pair.values
-    assert values is not None  # it is tested
+    assert values is not None  # only pairs with values are tested
     n = len(values.prompts)
     differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better

@@ -30,9 +30,11 @@ class Baselines:
     default: str | None = None
     """Baseline for gates that do not name one; None for the pinned run of the plan."""
     repeated: Mapping[str, Run] = field(default_factory=dict)
-    """By id of a baseline: a later run of its checkpoint with more repeats, used instead of the baseline."""
+    """For the id of a baseline, a later run of the same checkpoint with more repeats, which is used instead
+    of the baseline."""
     known: dict[str, Run | None] = field(default_factory=dict)
-    """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace them."""
+    """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace these
+    baselines."""
 
     warnings: list[str] = field(default_factory=list)
     """A warning for each baseline at a git commit whose files differed from that commit."""
@@ -41,8 +43,8 @@ class Baselines:
         """Return a baseline; None if the plan's pinned run is meant and no run is pinned.
 
         Args:
-            name: ``baseline`` for the default, otherwise a run id, the start of a run id, a checkpoint (its
-                newest run) or ``git:REF``.
+            name: ``baseline`` for the default, otherwise a run id, the start of a run id, ``git:REF``, or the
+                name of a checkpoint, which means its newest run.
 
         Raises:
             ConfigError: There is no such run or commit.

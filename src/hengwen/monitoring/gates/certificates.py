@@ -1,8 +1,8 @@
 """Check whether judges are certified, that is, whether human labels showed that they agree with people.
 
-Gates on the scores of a judge that is not certified only warn. This holds for the rules judge too: its levels
-are repeatable, but only a comparison with people shows whether they are right. ``hengwen calibrate``
-certifies judges.
+Gates on the scores of a judge that is not certified only warn. The rules judge needs a certificate too: its
+levels are repeatable, but only a comparison with people shows whether the levels are right. ``hengwen
+calibrate`` certifies judges.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def certificate_problem(
 
 
 def stale_parts(calibration: Calibration, column: Column) -> list[str]:
-    """Return how the judge that gave the scores differs from the calibrated judge; empty if it does not."""
+    """Return how the judge that gave the scores differs from the calibrated judge; empty if they agree."""
     return [
         difference
         for signature in sorted(column.signatures)

@@ -120,7 +120,7 @@ class Comparer:
         return self._test_margin(term, baseline, values, result)
 
     def _coverage(self, collected: CollectedScores, view: ScoreView, summary: Summary) -> tuple[float, float]:
-        """Return the coverage of a score in the baseline and in the tested run, which has this summary."""
+        """Return the coverage of a score in the baseline and in the tested run (from its ``summary``)."""
         series = SeriesKey(collected.runs[0].id, view.task, view.name, view.kind)
         return pair_coverage(summarize_column(collected.table.series[series]), summary)
 
@@ -199,7 +199,10 @@ class Comparer:
 
 
 def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) -> ScoreComparison:
-    """Return a comparison with the coverage of both runs; without a conclusion if it is too low."""
+    """Return a comparison with the coverage of both runs.
+
+    If a coverage is below 95 %, the outcome becomes ``missing scores``.
+    """
     comparison = replace(comparison, coverage=coverage)
     return (
         replace(comparison, outcome="missing scores") if min(coverage) < MIN_PROMPT_COVERAGE else comparison
@@ -207,7 +210,10 @@ def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) ->
 
 
 def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
-    """Return the differences of prompts, with the artificial prompts that the interval of their mean has."""
+    """Return a sample of the prompts' differences, for estimates with other numbers of prompts.
+
+    If the confidence interval of the mean difference uses pseudo-observations, the sample has them too.
+    """
     reach = None if scale is None else (scale.low, scale.high)
     interval = difference_interval(values.differences, values.clusters, scale=reach)
     if scale is None or interval.bounds == interval.t:
@@ -236,7 +242,8 @@ def no_drop_result(
     """Return the result of ``no_drop``, computed from the comparison of each score with the baseline.
 
     Args:
-        result: The result so far, with the significance level and the number of the look.
+        result: The result so far, with the significance level and the number of the look (test of a run) at
+            the baseline.
         comparisons: Comparison of each score with the baseline, tested with Holm's correction.
         is_certified: Function that tells whether the judge of a score is certified; see ``Comparer``.
     """

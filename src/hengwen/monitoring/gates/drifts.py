@@ -39,12 +39,12 @@ REASONS: Mapping[DriftAnswer, Reason] = {
     "cannot be told from the usual movement": "too few checkpoints",
 }
 """For each answer of a drift report that makes ``no_drift`` inconclusive, the reason to give. If scores have
-different answers, the answer that comes first here gives the reason."""
+different answers, the answer that comes first in this mapping gives the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftChecker:
-    """Evaluate ``no_drift`` conditions on the checkpoints up to the tested one."""
+    """Evaluate ``no_drift`` conditions on the checkpoints up to the tested checkpoint."""
 
     baselines: Baselines
     table: ScoreTable
@@ -55,7 +55,7 @@ class DriftChecker:
     """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
 
     def result(self, term: NoDriftTerm) -> TermResult:
-        """Evaluate a ``no_drift`` condition; the pinned run or ``--baseline`` is its first checkpoint.
+        """Evaluate a ``no_drift`` condition; the checkpoints start at ``--baseline`` or at the pinned run.
 
         Raises:
             ConfigError: The baseline does not exist.
@@ -114,8 +114,8 @@ class DriftChecker:
     def _runs_up_to(self, run: Run, baseline: Run | None) -> list[Run]:
         """Return the newest run of each checkpoint, from the first in training order to the tested run.
 
-        The baseline replaces the newest run of its checkpoint. It is not returned if it is a run of the
-        tested checkpoint or of a later one.
+        The baseline replaces the newest run of its checkpoint. The baseline is not returned if it is a run of
+        the tested checkpoint or of a later checkpoint.
         """
         newest = {item.checkpoint: item for item in self.baselines.store.latest(run.plan)}
         if baseline is not None:
@@ -160,7 +160,7 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return a score; without a conclusion if too few prompts or answers of the tested run have it."""
+        """Return a score; too few scored prompts or answers turn its answer into ``missing scores``."""
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
         if (summary is None or not is_incomplete(summary)) and (
@@ -171,7 +171,7 @@ class DriftChecker:
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return a score; a conclusion that passes is removed if the tests leave out the named baseline."""
+    """Return a score that is inconclusive instead of passed if its tests leave out the named baseline."""
     left_out = baseline_left_out(score, report)
     if left_out is None or drift_outcome(score) != "passed":
         return score
@@ -194,7 +194,7 @@ def baseline_problems(scores: Sequence[ScoreDrift], report: DriftReport) -> str:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return the outcome of ``no_drift`` for one score; a drift to better values alone passes."""
+    """Return the outcome of ``no_drift`` for one score; a drift only passes if it is for the better."""
     if score.drifts == "drift":
         return "passed" if score.direction == "better" else "failed"
     return "passed" if score.drifts == "no change beyond the usual movement seen" else "inconclusive"

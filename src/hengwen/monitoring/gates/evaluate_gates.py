@@ -50,8 +50,8 @@ def evaluate_gates(
     Args:
         store: The store with the runs; it counts each test against a baseline, unless it is read-only.
         plan: The plan with the gates, or its path.
-        run: Id of the run, a prefix of it, or a checkpoint name (its newest run); default: the newest run of
-            the last checkpoint in training order.
+        run: Id of the run, a prefix of the id, or the name of a checkpoint, which means its newest run;
+            default: the newest run of the last checkpoint in training order.
         baseline: Baseline for gates that do not name one: a run, a checkpoint or ``git:REF``; default: the
             run that is pinned as baseline of the plan.
         gates: Gates to check instead of those of the plan.
@@ -189,7 +189,7 @@ class _RunUnderTest:
         self.keys = {key.address: key for key in by_key}
 
     def _with_prompts(self, key: SeriesKey, summary: Summary) -> Summary:
-        """Return a summary; of a score of a group of answers, with the number of answered prompts."""
+        """Return a summary; for a score of a group of answers, add the number of answered prompts."""
         expected = self.table.series[key].sample_count
         if summary.mean is None or summary.prompts_expected is not None or expected is None:
             return summary
@@ -202,7 +202,7 @@ class _RunUnderTest:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses of all scores, even if no answer has them; human labels and anchors are left out."""
+        """Addresses of all scores, even those that no answer has, except human labels and anchors."""
         names = dict.fromkeys((*self.run.score_order, *self.keys))
         return [address for address in names if not is_label_or_anchor(address)]
 
@@ -261,7 +261,7 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Let a result without tested scores count, unless all matching scores have uncertified judges."""
+    """Enforce a result without tested scores, unless all matching scores have uncertified judges."""
     if result.scores or result.drifts:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))

@@ -1,4 +1,4 @@
-"""Find scores that a run lacks: those of some prompts or answers, or all of a score."""
+"""Find the scores that a run lacks for some of its prompts or answers, or for all of them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def is_incomplete(summary: Summary) -> bool:
 
 
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
-    """Return the coverage of two runs, in which a prompt counts if either run should have a score for it.
+    """Return, for two runs, the share of scored prompts among the prompts that either run should score.
 
-    So a prompt without a score is missing even if its run stopped before it, or if the run says that the
-    score does not apply to its answer.
+    So a prompt without a score counts as missing even if the run stopped before this prompt, or if the run
+    says that the score does not apply to the answer.
     """
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
@@ -52,8 +52,8 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 
     Args:
         pattern: Address, or a pattern with ``*``.
-        scores: All scores, each after its family: ``headline`` for a score of a report's summary, otherwise
-            ``breakdown``.
+        scores: All scores, as pairs (family, score); the family is ``headline`` for a score of a report's
+            summary, otherwise ``breakdown``.
     """
     views = {view.address: (family, view) for family, view in scores}
     matches = [views[address] for address in matching(pattern, views)]
@@ -67,7 +67,7 @@ def declared_scores(run: Run) -> list[str]:
 
 
 def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
-    """Return the scores of a pattern that the plan of a run names but that have no rows.
+    """Return the scores that match a pattern and that a run's plan names, but that have no rows.
 
     Args:
         pattern: Address, or a pattern with ``*``.
@@ -80,9 +80,10 @@ def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary 
 def removed_scores(
     pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
 ) -> list[str]:
-    """Return the scores of a pattern that the baseline has but the run does not.
+    """Return the scores that match a pattern and that the baseline has, but the run does not.
 
-    The plan of the run does not name them, or they apply to none of its answers.
+    A run does not have a score if the run's plan does not name it, or if it applies to none of the run's
+    answers.
 
     Args:
         pattern: Address, or a pattern with ``*``.

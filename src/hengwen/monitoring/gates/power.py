@@ -81,7 +81,8 @@ class TermPower:
     if no mean on the scale is enough."""
     needed_prompts: int | None = None
     """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million. If
-    there are too few prompts for any result, the smallest number that can have one."""
+    there are too few prompts for any result, the smallest number of prompts with which a result is
+    possible."""
     falls: tuple[VisibleFall, ...] = ()
     """For ``no_drop``, the smallest fall of each score that the test of the first run against a baseline
     usually detects."""
@@ -98,7 +99,7 @@ class _Runs:
     newest: Run
 
     def pair(self, baseline: str) -> CollectedScores | None:
-        """Return the scores of the last run and of a baseline; without a baseline, of the run before."""
+        """Return the scores of the last run and of a baseline or, without one, of the run before the last."""
         try:
             before = Baselines(store=self.store, plan=self.plan, run=self.newest).find(baseline)
         except ConfigError:
@@ -120,7 +121,7 @@ def gate_powers(
     Args:
         store: The store with earlier runs of the plan; None if there is no store.
         plan: The plan.
-        gates: Its gates.
+        gates: The gates of the plan.
         sizes: Number of samples of each task.
     """
     runs = None

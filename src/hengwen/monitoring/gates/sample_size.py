@@ -1,4 +1,4 @@
-"""Estimate a mean, and the power of a gate on it, as they would be with another number of prompts."""
+"""Estimate a mean, and the power of a gate on this mean, for other numbers of prompts than in the data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_CLUSTERS = 2
-"""Smallest number of clusters of prompts that have an interval."""
+"""Smallest number of clusters of prompts for which a confidence interval can be computed."""
 
 
 class Estimate(NamedTuple):
@@ -38,13 +38,13 @@ class PromptSample:
     sizes: NDArray[np.float64]
     """Number of prompts of each cluster."""
     ends: tuple[float, ...] = ()
-    """Values of the artificial prompts that the interval adds, whatever the number of prompts is."""
+    """Values of the pseudo-observations that widen the interval: both ends of the scale, or none."""
 
     @classmethod
     def of(
         cls, values: ArrayLike, clusters: Sequence[str] | None, ends: tuple[float, ...] = ()
     ) -> PromptSample:
-        """Return the sample of one value a prompt; for ``clusters`` and ``ends`` see ``mean_interval``."""
+        """Return a sample of prompts from the value and the cluster of each prompt."""
         return cls(*cluster_sums(np.asarray(values, np.float64), clusters), ends)
 
     @property
@@ -59,18 +59,18 @@ class PromptSample:
 
     @property
     def fewest_prompts(self) -> int:
-        """Smallest number of prompts that have an interval."""
+        """Smallest number of prompts for which a confidence interval can be computed."""
         return ceil(MIN_CLUSTERS * self.prompts_per_cluster - 1e-9)
 
     def clusters(self, prompts: float) -> int:
-        """Return the number of clusters that a number of such prompts have."""
+        """Return how many whole clusters a number of prompts forms, if clusters have the mean size."""
         return int(prompts / self.prompts_per_cluster + 1e-9)
 
     def at(self, prompts: float) -> Estimate | None:
-        """Return the estimate with a number of prompts; None if there are too few, or without any spread.
+        """Return the estimate for a number of prompts; None if they are too few, or if the error is 0.
 
-        The artificial prompts draw the mean of few prompts further to the middle of the scale than the mean
-        of many.
+        The fewer prompts there are, the more the pseudo-observations draw the mean towards the middle of the
+        scale.
 
         Examples:
             >>> sample = PromptSample.of([0.9, 1.0, 0.8, 1.0] * 5, None, (0.0, 1.0))
@@ -84,12 +84,12 @@ class PromptSample:
         mean, error, freedom = jackknife(sums, sizes, copies)
         if error <= 1e-12 * abs(mean):
             return None
-        # n clusters vary by (n - 1) / n of the variance from which they are drawn
+        # the variance within n clusters is on average (n - 1) / n of the true variance
         expected = 1 - self.prompts_per_cluster / prompts
         return Estimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
 
     def without_ends(self, mean: float, prompts: float) -> float:
-        """Return the mean of a number of prompts that, together with the artificial prompts, have a mean.
+        """Return the mean without pseudo-observations, computed from a mean that includes them.
 
         Examples:
             >>> sample = PromptSample.of([0.9, 1.0], None, (0.0, 1.0))
@@ -103,7 +103,7 @@ class PromptSample:
 
         Args:
             prompts: Number of prompts.
-            effect: Function from a mean to its distance from the limit; below 0 if it is on the wrong side.
+            effect: Function that returns the distance of a mean from the limit, negative on the wrong side.
             alpha: One-sided level.
         """
         estimate = self.at(prompts)

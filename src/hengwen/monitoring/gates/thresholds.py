@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE = 0.95
-"""Minimum confidence level of an interval; that of a score of a group of answers may be lower."""
+"""Minimum confidence level of an interval that decides a condition; the interval of a score of a group of
+answers may have a lower level, and then decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,8 @@ def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         measured: The score that the condition names.
 
     Raises:
-        ConfigError: The limit is outside the scale of the score, so that it would always or never hold.
+        ConfigError: The limit is outside the scale of the score, so that the condition would always or never
+            hold.
     """
     summary = measured.summary
     if summary.mean is None:
@@ -124,7 +126,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
 
 
 def _needed_prompts(measured: Measured, limit: float) -> int | None:
-    """Return the number of prompts that usually decide a condition if the mean of the run is the true one."""
+    """Return the number of prompts that usually decide a condition if the run's mean is the true mean."""
     column, summary = measured.column, measured.summary
     if summary.clusters < MIN_CLUSTERS or summary.mean is None:
         return None
