@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
+from hengwen.monitoring.drift.answers import DifferenceTests, DriftTests, corrected, with_enough_clusters
 from hengwen.monitoring.drift.assemble import answer_scores
 from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.stats.alpha_spending import alpha_at_look
@@ -23,7 +23,7 @@ def drift_at_any_look(series_of: Make, values: Values) -> bool:
     """Return whether the second question is answered by "drift" at any of 20 looks, from 4 checkpoints on."""
     for look in range(1, 21):
         series = series_of(values[:, : look + 3])
-        question = SecondQuestion.of(series, order_known=True, mean_variance=series.mean_variance())
+        question = DriftTests.of(series, order_known=True, mean_variance=series.mean_variance())
         (adjusted,) = corrected([question.tests()])
         if question.answer(adjusted, alpha_at_look(look)) == "drift":
             return True
@@ -46,7 +46,7 @@ def differ_at_any_look(series_of: Make, values: Values) -> bool:
     """Return whether the first question is answered by "differ" at any of 20 looks, from 2 checkpoints on."""
     for look in range(1, 21):
         series = series_of(values[:, : look + 1])
-        question = FirstQuestion.of(series, order_known=True, mean_variance=series.mean_variance())
+        question = DifferenceTests.of(series, order_known=True, mean_variance=series.mean_variance())
         alpha = alpha_at_look(look)
         (adjusted,) = corrected(with_enough_clusters([question.tests()], alpha))
         if question.answer(adjusted, alpha) == "differ":
@@ -77,8 +77,8 @@ def first_look(series_of: Make, *values: Values) -> tuple[str, str]:
     for item in values:
         series = series_of(item)
         rest = {"order_known": True, "mean_variance": series.mean_variance()}
-        first.append(FirstQuestion.of(series, **rest))
-        second.append(SecondQuestion.of(series, **rest))
+        first.append(DifferenceTests.of(series, **rest))
+        second.append(DriftTests.of(series, **rest))
     alpha = alpha_at_look(1)
     differ = corrected(with_enough_clusters([question.tests() for question in first], alpha))
     drift = corrected([question.tests() for question in second])

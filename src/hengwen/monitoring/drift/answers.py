@@ -30,7 +30,7 @@ Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
 
 
 @dataclass(slots=True)
-class FirstQuestion:
+class DifferenceTests:
     """The tests of one score for the first question: do the checkpoints differ on prompts like these?"""
 
     series: TestedSeries
@@ -42,7 +42,7 @@ class FirstQuestion:
     """Whether it is known which checkpoint is the newest; only then can it be compared with the baseline."""
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> FirstQuestion:
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DifferenceTests:
         """Run the tests of a score, as far as its checkpoints allow.
 
         Args:
@@ -120,7 +120,7 @@ class FirstQuestion:
 
 
 @dataclass(slots=True)
-class SecondQuestion:
+class DriftTests:
     """The tests of one score for the second question: is a change more than checkpoints usually move?"""
 
     series: TestedSeries
@@ -130,8 +130,8 @@ class SecondQuestion:
     mean_variance: float | None
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> SecondQuestion:
-        """Test the slope of the means, and the newest mean; for the arguments, see ``FirstQuestion.of``."""
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DriftTests:
+        """Test the slope of the means, and the newest mean; for the arguments, see ``DifferenceTests.of``."""
         if not (order_known and series.has_newest):
             return cls(series, None, None, order_known, mean_variance)
         newest = newest_test(series.means, min_variance=mean_variance or 0.0)

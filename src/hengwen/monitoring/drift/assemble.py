@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
+from hengwen.monitoring.drift.answers import DifferenceTests, DriftTests, corrected, with_enough_clusters
 from hengwen.monitoring.drift.human_agreement import human_agreements
 from hengwen.monitoring.drift.judge_repeats import judge_repeats
 from hengwen.monitoring.drift.prompt_changes import rank_changes
@@ -38,11 +38,11 @@ def answer_scores(
     """
     measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
     first = [
-        FirstQuestion.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
+        DifferenceTests.of(item, order_known=order_known, mean_variance=variance)
+        for item, variance in measured
     ]
     second = [
-        SecondQuestion.of(item, order_known=order_known, mean_variance=variance)
-        for item, variance in measured
+        DriftTests.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
     ]
     differ = count_look("differ") if any(question.tests() for question in first) else None
     drift = count_look("drift") if any(question.tests() for question in second) else None
@@ -77,7 +77,7 @@ def answer_scores(
     return tuple(scores), looks
 
 
-def _description(prompts: FirstQuestion) -> ScoreDrift:
+def _description(prompts: DifferenceTests) -> ScoreDrift:
     """Return a score with its means, changes of prompts and variance, but without answers."""
     series = prompts.series
     variance = series.variance()

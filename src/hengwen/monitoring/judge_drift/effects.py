@@ -199,7 +199,7 @@ class _MeasuredEffect:
     effect: Effect
     units: int
     is_pseudo: bool
-    """Whether two artificial differences (the smallest and largest possible) widen the intervals."""
+    """Whether two pseudo-observations (the smallest and largest possible difference) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
         """Return the number of prompts or anchors that show a true change of 0 to be below the margin."""

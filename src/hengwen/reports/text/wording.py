@@ -33,12 +33,12 @@ GUIDE = (
     (
         "均值与区间",
         "每道题先对多次回答取均值，各题等权；方括号内是以题为单位的 95% 区间"
-        "（t 分布，按题或按组留一，量表两端各加一道虚拟题，因此全部满分时区间也不为零）。"
+        "（t 分布，按题或按组留一，量表两端各加一个虚拟观测值，因此全部满分时区间也不为零）。"
         "同一题的多次回答不增加题数。",
         "Means and intervals",
         "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% interval, "
-        "clustered by prompt: t with a jackknife and one pseudo-prompt at each end of the scale, so that "
-        "equal values are never certainty. Repeats do not add prompts.",
+        "clustered by prompt: t with a jackknife and one pseudo-observation at each end of the scale, so "
+        "that equal values are never certainty. Repeats do not add prompts.",
     ),
     (
         "失败不是分数",
