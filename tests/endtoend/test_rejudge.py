@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -120,19 +122,41 @@ def test_a_time_limit_ends_with_a_message_and_the_same_command_resumes(drift, ju
     assert len(judge_server.prompts) == COUNT
 
 
-@pytest.mark.slow
-def test_a_killed_command_resumes_and_pays_for_few_answers_twice(
-    drift, judged, judge_server, answered, tmp_path: Path
-) -> None:
-    words = [sys.executable, "-m", "hengwen", "drift", *judged, "-j", "4", "-q"]
-    process = subprocess.Popen(
-        words,
-        cwd=tmp_path,
+def started(judged: Sequence[str], folder: Path) -> subprocess.Popen[str]:
+    """Start ``hengwen drift --rejudge`` in a separate process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "hengwen", "drift", *judged, "-j", "4", "-q"],
+        cwd=folder,
         env={**os.environ, "OPENAI_API_KEY": "x"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_a_signal_ends_the_command_with_a_message(
+    judged, judge_server, answered, tmp_path: Path, sent: signal.Signals
+) -> None:
+    judge_server.delay = 0.1
+    process = started(judged, tmp_path)
+    try:
+        answered(COUNT // 4, process)
+        process.send_signal(sent)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "interrupted; the verdicts are in hengwen.db, the same command resumes" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_killed_command_resumes_and_pays_for_few_answers_twice(
+    drift, judged, judge_server, answered, tmp_path: Path
+) -> None:
+    process = started(judged, tmp_path)
     try:
         answered(COUNT // 2, process)
     finally:

@@ -15,7 +15,7 @@ import pytest
 from hengwen.objective.checks.scorers import Length
 from hengwen.records import Response, Run, Sample, Score
 from hengwen.runs.run_plan import RunResult, run_plan
-from hengwen.runs.stopping import Interrupts
+from hengwen.runs.stopping import Interrupts, run_until_complete
 from hengwen.store.store import open_store
 
 COUNT = 12
@@ -140,3 +140,21 @@ def test_outside_the_main_thread_no_handler_is_set() -> None:
         await asyncio.to_thread(lambda: asyncio.run(check()))
 
     asyncio.run(in_a_thread())
+
+
+def test_a_coroutine_that_a_request_ends_is_an_interruption_even_within_a_running_loop() -> None:
+    async def work(interrupts: Interrupts) -> None:
+        stopping = asyncio.Event()
+        with interrupts.stop_on_request(stopping):
+            interrupts.request()
+            await asyncio.sleep(0)
+            interrupts.request()
+            await asyncio.Event().wait()
+
+    async def notebook() -> None:
+        run_until_complete(work)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_until_complete(work)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(notebook())

@@ -229,6 +229,18 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     )
 
 
+def load_judges(plan: Plan, *, trust: bool = False) -> LoadedPlan:
+    """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist.
+
+    Args:
+        plan: The plan.
+        trust: See ``load_suite``.
+    """
+    return load_suite(
+        plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None}), trust=trust
+    )
+
+
 def _load_responses(plan: Plan, samples: Sequence[SampleSet]) -> dict[str, ResponseSet]:
     """Return the stored answers by checkpoint."""
     responses = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -56,7 +55,7 @@ class CheckpointRun:
         sql_ledger = self._store.ledger()
         ledger: Ledger = DryLedger(sql_ledger) if self._options.dry else sql_ledger
         committer = Committer(ledger)
-        new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        new_id = self._resources.new_run_id()
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
         cache_scope = new_id if self._options.fresh else ""
         tasks = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -109,6 +110,10 @@ class RunResources:
             return self.options.make_limiter(name, self.stopping)
         spec = self.specs[name]
         return Limiter(self.options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
+
+    def new_run_id(self) -> str:
+        """Return the id of a new run: the time at which the command started, and random digits."""
+        return f"{self.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> Backend:
         """Wrap a backend so that its calls are limited, counted against the budget, and recorded.

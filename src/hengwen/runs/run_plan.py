@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from pathlib import Path
 
@@ -261,20 +261,51 @@ async def _run_suite(
 ) -> RunResult:
     resources = RunResources(suite, store, options)
     session = resources.batches
+    async with run_session(resources, interrupts) as sharing:
+        if session is None:
+            runs, warnings = await _evaluate(resources, sharing)
+        else:
+            runs, warnings = await session.run(lambda: _evaluate(resources, sharing)) or ([], [])
+            warnings += session.all_warnings()
+    return run_result(resources, runs, [*suite.warnings, *warnings])
+
+
+@asynccontextmanager
+async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncIterator[PlanSharing | None]:
+    """Let a run be stopped, hold the lock of its plan, and close its resources at the end.
+
+    Args:
+        resources: Plan, store, options and backends of the run; a dry run needs no lock.
+        interrupts: Requests to stop the run.
+
+    Yields:
+        The part of this process in the plan, if several processes run it together.
+
+    Raises:
+        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
+            share the work.
+        TimeLimitError: The time limit stopped the run.
+        CancelledError: The run was stopped before it got the lock.
+    """
+    stopping = resources.stopping
     try:
-        with (
-            interrupts.stop_on_request(resources.stopping),
-            stop_after(resources.stopping, options.time_limit),
-        ):
-            async with _lock(store, suite.plan.name, resources.stopping, options) as sharing:
-                if session is None:
-                    runs, warnings = await _evaluate(resources, sharing)
-                else:
-                    runs, warnings = await session.run(lambda: _evaluate(resources, sharing)) or ([], [])
-                    warnings += session.all_warnings()
+        with interrupts.stop_on_request(stopping), stop_after(stopping, resources.options.time_limit):
+            async with _lock(resources) as sharing:
+                yield sharing
     finally:
         await resources.close()
-    return run_result(resources, runs, [*suite.warnings, *warnings])
+
+
+def _lock(resources: RunResources) -> AbstractAsyncContextManager[PlanSharing | None]:
+    """Return a context in which this process runs a plan, alone or together with others."""
+    options, plan = resources.options, resources.suite.plan.name
+    if options.dry:
+        return nullcontext()
+    if options.share:
+        from hengwen.runs.shared_plan import shared_plan
+
+        return shared_plan(resources.store, plan, resources.stopping, wait=options.wait)
+    return exclusive_run(resources.store, plan, resources.stopping, wait=options.wait)
 
 
 async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tuple[list[Run], list[str]]:
@@ -288,17 +319,6 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
             runs.append(await checkpoint_run.execute())
             warnings += checkpoint_run.warnings
     return runs, warnings
-
-
-def _lock(
-    store: Store, plan: str, stopping: asyncio.Event, options: RunOptions
-) -> AbstractAsyncContextManager[PlanSharing | None]:
-    """Return a context in which this process runs a plan, alone or together with others."""
-    if options.share:
-        from hengwen.runs.shared_plan import shared_plan
-
-        return shared_plan(store, plan, stopping, wait=options.wait)
-    return exclusive_run(store, plan, stopping, wait=options.wait)
 
 
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:

@@ -99,6 +99,14 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
         KeyboardInterrupt: The coroutine was stopped by a signal.
     """
     try:
+        return _run(start)
+    except asyncio.CancelledError:  # the coroutine ended itself after SIGTERM or Ctrl-C
+        raise KeyboardInterrupt from None
+
+
+def _run(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
+    """Run a coroutine to its end, in a separate thread if this thread has a running event loop."""
+    try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(start(Interrupts(signals=True)))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_error, print_info, print_waiting
+from hengwen.cli.ui.messages import print_info, print_waiting
 
 
 def run(
@@ -50,12 +50,11 @@ def run(
     ray_address: options.RayAddress = None,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
-    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.batch.words import batch_options, resume_hint, show_action
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
-    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
@@ -93,48 +92,45 @@ def run(
             )
             show_estimates(estimates, as_json=as_json)
             raise typer.Exit
-        try:
-            with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
-                if engine == "ray":
-                    from hengwen.plans.overrides import resolve_plan
-                    from hengwen.runs.cluster.run_on_ray import run_on_ray
-                    from hengwen.runs.resources import RunOptions
+        hint = f"the results are in {opened.name}, {resume_hint(batches, plan)}"
+        with resumable_progress(hint, quiet=quiet or as_json) as progress:
+            if engine == "ray":
+                from hengwen.plans.overrides import resolve_plan
+                from hengwen.runs.cluster.run_on_ray import run_on_ray
+                from hengwen.runs.resources import RunOptions
 
-                    result = run_on_ray(
-                        resolve_plan(loaded, judge=judge, base_url=base_url, repeat=repeat),
-                        store,
-                        RunOptions(
-                            concurrency=concurrency,
-                            limit=limit,
-                            time_limit=time_limit,
-                            wait=wait,
-                            progress=progress,
-                        ),
-                        workers=workers,
-                        address=ray_address,
-                    )
-                else:
-                    result = run_plan(
-                        loaded,
-                        store=opened,
-                        judge=judge,
-                        base_url=base_url,
+                result = run_on_ray(
+                    resolve_plan(loaded, judge=judge, base_url=base_url, repeat=repeat),
+                    store,
+                    RunOptions(
                         concurrency=concurrency,
-                        workers=workers,
                         limit=limit,
-                        repeat=repeat,
-                        fresh=fresh,
-                        budget=budget,
                         time_limit=time_limit,
-                        wait=print_waiting if wait else False,
-                        share=share,
-                        batch=batches,
+                        wait=wait,
                         progress=progress,
-                        trust=True,
-                    )
-        except KeyboardInterrupt:
-            print_error(f"interrupted; the results are in {opened.name}, {resume_hint(batches, plan)}")
-            raise
+                    ),
+                    workers=workers,
+                    address=ray_address,
+                )
+            else:
+                result = run_plan(
+                    loaded,
+                    store=opened,
+                    judge=judge,
+                    base_url=base_url,
+                    concurrency=concurrency,
+                    workers=workers,
+                    limit=limit,
+                    repeat=repeat,
+                    fresh=fresh,
+                    budget=budget,
+                    time_limit=time_limit,
+                    wait=print_waiting if wait else False,
+                    share=share,
+                    batch=batches,
+                    progress=progress,
+                    trust=True,
+                )
         if batches is not None and show_action(batches, result, plan, as_json=as_json):
             raise typer.Exit
         if paths or as_json or not quiet:

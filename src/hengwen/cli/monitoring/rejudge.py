@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hengwen.cli.ui.messages import print_error, print_waiting
+from hengwen.cli.ui.messages import print_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +60,9 @@ def rejudge_answers(
         ConfigError: The plan is wrong, is not that of the report, or there is nothing to judge again.
         Exit: The option ``--dry-run`` is set, and the cost was printed.
     """
-    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
@@ -81,38 +80,27 @@ def rejudge_answers(
             f"no checkpoint before {pair.after.checkpoint} whose answers could be judged again; name an "
             "earlier run with --baseline, or run another checkpoint first: hengwen run"
         )
-    before, after, judge, base_url = pair.before.id, pair.after.id, options.judge, options.base_url
+    common: dict[str, Any] = {
+        "before": pair.before.id,
+        "after": pair.after.id,
+        "judge": options.judge,
+        "base_url": options.base_url,
+        "fresh": options.fresh,
+        "trust": True,
+    }
     if options.dry_run:
-        estimates = estimate_rejudging(
+        show_estimates(estimate_rejudging(loaded, store=store, **common), as_json=as_json)
+        raise typer.Exit
+    hint = f"the verdicts are in {store.name}, the same command resumes"
+    with resumable_progress(hint, quiet=quiet or as_json) as progress:
+        result = rejudge(
             loaded,
             store=store,
-            before=before,
-            after=after,
-            judge=judge,
-            base_url=base_url,
-            fresh=options.fresh,
-            trust=True,
+            concurrency=options.concurrency,
+            budget=options.budget,
+            time_limit=options.time_limit,
+            wait=print_waiting if options.wait else False,
+            progress=progress,
+            **common,
         )
-        show_estimates(estimates, as_json=as_json)
-        raise typer.Exit
-    try:
-        with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
-            result = rejudge(
-                loaded,
-                store=store,
-                before=before,
-                after=after,
-                judge=judge,
-                base_url=base_url,
-                concurrency=options.concurrency,
-                fresh=options.fresh,
-                budget=options.budget,
-                time_limit=options.time_limit,
-                wait=print_waiting if options.wait else False,
-                progress=progress,
-                trust=True,
-            )
-    except KeyboardInterrupt:
-        print_error(f"interrupted; the verdicts are in {store.name}, the same command resumes")
-        raise
     return exit_code(result, strict=False), loaded.name

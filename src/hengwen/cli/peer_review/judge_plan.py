@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hengwen.cli.ui.messages import print_error, print_info, print_waiting, print_warning
+from hengwen.cli.ui.messages import print_info, print_waiting, print_warning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,56 +46,40 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
         ConfigError: The plan is wrong, or there is nothing to judge.
         Exit: The option ``--dry-run`` is set, and the cost was printed.
     """
-    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
 
     opponents = _opponents(options)
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
-    with (
-        open_existing_store(options.store) as store,
-        relaxed_gc(),
-        progress_bar(quiet=quiet or as_json) as progress,
-    ):
+    common: dict[str, Any] = {
+        "opponents": opponents,
+        "matches": options.matches,
+        "exclude_self": not options.own,
+        "judge": options.judge,
+        "base_url": options.base_url,
+        "limit": options.limit,
+        "fresh": options.fresh,
+        "trust": True,
+    }
+    with open_existing_store(options.store) as store:
         if options.dry_run:
-            estimates = estimate_judging(
-                loaded,
-                store=store,
-                opponents=opponents,
-                matches=options.matches,
-                exclude_self=not options.own,
-                judge=options.judge,
-                base_url=options.base_url,
-                limit=options.limit,
-                fresh=options.fresh,
-                trust=True,
-            )
-            show_estimates(estimates, as_json=as_json)
+            show_estimates(estimate_judging(loaded, store=store, **common), as_json=as_json)
             raise typer.Exit
-        try:
+        hint = f"the replies are in {store.name}, the same command resumes"
+        with resumable_progress(hint, quiet=quiet or as_json) as progress:
             judged = judge_plan(
                 loaded,
                 store=store,
-                opponents=opponents,
-                matches=options.matches,
-                exclude_self=not options.own,
-                judge=options.judge,
-                base_url=options.base_url,
                 concurrency=options.concurrency,
-                limit=options.limit,
-                fresh=options.fresh,
                 budget=options.budget,
                 time_limit=options.time_limit,
                 wait=print_waiting if options.wait else False,
                 progress=progress,
-                trust=True,
+                **common,
             )
-        except KeyboardInterrupt:
-            print_error(f"interrupted; the replies are in {store.name}, the same command resumes")
-            raise
     if judged.out_of_budget:
         print_warning("the budget is spent; the ranking is based on the verdicts so far")
     if judged.failures:

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hengwen.cli.ui.messages import print_info
+from hengwen.cli.ui.messages import print_error, print_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,24 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
             bar.update(bars[checkpoint], completed=done)
 
         yield update
+
+
+@contextmanager
+def resumable_progress(hint: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted.
+
+    Args:
+        hint: Where the results are, and how the run is resumed.
+        quiet: Whether no progress is shown.
+    """
+    from hengwen._internal.gc_tuning import relaxed_gc
+
+    try:
+        with relaxed_gc(), progress_bar(quiet=quiet) as progress:
+            yield progress
+    except KeyboardInterrupt:
+        print_error(f"interrupted; {hint}")
+        raise
 
 
 class ProgressTicker:

@@ -14,12 +14,11 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.rejudging_run import RejudgingRun
 from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs
 from hengwen.plans.overrides import resolve_plan
-from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.runs.estimate_plan import estimates_of
-from hengwen.runs.exclusive_run import exclusive_run
 from hengwen.runs.resources import RunOptions, RunResources
-from hengwen.runs.run_plan import opened_store, run_result
-from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
+from hengwen.runs.run_plan import opened_store, run_result, run_session
+from hengwen.runs.stopping import Interrupts, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,31 +143,22 @@ def estimate_rejudging(
 
 
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
-    """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist."""
+    """Load the tasks and judges of a plan that has judges."""
     if not any(task.judges for task in plan.tasks):
         raise ConfigError(
             f"plan {plan.name!r} has no judges, so there is nothing to judge again; "
             "add judges to a task, or pass the plan that has them"
         )
-    return load_suite(
-        plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None}), trust=trust
-    )
+    return load_judges(plan, trust=trust)
 
 
 async def _rejudge(
     suite: LoadedPlan, store: Store, options: RunOptions, pair: RunPair, interrupts: Interrupts
 ) -> RunResult:
     resources = RunResources(suite, store, options)
-    try:
-        with (
-            interrupts.stop_on_request(resources.stopping),
-            stop_after(resources.stopping, options.time_limit),
-        ):
-            async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
-                rejudging = RejudgingRun(resources, pair)
-                run = await rejudging.execute()
-    finally:
-        await resources.close()
+    async with run_session(resources, interrupts):
+        rejudging = RejudgingRun(resources, pair)
+        run = await rejudging.execute()
     return run_result(resources, [run], rejudging.warnings)
 
 

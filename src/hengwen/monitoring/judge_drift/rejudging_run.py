@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -108,7 +107,7 @@ class RejudgingRun:
         if resources.options.dry:
             ledger = DryLedger(ledger)
         committer = Committer(ledger)
-        new_id = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        new_id = resources.new_run_id()
         context = CallContext(ledger, committer, new_id, resources.budget, resources.stopping)
         run = self._begin(new_id, [self._judges(context, task, "") for task in self._answers])
         context.run_id = run.id

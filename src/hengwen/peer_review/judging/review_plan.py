@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,14 +18,13 @@ from hengwen.peer_review.judging.rounds import judge_adaptively, judge_fixed
 from hengwen.peer_review.judging.stored_answers import Contest, stored_contest
 from hengwen.peer_review.readers.battle_file import BattleFiles
 from hengwen.plans.overrides import resolve_plan
-from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.records import Run
 from hengwen.runs.estimate_plan import CostEstimate, estimates_of
-from hengwen.runs.exclusive_run import exclusive_run
 from hengwen.runs.resources import RunOptions, RunResources
 from hengwen.runs.run_job import package_versions
-from hengwen.runs.run_plan import opened_store
-from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
+from hengwen.runs.run_plan import opened_store, run_session
+from hengwen.runs.stopping import Interrupts, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,10 +131,7 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
     )
     with opened_store(store) as opened:
         review = _PlanReview(resolved, opened, pairing, options, trust=trust)
-        try:
-            run = run_until_complete(review.execute)
-        except asyncio.CancelledError:  # a signal ended the review
-            raise KeyboardInterrupt from None
+        run = run_until_complete(review.execute)
     columns = run.columns
     if not columns.winner:
         raise ConfigError(f"no verdict: all {columns.failures} failed; the first: {run.first_message}")
@@ -200,8 +194,7 @@ class _PlanReview:
     def __init__(
         self, plan: Plan, store: Store, pairing: Pairing, options: RunOptions, *, trust: bool
     ) -> None:
-        judged = plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None})
-        self._suite: LoadedPlan = load_suite(judged, trust=trust)
+        self._suite: LoadedPlan = load_judges(plan, trust=trust)
         self._own = _own_models(plan)
         checkpoints = [checkpoint.name for checkpoint in plan.checkpoints]
         self._contest: Contest = stored_contest(self._suite, store, checkpoints, options.limit)
@@ -211,18 +204,8 @@ class _PlanReview:
 
     async def execute(self, interrupts: Interrupts) -> MatchRun:
         """Judge the matches and return them."""
-        resources, options = self.resources, self._options
-        try:
-            with (
-                interrupts.stop_on_request(resources.stopping),
-                stop_after(resources.stopping, options.time_limit),
-            ):
-                async with exclusive_run(
-                    self._store, self._suite.plan.name, resources.stopping, wait=options.wait
-                ):
-                    return await self._judge()
-        finally:
-            await resources.close()
+        async with run_session(self.resources, interrupts):
+            return await self._judge()
 
     async def _judge(self) -> MatchRun:
         ledger: Ledger = self._store.ledger()
@@ -263,9 +246,8 @@ class _PlanReview:
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
         if earlier and not self._options.fresh:
             return replace(earlier[0], status="running")
-        started = self.resources.started_at
         return Run(
-            id=f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+            id=self.resources.new_run_id(),
             plan=self._suite.plan.name,
             plan_hash="",
             checkpoint=CHECKPOINT,
