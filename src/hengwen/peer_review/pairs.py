@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen.argument_types import checked_arguments
-from hengwen.peer_review.battles.matches import combine_orders
+from hengwen.peer_review.battles.matches import combine_orders, judged_pairs
 from hengwen.peer_review.battles.verdicts import distinct_verdicts
 from hengwen.stats.rankings.codes import group_sums
 
@@ -74,8 +74,7 @@ def preference_pairs(
         return
     weight = np.array([1.0 if weights is None else max(0.0, weights.get(j, 0.0)) for j in battles.judges])
     models = len(battles.models)
-    key = (matches.item * models + matches.low) * models + matches.high
-    _, position, group = np.unique(key, return_index=True, return_inverse=True)
+    position, group = judged_pairs(matches, models)
     by_judge = weight[matches.judge]
     for_low = group_sums(group, by_judge * matches.outcome, len(position))
     for_high = group_sums(group, by_judge * (1 - matches.outcome), len(position))

@@ -13,6 +13,7 @@ from rich.text import Text
 from hengwen.cli.monitoring.run_document import run_document
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
+from hengwen.reports.text.wording import plural
 from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 from hengwen.stats.equal_length import MIN_CLUSTERS
@@ -141,14 +142,14 @@ def _lines(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]
     lines = [
         Bilingual(
             f"{change}，相差 {difference}，p {p}{raw_zh}，{test.prompts} 题{_clusters(score, 'zh')}",
-            f"{change}, difference {difference}, p {p}{raw_en}, {_count(test.prompts, 'prompt')}"
+            f"{change}, difference {difference}, p {p}{raw_en}, {plural(test.prompts, 'prompt')}"
             f"{_clusters(score, 'en')}",
         ),
         Bilingual(
             f"{_visible(score, fine).zh}；胜 {effects.wins}，负 {effects.losses}，平 {effects.ties}；"
             f"Cliff's delta {signed(effects.cliffs_delta, 2)}，P(B>A) {number(effects.p_greater, 2)}",
-            f"{_visible(score, fine).en}; {_count(effects.wins, 'win')}, "
-            f"{_count(effects.losses, 'loss', 'losses')}, {_count(effects.ties, 'tie')}; "
+            f"{_visible(score, fine).en}; {plural(effects.wins, 'win')}, "
+            f"{plural(effects.losses, 'loss', 'losses')}, {plural(effects.ties, 'tie')}; "
             f"Cliff's delta {signed(effects.cliffs_delta, 2)}, P(B>A) {number(effects.p_greater, 2)}",
         ),
         *_extra_lines(score, fine, comparison.weights),
@@ -177,7 +178,7 @@ def _clusters(score: ScoreComparison, language: Language) -> str:
     if score.test is None or score.test.clusters == score.test.prompts:
         return ""
     n = score.test.clusters
-    return f"（{n} 组）" if language == "zh" else f" in {_count(n, 'cluster')}"
+    return f"（{n} 组）" if language == "zh" else f" in {plural(n, 'cluster')}"
 
 
 def _extra_lines(score: ScoreComparison, decimals: int, weights: Weights) -> list[Bilingual]:
@@ -218,7 +219,7 @@ def _extra_lines(score: ScoreComparison, decimals: int, weights: Weights) -> lis
         lines.append(
             Bilingual(
                 f"{n} 个题目的回答次数不等，各取相同次数",
-                f"{_count(n, 'prompt')} with unequal repeats: equally many of both are compared",
+                f"{plural(n, 'prompt')} with unequal repeats: equally many of both are compared",
             )
         )
     if score.outcome == "missing scores":
@@ -231,7 +232,3 @@ def _extra_lines(score: ScoreComparison, decimals: int, weights: Weights) -> lis
             )
         )
     return lines
-
-
-def _count(n: int, noun: str, plural: str = "") -> str:
-    return f"{n} {noun if n == 1 else plural or noun + 's'}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.cli.monitoring import drift_words as words
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, number, p_text, percent, signed
+from hengwen.reports.text.wording import plural
 
 if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import Course, HumanAgreement, PromptChange, ScoreDrift
@@ -66,7 +67,7 @@ def _course_lines(course: Course) -> list[Bilingual]:
         lines.append(
             Bilingual(
                 f"PEN 只有 {n} 个模式，少于 {MIN_WINDOWS} 个时偏低，请忽略",
-                f"ignore PEN: it has {words.plural(n, 'pattern')}, and below {MIN_WINDOWS} it is too low",
+                f"ignore PEN: it has {plural(n, 'pattern')}, and below {MIN_WINDOWS} it is too low",
             )
         )
     if course.block:
@@ -112,7 +113,7 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
     if total <= 0:
-        prompts = words.plural(variance.prompts, "prompt")
+        prompts = plural(variance.prompts, "prompt")
         return [
             Bilingual(
                 f"方差为零：{variance.prompts} 题的得分全部相同",
@@ -128,9 +129,9 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
     if variance.judge_unreadable:
         unreadable = variance.judge_unreadable
         zh += f"（{unreadable} 个回答的评审等级不知对应何值）"
-        en += f" ({words.plural(unreadable, 'answer')} with levels whose values are not known)"
+        en += f" ({plural(unreadable, 'answer')} with levels whose values are not known)"
     n = variance.prompts
-    return [Bilingual(f"方差来源（{n} 题）：{zh}", f"variance by source ({words.plural(n, 'prompt')}): {en}")]
+    return [Bilingual(f"方差来源（{n} 题）：{zh}", f"variance by source ({plural(n, 'prompt')}): {en}")]
 
 
 def _both(text: str) -> Bilingual:
@@ -188,9 +189,7 @@ def _human_lines(score: ScoreDrift) -> list[Bilingual]:
     ]
     if rest > 0:
         lines.append(
-            Bilingual(
-                f"之前 {rest} 个检查点见 --json", f"{words.plural(rest, 'earlier checkpoint')}: see --json"
-            )
+            Bilingual(f"之前 {rest} 个检查点见 --json", f"{plural(rest, 'earlier checkpoint')}: see --json")
         )
     return lines
 
@@ -205,4 +204,4 @@ def _agreement(item: HumanAgreement, language: str) -> str:
         return f"tau-b {tau}{p}，{cin}，{lis}，{ranking.n} 项"
     tau = "undefined (all tied)" if ranking.tau_b is None else signed(ranking.tau_b, 2)
     p = "" if ranking.tau_p is None else f", p {p_text(ranking.tau_p)}"
-    return f"tau-b {tau}{p}, {cin}, {lis}, {words.plural(ranking.n, 'item')}"
+    return f"tau-b {tau}{p}, {cin}, {lis}, {plural(ranking.n, 'item')}"

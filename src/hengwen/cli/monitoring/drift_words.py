@@ -134,13 +134,3 @@ def left_out_text(item: LeftOut) -> Bilingual:
             "may be the ones with bad answers, or were not evaluated",
         )
     return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
-
-
-def plural(n: int, noun: str, plural_noun: str = "") -> str:
-    """Return a count with its noun.
-
-    Examples:
-        >>> plural(1, "loss", "losses"), plural(2, "loss", "losses"), plural(2, "win")
-        ('1 loss', '2 losses', '2 wins')
-    """
-    return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"

@@ -14,7 +14,7 @@ from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANC
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
 from hengwen.reports.text.sanitize import one_line
-from hengwen.reports.text.wording import format_timestamp
+from hengwen.reports.text.wording import format_timestamp, plural
 from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 
@@ -270,7 +270,7 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
     p = p_text(effect.p if effect.p_adjusted is None else effect.p_adjusted)
     raw_zh, raw_en = ("，未校正", ", not corrected") if effect.p_adjusted is None else ("", "")
     prompts_zh = f"，{effect.prompts} 题" if effect.prompts else ""
-    prompts_en = f", {_count(effect.prompts, 'prompt')}" if effect.prompts else ""
+    prompts_en = f", {plural(effect.prompts, 'prompt')}" if effect.prompts else ""
     visible = _visible(effect, decimals)
     return Bilingual(
         f"变化 {value}，p {p}{raw_zh}{prompts_zh}，{visible.zh}",
@@ -299,10 +299,10 @@ def _reason(score: JudgedScoreDrift) -> Bilingual:
     needed_zh, needed_en = [], []
     if score.prompts_needed is not None:
         needed_zh.append(f"{score.prompts_needed} 题")
-        needed_en.append(_count(score.prompts_needed, "prompt"))
+        needed_en.append(plural(score.prompts_needed, "prompt"))
     if score.anchors_needed is not None:
         needed_zh.append(f"{score.anchors_needed} 个锚点")
-        needed_en.append(_count(score.anchors_needed, "anchor"))
+        needed_en.append(plural(score.anchors_needed, "anchor"))
     if not margin or not needed_zh:
         return Bilingual(
             "没有看出变化，但也不能说没有变化", "no change is seen, which does not mean that there is none"
@@ -362,10 +362,6 @@ def _agreement_line(agreement: AnchorAgreement, decimals: int) -> Bilingual:
     p = p_text(agreement.p)
     return Bilingual(
         f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，p {p}，未校正",
-        f"on {_count(agreement.anchors, 'anchor')}, the mean difference between judge and people "
+        f"on {plural(agreement.anchors, 'anchor')}, the mean difference between judge and people "
         f"{then} → {now}, p {p}, not corrected",
     )
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -132,7 +132,7 @@ def anchor_agreement(anchors: Sequence[JudgedAnchor]) -> AnchorAgreement | None:
     ]
     if not rated:
         return None
-    errors = np.abs([changes for _, *changes in rated])
+    errors = np.abs([distances for _, *distances in rated])
     test = sign_flip_test(errors[:, 0], errors[:, 1], [cluster for cluster, *_ in rated])
     return AnchorAgreement(
         anchors=len(rated),

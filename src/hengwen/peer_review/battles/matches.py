@@ -62,6 +62,18 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
     return matches.only(~conflicts(verdicts)) if conflict == "abstain" else matches
 
 
+def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first match of each pair of models on a question and turn, and the pair of each match.
+
+    Args:
+        matches: The matches, several for a pair that several judges judged.
+        models: Number of models.
+    """
+    key = (matches.item * models + matches.low) * models + matches.high
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group
+
+
 def match_starts(verdicts: Verdicts) -> NDArray[np.intp]:
     """Return the index of the first verdict of each match, shape (M,)."""
     return np.asarray(np.flatnonzero(np.diff(verdicts.match, prepend=-1)))

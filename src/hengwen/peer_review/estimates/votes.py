@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hengwen.peer_review.battles.matches import judged_pairs
 from hengwen.stats.rankings.codes import group_sums
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ def add_up(
 
 def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
     """Return one match for each question and pair, the votes for ``low``, and the number of judges."""
-    key = (matches.item * models + matches.low) * models + matches.high
-    _, position, group = np.unique(key, return_index=True, return_inverse=True)
+    position, group = judged_pairs(matches, models)
     votes = group_sums(group, matches.outcome, len(position))
     keep = np.zeros(len(matches), bool)
     keep[position] = True

@@ -9,7 +9,8 @@ import numpy as np
 from hengwen.peer_review.battles.matches import match_starts
 from hengwen.peer_review.estimates.evidence import unranked_models
 from hengwen.peer_review.notes.note import Note
-from hengwen.peer_review.notes.wording import count_of, names
+from hengwen.peer_review.notes.wording import names
+from hengwen.reports.text.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def _left_out(evidence: Evidence) -> Iterator[Note]:
             code="duplicates",
             zh=f"去掉了 {n} 条重复的对战（题目、轮次、评委、模型和顺序都相同），"
             f"其中 {other} 条与保留的判定不同",
-            en=f"{count_of(n, 'duplicate battle')} left out (same question, turn, judge, models and order); "
+            en=f"{plural(n, 'duplicate battle')} left out (same question, turn, judge, models and order); "
             f"{other} of them contradict the verdict that was kept",
         )
     own = len(verdicts) - len(evidence.verdicts)
@@ -59,7 +60,7 @@ def _left_out(evidence: Evidence) -> Iterator[Note]:
         yield Note(
             code="own answers",
             zh=f"评委对自己回答的 {own} 条判定不计入",
-            en=f"{count_of(own, 'verdict')} of judges on their own answers left out",
+            en=f"{plural(own, 'verdict')} of judges on their own answers left out",
         )
 
 
@@ -118,11 +119,12 @@ def _infinite(evidence: Evidence) -> Iterator[Note]:
         yield Note(
             code="infinite",
             zh=f"{_winners(evidence, always, 'zh')}对其余模型从未输过或平过，"
-            f"{_winners(evidence, never, 'zh')}从未赢过或平过：强度之差没有上限。"
+            f"{_winners(evidence, never, 'zh')}对其余模型从未赢过或平过：强度之差没有上限。"
             "弱先验使其保持有限；这些模型的先后是确定的，差距的大小不是",
             en=f"{_winners(evidence, always, 'en')} won every match against the other models, "
-            f"{_winners(evidence, never, 'en')} lost every match: the gap of strength has no upper bound. "
-            "A weak prior keeps it finite; the order of these models is known, the size of the gap is not",
+            f"{_winners(evidence, never, 'en')} lost every match against the others: the gap of strength has "
+            "no upper bound. A weak prior keeps it finite; the order of these models is known, the size of "
+            "the gap is not",
         )
 
 

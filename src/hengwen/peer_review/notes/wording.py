@@ -24,13 +24,3 @@ def names(members: Sequence[str], language: Language) -> str:
     if more <= 0:
         return listed
     return f"{listed}等 {len(members)} 个" if language == "zh" else f"{listed} and {more} more"
-
-
-def count_of(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples:
-        >>> count_of(1, "verdict"), count_of(2, "verdict")
-        ('1 verdict', '2 verdicts')
-    """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -84,6 +84,16 @@ GUIDE = (
 """How to read a report: heading and text in Chinese, then in English."""
 
 
+def plural(n: int, noun: str, plural_noun: str = "") -> str:
+    """Return a count with its noun.
+
+    Examples:
+        >>> plural(1, "loss", "losses"), plural(2, "loss", "losses"), plural(2, "win")
+        ('1 loss', '2 losses', '2 wins')
+    """
+    return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
+
+
 def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
     """Format failures by status, the most frequent first, each with the message of its first failure.
 

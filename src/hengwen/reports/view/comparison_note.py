@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.wording import plural
 
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View
@@ -25,14 +26,14 @@ def comparison_note(view: View) -> Bilingual:
         return Bilingual("", "")
     total, scores = sum(counts), len(counts)
     tests_zh = f"{scores} 个有逐题得分的分数共 {total} 次检验，p 已按 {total} 次校正，0.05 以下为显著"
-    of_scores = f"{_count(scores, 'score')} with a value for each prompt"
+    of_scores = f"{plural(scores, 'score')} with a value for each prompt"
     tests_en = f"{total} tests of {of_scores}; each p is corrected for all"
     if len(set(counts)) == 1 and scores > 1:
         tests_zh = (
             f"{counts[0]} 次比较 × {scores} 个有逐题得分的分数 = {total} 次检验，p 已按 {total} 次校正，"
             "0.05 以下为显著"
         )
-        comparisons = _count(counts[0], "comparison")
+        comparisons = plural(counts[0], "comparison")
         tests_en = f"{comparisons} × {of_scores} = {total} tests; each p is corrected for all"
     if total == 1:
         tests_zh, tests_en = "共 1 次检验，0.05 以下为显著", "1 test"
@@ -70,7 +71,3 @@ def comparison_note(view: View) -> Bilingual:
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
         f"{usual_en}{order_en}",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

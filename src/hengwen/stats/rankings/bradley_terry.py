@@ -101,7 +101,6 @@ def fit_bradley_terry(
     battles: NDArray[np.float64],
     *,
     ridge: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the strengths of the items in K sets of counts, in logits, shape (K, m).
 
@@ -113,7 +112,6 @@ def fit_bradley_terry(
         battles: Number of battles of each pair, shape (K, P).
         ridge: Precision of a normal prior of the strengths, shape (K,). Without it, the strengths must be
             finite: each item must be linked to each other item of its group by a chain of wins.
-        start: First strengths of the search, shape (m,); default: 0.
 
     Notes:
         Bradley and Terry (1952), Biometrika 39, 324.
@@ -125,6 +123,5 @@ def fit_bradley_terry(
         [[0.5493, -0.5493]]
     """
     sets = len(wins)
-    first = np.zeros((sets, pairs.items)) if start is None else np.tile(start, (sets, 1))
     precision = np.zeros(sets) if ridge is None else ridge
-    return maximise(BradleyTerry(pairs, wins, battles, precision), first)
+    return maximise(BradleyTerry(pairs, wins, battles, precision), np.zeros((sets, pairs.items)))

@@ -88,7 +88,6 @@ def fit_davidson(
     battles: NDArray[np.float64],
     *,
     ridge: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the strengths of the items in K sets of counts, and the log of the tie parameter, (K, m + 1).
 
@@ -102,7 +101,6 @@ def fit_davidson(
         ties: Ties of each pair, shape (K, P).
         battles: Number of battles of each pair, shape (K, P).
         ridge: Precision of a normal prior of the strengths, shape (K,); default: no prior.
-        start: First parameters of the search, shape (m + 1,); default: 0.
 
     Notes:
         Davidson (1970), Journal of the American Statistical Association 65, 317.
@@ -115,6 +113,6 @@ def fit_davidson(
         [[0.69, -0.69, 0.69]]
     """
     sets = len(wins)
-    first = np.zeros((sets, pairs.items + 1)) if start is None else np.tile(start, (sets, 1))
+    first = np.zeros((sets, pairs.items + 1))
     precision = np.zeros(sets) if ridge is None else ridge
     return maximise(Davidson(pairs, wins, ties, battles, precision), first)
