@@ -13,6 +13,7 @@ import pytest
 
 from hengwen import open_store
 from hengwen.cli import main
+from hengwen.store.locks.run_lock import run_lock
 
 KEY = "sk-planted-4f1c9e"
 MODELS = ("m0", "m1", "m2", "m3")
@@ -210,6 +211,82 @@ def test_a_budget_that_is_spent_ends_with_code_five(command, stored, judge_serve
     assert code == 5
     assert "the budget is spent" in err
     assert 0 < json.loads(out)["battles"] < 216
+
+
+def test_verdicts_that_the_budget_leaves_out_are_no_failures(command, stored, judge_server) -> None:
+    code, out, err = command("peer-review", stored, "--json", "--budget", 0.05)
+    result = json.loads(out)
+    assert (code, result["failures"]) == (5, 0)
+    assert f"the budget is spent; {216 - result['battles']} verdicts not asked for" in err
+    assert "failed" not in err
+    assert "first failure" not in err
+    judge_server.prompts.clear()
+    code, out, err = command("peer-review", stored, "--fresh", "--budget", 0.000001)
+    assert (code, out, judge_server.prompts) == (5, "", [])
+    assert "no verdict: the budget covers no call; raise the budget" in err
+
+
+def test_a_review_without_any_verdict_is_an_error(command, stored, judge_server) -> None:
+    judge_server.misbehave = lambda number: (400, '{"error": "no"}')
+    code, out, err = command("peer-review", stored)
+    assert (code, out) == (1, "")
+    assert "no verdict: all 216 failed; the first: " in err
+    assert "the same command asks them again" in err
+
+
+def test_a_dry_run_needs_no_lock(command, stored) -> None:
+    with open_store("hengwen.db") as store:
+        lock = run_lock(store, "p")
+        assert lock is not None
+        assert lock.acquire()
+        try:
+            assert command("peer-review", stored, "--dry-run")[0] == 0
+            assert command("peer-review", stored)[0] != 0
+        finally:
+            lock.release()
+
+
+def changed(path: Path, panel: list[str], backends: dict[str, str]) -> Path:
+    """Change a plan: its judges, and the backends that generate the answers of checkpoints."""
+    document = json.loads(path.read_text("utf-8"))
+    document["tasks"][0]["judges"][0]["panel"] = panel
+    for name in {*panel, *backends.values()}:
+        document["backends"].setdefault(name, {**document["backends"]["m0"], "model": name})
+    for checkpoint in document["checkpoints"]:
+        if checkpoint["name"] in backends:
+            checkpoint["backend"] = backends[checkpoint["name"]]
+            del checkpoint["responses"]
+    path.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_two_judges_that_are_one_model_are_an_error(command, stored, judge_server) -> None:
+    code, _, err = command("peer-review", changed(stored, ["m0", "m0-gen"], {"m0": "m0-gen"}))
+    assert (code, judge_server.prompts) == (2, [])
+    assert "task 't': two judges are 'm0'" in err
+    assert "keep one of these judges in the plan" in err
+
+
+def test_a_judge_that_answers_for_two_models_judges_neither(command, stored, judge_server) -> None:
+    plan = changed(stored, ["both", "m2"], {"m0": "both", "m1": "both"})
+    judges = {
+        judge["name"]: judge for judge in json.loads(command("peer-review", plan, "--json")[1])["judges"]
+    }
+    assert judges["both"]["verdicts"] == 2 * QUESTIONS  # m2 against m3
+    assert judges["m2"]["verdicts"] == 2 * QUESTIONS * len(list(combinations(("m0", "m1", "m3"), 2)))
+
+
+@pytest.mark.parametrize("prefer", ["tie", None], ids=["only ties", "one question"])
+def test_an_adaptive_review_is_not_sure_of_what_it_does_not_know(
+    command, stored, judge_server, prefer: str | None
+) -> None:
+    if prefer is not None:
+        judge_server.prefer = lambda model, first, second: prefer
+    questions = QUESTIONS if prefer else 1
+    options = ("--opponents", "adaptive", "--matches", MATCHES, "--own", "--limit", questions)
+    _, _, err = command("peer-review", stored, *options)
+    assert len(judge_server.prompts) == 2 * 3 * questions * len(list(combinations(MODELS, 2)))
+    assert "some orders are not sure yet" in err
 
 
 @pytest.mark.slow

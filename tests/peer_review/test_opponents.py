@@ -43,6 +43,15 @@ def test_an_order_is_unsure_as_often_as_resamples_turn_it() -> None:
     assert not uncertain_pairs(scores, resamples, 0.5).any()
 
 
+def test_equal_scores_have_no_order() -> None:
+    scores = np.array([1.0, 1.0 + 1e-12, 0.0])
+    assert uncertain_pairs(scores, np.tile(scores, (20, 1)), 0.95).tolist() == [
+        [0, 0.5, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+    ]
+
+
 def test_matches_are_drawn_once_each_and_only_of_unsure_pairs() -> None:
     chances = np.array([[0.0, 0.5, 0.1], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     free = [(question, pair) for question in range(40) for pair in ((0, 1), (0, 2), (1, 2))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hengwen.cli.ui.messages import print_info, print_waiting, print_warning
+from hengwen.cli.ui.messages import print_error, print_info, print_waiting, print_warning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,9 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.errors import JudgeError
     from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
+    from hengwen.reports.text.wording import plural
 
     opponents = _opponents(options)
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
@@ -69,19 +71,28 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
             show_estimates(estimate_judging(loaded, store=store, **common), as_json=as_json)
             raise typer.Exit
         hint = f"the replies are in {store.name}, the same command resumes"
-        with resumable_progress(hint, quiet=quiet or as_json) as progress:
-            judged = judge_plan(
-                loaded,
-                store=store,
-                concurrency=options.concurrency,
-                budget=options.budget,
-                time_limit=options.time_limit,
-                wait=print_waiting if options.wait else False,
-                progress=progress,
-                **common,
-            )
+        try:
+            with resumable_progress(hint, quiet=quiet or as_json) as progress:
+                judged = judge_plan(
+                    loaded,
+                    store=store,
+                    concurrency=options.concurrency,
+                    budget=options.budget,
+                    time_limit=options.time_limit,
+                    wait=print_waiting if options.wait else False,
+                    progress=progress,
+                    **common,
+                )
+        except JudgeError as error:
+            if error.status != "budget":
+                raise
+            print_error(str(error))
+            raise typer.Exit(OUT_OF_BUDGET) from None
     if judged.out_of_budget:
-        print_warning("the budget is spent; the ranking is based on the verdicts so far")
+        print_warning(
+            f"the budget is spent; {plural(judged.skipped, 'verdict')} not asked for. The ranking is based "
+            "on the verdicts so far; the same command with a higher --budget asks for the others"
+        )
     if judged.failures:
         print_warning(f"the first failure: {judged.first_message}")
     if judged.is_sure is False and not quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +24,7 @@ from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
 from hengwen.prompts.language import check_language
 from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
-from hengwen.records import Request, Usage, digest
+from hengwen.records import Request, digest
 
 if TYPE_CHECKING:
     from hengwen.errors import JudgeError
@@ -53,8 +53,6 @@ class PairOpinion:
     """Reason that the judge gave, or the message of the failure."""
     status: Status | Literal["ok"] = "ok"
     """``ok``, or the status of the failure."""
-    usage: Usage = field(default_factory=Usage)
-    """Tokens that the calls used."""
 
 
 class PairJudge:
@@ -172,7 +170,6 @@ class PairJudge:
             first=first_name,
             winner=winners[judged.parsed.level],
             reason=judged.parsed.reason,
-            usage=judged.usage,
         )
 
     def _request(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.judges.trust.biases import length_of
+from hengwen.peer_review.battles.battles import OUTCOMES
 from hengwen.peer_review.readers.columns import BattleColumns
-from hengwen.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hengwen.peer_review.judging.opponents import Pair
     from hengwen.peer_review.judging.stored_answers import Contest
 
-OUTCOMES = {"a": 1.0, "b": 0.0, "tie": 0.5}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
@@ -27,6 +25,8 @@ class Reviewer:
 
     name: str
     """Name of the model if the judge is one of the models under test, else of its backend."""
+    models: frozenset[str]
+    """Models that the judge is; it does not judge their answers."""
     judge: PairJudge
 
 
@@ -56,7 +56,8 @@ class MatchRun:
         self.columns = BattleColumns()
         self.failures: Counter[str] = Counter()
         self.first_message = ""
-        self.usage = Usage()
+        self.skipped = 0
+        """Number of verdicts that were not asked for because of the budget."""
         self._judged = self._planned = 0
 
     async def judge(self, cells: Sequence[tuple[int, Pair]]) -> None:
@@ -100,9 +101,9 @@ class MatchRun:
     def _matches(self, cells: Sequence[tuple[int, Pair]]) -> Iterator[tuple[int, Pair, Reviewer]]:
         for number, pair in cells:
             question = self._contest.questions[number]
-            names = [self._contest.models[model] for model in pair]
+            names = {self._contest.models[model] for model in pair}
             for reviewer in self._reviewers[question.task.spec.name]:
-                if not (self._exclude_self and reviewer.name in names):
+                if not (self._exclude_self and reviewer.models & names):
                     yield number, pair, reviewer
 
     def _add(self, match: tuple[int, Pair, Reviewer], opinions: tuple[PairOpinion, PairOpinion]) -> None:
@@ -116,7 +117,9 @@ class MatchRun:
         for model, text in zip(models, texts, strict=True):
             columns.answers[*item, model] = text
         for opinion in opinions:
-            self.usage += opinion.usage
+            if opinion.status == "budget":
+                self.skipped += 1
+                continue
             if opinion.winner is None:
                 columns.failures += 1
                 self.failures[opinion.status] += 1

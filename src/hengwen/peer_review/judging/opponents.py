@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.records import digest
+from hengwen.stats.rankings.rank_intervals import DECIMALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,10 +59,12 @@ def uncertain_pairs(
         >>> uncertain_pairs(np.array([3.0, 0.5, 0.4]), resamples, 0.95).tolist()
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]
     """
+    scores, resamples = np.round(scores, DECIMALS), np.round(resamples, DECIMALS)
     sign = np.sign(scores[:, None] - scores)
     drawn = np.sign(resamples[:, :, None] - resamples[:, None, :])
     wrong = np.minimum((drawn != sign).mean(axis=0), 0.5)
     wrong[wrong < (1 - confidence) / 2] = 0.0
+    wrong[sign == 0] = 0.5  # equal scores have no order
     return np.asarray(np.triu(wrong, 1))
 
 

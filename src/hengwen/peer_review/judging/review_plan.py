@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hengwen.argument_types import checked_arguments
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.metered_backend import CallContext
-from hengwen.errors import ConfigError
+from hengwen.errors import ConfigError, JudgeError
 from hengwen.judges.pairwise.judge import PairJudge
 from hengwen.peer_review.judging.match_run import MatchRun, Reviewer
 from hengwen.peer_review.judging.rounds import judge_adaptively, judge_fixed
@@ -57,9 +57,11 @@ class JudgedBattles:
     """Battles that the judges of a plan gave."""
 
     files: BattleFiles
-    """Battles with prompts and answers; ``failures`` counts verdicts that are missing."""
+    """Battles with prompts and answers; ``failures`` counts verdicts that a judge failed to give."""
     failures: Mapping[str, int]
-    """Missing verdicts by status."""
+    """Failed verdicts by status."""
+    skipped: int
+    """Number of verdicts that were not asked for because of the budget."""
     first_message: str
     """Message of the first failure."""
     is_sure: bool | None
@@ -113,7 +115,9 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         ConfigError: The plan is wrong or has no judge with a model, fewer than two checkpoints have stored
-            answers, or no judge gave a verdict.
+            answers, or every judge would judge its own answers.
+        JudgeError: No judge gave a verdict. If the budget is the reason, the status of the error is
+            ``budget``.
         StoreError: The store failed; committed replies are kept.
         TimeLimitError: The time limit is reached; the same call resumes.
         KeyboardInterrupt: The call was interrupted; the same call resumes.
@@ -134,7 +138,7 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
         run = run_until_complete(review.execute)
     columns = run.columns
     if not columns.winner:
-        raise ConfigError(f"no verdict: all {columns.failures} failed; the first: {run.first_message}")
+        raise _no_verdict(run)
     return JudgedBattles(
         files=BattleFiles(
             battles=columns.battles(),
@@ -143,6 +147,7 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
             answers=columns.answers,
         ),
         failures=dict(run.failures),
+        skipped=run.skipped,
         first_message=run.first_message,
         is_sure=review.is_sure,
         out_of_budget=review.resources.budget.stopped,
@@ -165,7 +170,8 @@ def estimate_judging(  # noqa: PLR0913 - keyword-only options
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``judge_plan`` with the same arguments, without any call.
 
-    The estimate of an adaptive review is the most that it can cost.
+    The estimate of an adaptive review is for ``matches`` matches, drawn at random; a review that is sure
+    earlier costs less.
 
     Args:
         plan: See ``judge_plan``.
@@ -195,7 +201,7 @@ class _PlanReview:
         self, plan: Plan, store: Store, pairing: Pairing, options: RunOptions, *, trust: bool
     ) -> None:
         self._suite: LoadedPlan = load_judges(plan, trust=trust)
-        self._own = _own_models(plan)
+        self._models = _models_of_backends(plan)
         checkpoints = [checkpoint.name for checkpoint in plan.checkpoints]
         self._contest: Contest = stored_contest(self._suite, store, checkpoints, options.limit)
         self._store, self._pairing, self._options = store, pairing, options
@@ -224,12 +230,12 @@ class _PlanReview:
         )
         ledger.begin(run)
         ledger.commit()
-        status = "interrupted"
+        status: Literal["finished", "interrupted"] = "interrupted"
         try:
             await self._rounds(matches)
             status = "finished"
         finally:
-            ledger.begin(replace(run, status="finished" if status == "finished" else "interrupted"))
+            ledger.begin(replace(run, status=status))
             committer.flush()
         return matches
 
@@ -261,7 +267,7 @@ class _PlanReview:
         """Return the judges of each task; judges with the same backend share its limits.
 
         Raises:
-            ConfigError: No judge has a model, or one model judges a task by two rubrics.
+            ConfigError: No judge has a model, or two judges of a task have one name.
         """
         backends = {
             name: self.resources.wrap(context, name, "judge", cache_scope)
@@ -272,12 +278,19 @@ class _PlanReview:
             by_name: dict[str, Reviewer] = {}
             for configured in task.panel:
                 for name in configured.spec.backend_names:
-                    if name in by_name:
+                    models = self._models.get(name, frozenset())
+                    reviewer = Reviewer(
+                        name=min(models) if len(models) == 1 else name,
+                        models=models,
+                        judge=_pair_judge(task, configured, backends[name]),
+                    )
+                    if reviewer.name in by_name:
                         raise ConfigError(
-                            f"task {task.spec.name!r}: {name!r} judges by two rubrics; name one judge with it"
+                            f"task {task.spec.name!r}: two judges are {reviewer.name!r}, but a peer review "
+                            "uses one rubric and one backend for each judge; keep one of these judges in the "
+                            "plan"
                         )
-                    judge = _pair_judge(task, configured, backends[name])
-                    by_name[name] = Reviewer(name=self._own.get(name, name), judge=judge)
+                    by_name[reviewer.name] = reviewer
             reviewers[task.spec.name] = list(by_name.values())
         judged = {question.task.spec.name for question in self._contest.questions}
         without = sorted(name for name in judged if not reviewers[name])
@@ -288,12 +301,30 @@ class _PlanReview:
         return reviewers
 
 
-def _own_models(plan: Plan) -> dict[str, str]:
-    """Return for each backend the checkpoint that it is: it answers for it, or has the same name."""
-    names = {checkpoint.name: checkpoint.name for checkpoint in plan.checkpoints}
-    return names | {
-        checkpoint.backend: checkpoint.name for checkpoint in plan.checkpoints if checkpoint.backend
-    }
+def _no_verdict(run: MatchRun) -> ConfigError | JudgeError:
+    """Return the error of a review in which no judge gave a verdict."""
+    failures = run.columns.failures
+    if not failures and not run.skipped:
+        return ConfigError(
+            "no verdict: every judge would judge its own answers; add a judge that is none of the models, or "
+            "count own verdicts (--own)"
+        )
+    if not failures:
+        return JudgeError("no verdict: the budget covers no call; raise the budget", status="budget")
+    return JudgeError(
+        f"no verdict: all {failures} failed; the first: {run.first_message}; once the judges answer, the "
+        "same command asks them again",
+        status=max(run.failures, key=run.failures.__getitem__),
+    )
+
+
+def _models_of_backends(plan: Plan) -> dict[str, frozenset[str]]:
+    """Return for each backend the checkpoints that it is: it answers for them, or has the name of one."""
+    models = {checkpoint.name: frozenset({checkpoint.name}) for checkpoint in plan.checkpoints}
+    for checkpoint in plan.checkpoints:
+        if checkpoint.backend:
+            models[checkpoint.backend] = models.get(checkpoint.backend, frozenset()) | {checkpoint.name}
+    return models
 
 
 def _pair_judge(task: LoadedTask, configured: ConfiguredJudge, backend: Backend) -> PairJudge:

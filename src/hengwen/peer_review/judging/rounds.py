@@ -89,6 +89,8 @@ def _chances(run: MatchRun, contest: Contest) -> np.ndarray:
     if len(run.columns.winner) == 0:
         return chances
     battles = run.columns.battles()
+    if len(battles.questions) < 2:  # resamples of one question are all equal
+        return chances
     matches = combine_orders(distinct_verdicts(battles), "tie")
     model = PairModel(matches, len(battles.models), len(battles.questions))
     weights = drawn_questions(len(battles.questions), RESAMPLES, seed=0)
