@@ -14,7 +14,8 @@ METHODS = tuple(method for method in get_args(Method) if method != "consistency"
 
 
 def review(rows: list[tuple[str, str, str]], questions: int = 20, judges: int = 1, **options) -> PeerReview:
-    """Return the review of (model a, model b, winner) rows, repeated for each question and judge."""
+    """Return the review of (model a, model b, winner) rows, each a turn of every question for every judge."""
+    turn = [number for number in range(1, len(rows) + 1) for _ in range(questions * judges)]
     rows = [row for row in rows for _ in range(questions * judges)]
     cells = [(question, judge) for question in range(questions) for judge in range(judges)]
     question, judge = zip(*cells * (len(rows) // len(cells)), strict=True)
@@ -25,8 +26,11 @@ def review(rows: list[tuple[str, str, str]], questions: int = 20, judges: int = 
         winner=winner,
         question=question,
         judge=[f"judge {name}" for name in judge],
+        turn=turn,
     )
-    return peer_review(battles, n_boot=40, **options)
+    result = peer_review(battles, n_boot=40, **options)
+    assert result.duplicates == 0
+    return result
 
 
 def codes(result: PeerReview) -> set[str]:
@@ -55,7 +59,8 @@ def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Metho
     if method in ("judge-bt", "bradley-terry", "davidson"):
         (note,) = (note for note in result.notes if note.code == "infinite")
         assert note.en.startswith("a won every match against the other models")
-        assert "a对其余模型从未输过或平过" in note.zh
+        assert "b, c lost every match against the others" in note.en
+        assert "a对其余模型从未输过或平过，b、c对其余模型从未赢过或平过" in note.zh
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -109,6 +114,65 @@ def test_a_model_that_only_judged_itself_has_no_rank() -> None:
     assert {"own answers", "unranked"} <= codes(result)
     with_own = peer_review(battles, n_boot=20, exclude_self=False)
     assert (with_own.models[0].name, with_own.own_left_out) == ("a", 0)
+
+
+def league(rows: list[tuple[str, str, str, str, str, int]]) -> Battles:
+    """Return battles from (model a, model b, winner, judge, first, question) rows."""
+    model_a, model_b, winner, judge, first, question = zip(*rows, strict=True)
+    return Battles.from_columns(
+        model_a=model_a, model_b=model_b, winner=winner, judge=judge, first=first, question=question
+    )
+
+
+@pytest.mark.parametrize("method", ["uniform", "bradley-terry"])
+def test_a_model_that_only_meets_in_conflicts_has_no_rank_under_the_other_rule(method: Method) -> None:
+    rows = [
+        row
+        for question in range(12)
+        for row in [
+            ("x", "y", "a", "j", "a", question),
+            ("x", "y", "a", "j", "b", question),
+            ("x", "z", "a", "j", "a", question),
+            ("x", "z", "b", "j", "b", question),
+        ]
+    ]
+    result = peer_review(league(rows), method=method, n_boot=20)
+    ranks = {model.name: model.other_rank for model in result.models}
+    assert ranks == {"x": 1, "y": 2, "z": None}
+    assert result.tau_other_conflict == 1
+    assert "conflict rule" not in codes(result)
+    other = peer_review(league(rows), method=method, n_boot=20, conflict="abstain")
+    assert {model.name: model.other_rank for model in other.models} == {"x": 1, "y": 2}
+    assert (other.unranked, other.tau_other_conflict) == (("z",), 1)
+
+
+def test_a_model_that_only_one_judge_judged_is_not_ranked_without_this_judge() -> None:
+    rows = [("x", "y", "a", judge, "", question) for question in range(12) for judge in "jk"]
+    rows += [("w", "x", "a", "k", "", question) for question in range(12)]
+    result = peer_review(league(rows), method="uniform", n_boot=20)
+    without = {judge.name: (judge.tau_without, judge.moved, judge.moved_by) for judge in result.judges}
+    assert without["k"] == (1, "", 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_with_matches_on_one_question_has_no_interval_and_any_rank(method: Method) -> None:
+    rows = [("x", "y", "a", judge, "", question) for question in range(12) for judge in "ijk"]
+    rows += [("z", "y", "a", judge, "", 0) for judge in "ijk"]
+    result = peer_review(league(rows), method=method, n_boot=40)
+    models = {model.name: model for model in result.models}
+    assert (models["z"].interval, models["z"].ranks) == (None, (1, 3))
+    assert models["x"].interval is not None
+    assert models["y"].ranks[1] == 3
+    assert [models[name].ranks[0] for name in "xy"] == [1, 2]
+
+
+def test_resamples_without_a_model_do_not_count_for_its_interval() -> None:
+    rows = [("x", "y", "a", "j", "", question) for question in range(20)]
+    rows += [("z", "y", "a", "j", "", question) for question in range(2)]
+    (z,) = (
+        model for model in peer_review(league(rows), method="uniform", n_boot=100).models if model.name == "z"
+    )
+    assert z.interval == (1.0, 1.0)
 
 
 def test_only_own_verdicts_leave_nothing_to_count() -> None:

@@ -12,6 +12,7 @@ from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.judges.orders import order_counts
 from hengwen.peer_review.judges.own_answers import OwnPreference, own_preference
 from hengwen.peer_review.result import ReviewedJudge
+from hengwen.stats.rankings.rank_intervals import ranks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,14 +96,18 @@ def _own(evidence: Evidence, judge: int) -> OwnPreference | None:
 
 
 def _without(evidence: Evidence, judge: int) -> tuple[float | None, str, int]:
-    """Return tau between the rankings with and without a judge, and the model that moves most."""
-    if evidence.judges < 2 or np.all(evidence.verdicts.judge == judge):
+    """Return tau between the rankings with and without a judge, and the model that moves most.
+
+    Only models that other judges judged too are compared.
+    """
+    models = evidence.ranked_without(judge)
+    if not len(models):
         return None, "", 0
     scores, without = evidence.estimate.scores, evidence.estimate.without_judge(judge)
-    moves = evidence.ranks_by(without) - evidence.ranks_by(scores)
+    moves = ranks_of(without[models]) - ranks_of(scores[models])
     most = int(np.abs(moves).argmax())
-    name = evidence.battles.models[evidence.ranked[most]] if moves[most] else ""
-    return evidence.agreement(without), name, int(moves[most])
+    name = evidence.battles.models[models[most]] if moves[most] else ""
+    return evidence.agreement(without, models), name, int(moves[most])
 
 
 def _bounds(value: float, error: float, confidence: float, limits: Bounds) -> Bounds | None:

@@ -24,13 +24,14 @@ class ReviewedModel:
     """Standard error of the score that allows dependence within a question (sandwich); None for Elo, or for
     fewer than two questions."""
     interval: Bounds | None
-    """Interval of the score from resampled questions; None for fewer than two questions."""
+    """Interval of the score from resampled questions; None for matches on fewer than two questions."""
     rank: int
     """Rank from 1, the best first; equal scores share a rank."""
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
-    other_rank: int
-    """Rank under the other rule for conflicts."""
+    other_rank: int | None
+    """Rank under the other rule for conflicts, among the models that both rules rank; None if all matches of
+    the model are conflicts, which the other rule leaves out."""
     group: int
     """Models of different groups have no chain of battles between them, so they cannot be compared."""
     matches: int

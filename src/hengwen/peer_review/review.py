@@ -15,6 +15,7 @@ from hengwen.peer_review.judge_table import reviewed_judges
 from hengwen.peer_review.notes.collect import collect_notes
 from hengwen.peer_review.result import PeerReview, ReviewedModel
 from hengwen.stats.rankings.codes import group_sums
+from hengwen.stats.rankings.rank_intervals import ranks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def peer_review(
 
     Returns:
         The models with ranks, the judges with weights, and notes in words. With fewer than two questions,
-        there are no intervals, and every rank is possible.
+        there are no intervals, and every rank is possible; likewise for a model with matches on one question.
 
     Raises:
         TypeError: An argument has a wrong type.
@@ -101,7 +102,7 @@ def peer_review(
         confidence=confidence,
         seed=seed,
         tau_uniform=evidence.agreement(evidence.uniform_scores),
-        tau_other_conflict=evidence.agreement(evidence.other_scores),
+        tau_other_conflict=evidence.agreement(evidence.other_scores, evidence.other_ranked),
         judges_differ_p=evidence.judges_differ_p,
         notes=collect_notes(evidence),
     )
@@ -121,7 +122,9 @@ def _check_options(method: Method | None, conflict: Conflict, n_boot: int, confi
 
 def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
     scores, errors = evidence.estimate.scores, evidence.estimate.errors
-    ranks, other_ranks = evidence.ranks_by(scores), evidence.ranks_by(evidence.other_scores)
+    ranks = ranks_of(scores[evidence.ranked])
+    other = evidence.other_ranked
+    other_ranks = dict(zip(other.tolist(), ranks_of(evidence.other_scores[other]).tolist(), strict=True))
     bounds = interval_bounds(evidence.resamples, evidence.options.confidence)
     wins, losses, ties = _records(evidence)
     models = [
@@ -129,10 +132,12 @@ def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
             name=evidence.battles.models[index],
             score=float(scores[index]),
             error=None if errors is None or not np.isfinite(errors[index]) else float(errors[index]),
-            interval=None if bounds is None else (float(bounds[0, index]), float(bounds[1, index])),
+            interval=None
+            if bounds is None or np.isnan(bounds[0, index])
+            else (float(bounds[0, index]), float(bounds[1, index])),
             rank=int(ranks[position]),
             ranks=(int(evidence.ranks[position, 0]), int(evidence.ranks[position, 1])),
-            other_rank=int(other_ranks[position]),
+            other_rank=other_ranks.get(int(index)),
             group=int(evidence.groups[index]),
             matches=int(wins[index] + losses[index] + ties[index]),
             wins=int(wins[index]),

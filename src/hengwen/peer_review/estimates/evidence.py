@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.battles.matches import Conflict, Matches, combine_orders
+from hengwen.peer_review.battles.matches import Conflict, Matches, combine_orders, conflicts
 from hengwen.peer_review.battles.verdicts import Verdicts, distinct_verdicts
 from hengwen.peer_review.estimates.build import KEEPS_OWN, build_estimate
 from hengwen.peer_review.estimates.estimate import drawn_questions
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.pair_counts import PairCounts, pair_counts
 from hengwen.peer_review.judges.tastes import Taste, common_tastes
+from hengwen.stats.rankings.codes import distinct_codes
 from hengwen.stats.rankings.graph import win_groups
-from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals, ranks_of
+from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from hengwen.peer_review.battles.battles import Battles
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 MIN_JUDGES = 3
 """Number of judges from which on judges can be told apart; with two, either one may be the better judge."""
+ALWAYS_DRAWN = 40
+"""Number of questions of which a resample draws at least one: the chance of none is below exp(-40)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,12 +216,30 @@ class Evidence:
 
     @cached_property
     def resamples(self) -> NDArray[np.float64] | None:
-        """Scores in each resample, shape (B, m)."""
+        """Scores in each resample, shape (B, m); NaN for models without a match in the resample.
+
+        If all matches of a model are on one question, the resamples say nothing about the model: all are NaN.
+        """
         if self.weights is None:
             return None
         if self.judge_resamples is not None:
-            return self.judge_resamples[:, : self.models]
-        return self.estimate.resample(self.weights)
+            scores = self.judge_resamples[:, : self.models].copy()
+        else:
+            scores = self.estimate.resample(self.weights)
+        for model, questions in self._few_questions():
+            drawn = self.weights[:, questions].any(axis=1) & (len(questions) > 1)
+            scores[~drawn, model] = np.nan
+        return scores
+
+    def _few_questions(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Yield the questions of each ranked model that has so few that a resample may draw none of them."""
+        models, questions = self.size
+        rows = np.r_[self.matches.low, self.matches.high] * questions
+        rows += np.r_[self.matches.question, self.matches.question]
+        pairs, _ = distinct_codes(rows, models * questions)
+        ends = np.searchsorted(pairs, np.arange(models + 1) * questions)
+        for model in self.ranked[np.diff(ends)[self.ranked] < ALWAYS_DRAWN].tolist():
+            yield model, pairs[ends[model] : ends[model + 1]] % questions
 
     @cached_property
     def counts(self) -> PairCounts:
@@ -226,19 +249,37 @@ class Evidence:
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
         """Models with a match that counts, in ascending order; only these are ranked."""
-        return np.flatnonzero(np.bincount(np.r_[self.matches.low, self.matches.high], minlength=self.models))
+        return models_of(self.matches, self.models)
 
-    def ranks_by(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the rank of each ranked model by scores of all models, shape (R,)."""
-        return ranks_of(scores[self.ranked])
+    @cached_property
+    def other_ranked(self) -> NDArray[np.intp]:
+        """Ranked models that also have a match under the other rule for conflicts."""
+        if self.other_conflict == "tie":  # this rule leaves out no match
+            return self.ranked
+        return models_of(self.matches.only(~conflicts(self.verdicts)), self.models)
 
-    def agreement(self, scores: NDArray[np.float64]) -> float | None:
-        """Return tau-b of the ranking with other scores, over the ranked models.
+    @cached_property
+    def judge_matches(self) -> NDArray[np.intp]:
+        """Number of matches that each judge judged of each model, shape (J, m)."""
+        matches, cells = self.matches, self.judges * self.models
+        rows = matches.judge * self.models
+        counts = np.bincount(rows + matches.low, minlength=cells)
+        counts += np.bincount(rows + matches.high, minlength=cells)
+        return counts.reshape(self.judges, self.models)
+
+    def ranked_without(self, judge: int) -> NDArray[np.intp]:
+        """Return the models that have a match of another judge."""
+        return np.flatnonzero(self.judge_matches.sum(axis=0) > self.judge_matches[judge])
+
+    def agreement(self, scores: NDArray[np.float64], models: NDArray[np.intp] | None = None) -> float | None:
+        """Return tau-b of the ranking with other scores.
 
         Args:
             scores: Scores of all models, shape (m,).
+            models: Models to compare, those that both rankings rank; default: all ranked models.
         """
-        return rank_correlation(self.estimate.scores[self.ranked], scores[self.ranked])
+        chosen = self.ranked if models is None else models
+        return rank_correlation(self.estimate.scores[chosen], scores[chosen])
 
     @property
     def groups(self) -> NDArray[np.intp]:
@@ -264,10 +305,36 @@ class Evidence:
 
 
 def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) -> NDArray[np.float64] | None:
-    """Return the percentiles of resamples of shape (B, n) as an array of shape (2, n); None for None."""
+    """Return the percentiles of resamples of shape (B, n) as an array of shape (2, n); None for None.
+
+    NaN among the resamples is left out; the percentiles of a column of NaN are NaN.
+
+    Examples:
+        >>> interval_bounds(np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, np.nan]]), 0.5).tolist()
+        [[1.25, nan], [1.75, nan]]
+    """
     if resamples is None:
         return None
-    return np.quantile(resamples, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
+    partial = np.isnan(resamples).any(axis=0)
+    bounds = np.full((2, resamples.shape[1]), np.nan)
+    bounds[:, ~partial] = np.quantile(resamples[:, ~partial], levels, axis=0)
+    for column in np.flatnonzero(partial):
+        known = resamples[~np.isnan(resamples[:, column]), column]
+        if len(known):
+            bounds[:, column] = np.quantile(known, levels)
+    return bounds
+
+
+def models_of(matches: Matches, models: int) -> NDArray[np.intp]:
+    """Return the models that matches contain, in ascending order.
+
+    Args:
+        matches: The matches.
+        models: Number of models.
+    """
+    counts = np.bincount(matches.low, minlength=models) + np.bincount(matches.high, minlength=models)
+    return np.flatnonzero(counts)
 
 
 def unranked_models(evidence: Evidence) -> tuple[str, ...]:

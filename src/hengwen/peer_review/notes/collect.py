@@ -25,7 +25,7 @@ def collect_notes(evidence: Evidence) -> tuple[Note, ...]:
 
 
 def _method_notes(evidence: Evidence) -> Iterator[Note]:
-    tau = evidence.agreement(evidence.other_scores)
+    tau = evidence.agreement(evidence.other_scores, evidence.other_ranked)
     if tau is not None and tau < 1:
         yield Note(
             code="conflict rule",

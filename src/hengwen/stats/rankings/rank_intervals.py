@@ -40,7 +40,8 @@ def rank_intervals(
 
     Args:
         scores: Score of each item, shape (m,), higher is better.
-        resamples: Scores in resampled data, shape (B, m), B >= 2.
+        resamples: Scores in resampled data, shape (B, m), B >= 2; NaN where the data say nothing about an
+            item. An item whose scores are all NaN can have any rank.
         confidence: Probability that the interval of an item contains the true rank, in (0, 1).
         groups: Group of each item, shape (m,). Items of different groups cannot be compared, so any order of
             them is possible; default: one group.
@@ -61,13 +62,17 @@ def rank_intervals(
     for item in range(items):
         gaps = scores[item] - scores
         errors = (resamples[:, [item]] - resamples) - gaps
-        spread = np.sqrt((errors**2).mean(axis=0))
-        comparable = np.ones(items, bool) if groups is None else groups == groups[item]
+        is_known = ~np.isnan(errors)
+        known = is_known.sum(axis=0)
+        errors[~is_known] = 0.0
+        spread = np.sqrt((errors**2).sum(axis=0) / np.maximum(known, 1))
+        comparable = (known > 0) if groups is None else (known > 0) & (groups == groups[item])
         comparable[item] = False
         varying = comparable & (spread > 0)
         reach = np.zeros(items)
         if varying.any():
-            largest = (np.abs(errors[:, varying]) / spread[varying]).max(axis=1)
+            drawn = ~np.isnan(resamples[:, item])
+            largest = (np.abs(errors[np.ix_(drawn, varying)]) / spread[varying]).max(axis=1)
             reach[varying] = np.quantile(largest, confidence) * spread[varying]
         better = int((comparable & (gaps < -reach)).sum())
         worse = int((comparable & (gaps > reach)).sum())
