@@ -40,6 +40,28 @@ def test_large_numbers_are_names_too() -> None:
     assert few.models == ("7", "1000000000", "-5")
 
 
+def test_a_number_and_its_text_are_the_same_name() -> None:
+    mixed = Battles.from_columns(model_a=np.array([1, 2]), model_b=["2", "1"], winner=["a", "b"])
+    assert mixed.models == ("1", "2")
+    assert (mixed.model_a.tolist(), mixed.model_b.tolist()) == ([0, 1], [1, 0])
+    listed = Battles.from_columns(model_a=[1, "1"], model_b=["2", 2], winner=["a", "b"])
+    assert (listed.models, listed.model_a.tolist(), listed.model_b.tolist()) == (("1", "2"), [0, 0], [1, 1])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.array([2**64 - 1, 3], np.uint64),
+        np.array([2**63 - 1, -(2**63)], np.int64),
+        np.array([127, -128], np.int8),
+    ],
+    ids=["uint64", "int64", "int8"],
+)
+def test_numbers_at_the_ends_of_their_type_are_names(numbers: np.ndarray) -> None:
+    battles = Battles.from_columns(model_a=numbers, model_b=["x", "x"], winner=["a", "b"])
+    assert [battles.models[code] for code in battles.model_a] == list(map(str, numbers.tolist()))
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -50,6 +72,9 @@ def test_large_numbers_are_names_too() -> None:
         ({"model_b": ["y", "x"]}, "battle 2: model 'x' battles itself"),
         ({"length_a": [1.0, 2.0]}, "length_a and length_b belong together: pass both or neither"),
         ({"length_a": [0.0, 2.0], "length_b": [1.0, 2.0]}, "battle 1: length_a must be above 0, got 0"),
+        ({"turn": [1.2, 1.7]}, "battle 1: turn must be a whole number from 1, got 1.2"),
+        ({"turn": [1, 0]}, "battle 2: turn must be a whole number from 1, got 0"),
+        ({"turn": [1, np.nan]}, "battle 2: turn must be a whole number from 1, got nan"),
         ({"model_a": [], "model_b": [], "winner": []}, "there are no battles; pass at least one"),
     ],
     ids=lambda item: None if isinstance(item, dict) else item.partition(",")[0][:40],

@@ -130,8 +130,26 @@ def test_a_misspelled_column_is_named(tmp_path: Path) -> None:
 
 def test_a_file_of_failures_has_no_verdict(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "p.jsonl", {**PAIR, "g1_winner": "error", "g2_winner": "error"})
-    with pytest.raises(DataError, match="no verdict: the judge failed on all 2"):
+    with pytest.raises(DataError, match="no verdict: the judge failed on all 2; judge these battles again"):
         read_battles([path])
+    with pytest.raises(ValueError, match="there are no files of battles; pass at least one"):
+        read_battles([])
+
+
+def test_texts_of_a_question_may_not_differ_between_rows(tmp_path: Path) -> None:
+    row = {"model_a": "x", "model_b": "y", "winner": "a", "question": "q", "prompt": "Why?"}
+    texts = {**row, "answer_a": "because", "answer_b": "so"}
+    other = {**row, "model_b": "z", "winner": "tie"}
+    files = read_battles([jsonl(tmp_path / "a.jsonl", texts, other)])
+    assert files.answers == {("q", 1, "x"): "because", ("q", 1, "y"): "so"}
+    with pytest.raises(
+        DataError, match=r":2: an earlier row of question 'q', turn 1, has another answer of 'x'"
+    ):
+        read_battles([jsonl(tmp_path / "b.jsonl", texts, {**texts, "answer_a": "no"})])
+    with pytest.raises(DataError, match=r":2: an earlier row of question 'q', turn 1, has another prompt"):
+        read_battles([jsonl(tmp_path / "c.jsonl", texts, {**texts, "prompt": "How?"})])
+    with pytest.raises(DataError, match="field 'prompt' is missing"):
+        read_battles([jsonl(tmp_path / "d.jsonl", {**texts, "prompt": ""})])
 
 
 def test_a_human_ranking_has_scores_or_ranks(tmp_path: Path) -> None:

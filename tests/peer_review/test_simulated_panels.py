@@ -157,7 +157,7 @@ def test_the_length_of_answers_is_a_coefficient_of_each_judge() -> None:
         judge=judge,
         question=rng.integers(0, 200, rows),
         winner=(rng.random(rows) < 1 / (1 + np.exp(-logit))).astype(float),
-        turn=np.arange(rows),
+        turn=np.arange(1, rows + 1),
         length_a=lengths[0],
         length_b=lengths[1],
     )

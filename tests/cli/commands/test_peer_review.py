@@ -121,3 +121,46 @@ def test_reports_are_written_and_never_replace_an_input(hengwen, battle_file, tm
     assert "Peer review" in (tmp_path / "r.html").read_text("utf-8")
     wrong = hengwen("peer-review", battle_file, "-o", "r.pdf")
     assert (wrong.code, "unknown format of report" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_battles_without_some_texts_are_written_and_read_again(hengwen, tmp_path: Path, suffix: str) -> None:
+    row = {"model_a": "x", "model_b": "y", "winner": "a", "question": "q", "judge": "j"}
+    rows = [{**row, "prompt": "Why?", "answer_a": "because", "answer_b": "so"}, {**row, "model_b": "z"}]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    first = hengwen("peer-review", "f.jsonl", "--battles", f"out.{suffix}", "--json")
+    assert first.code == 0, first.err
+    again = hengwen("peer-review", f"out.{suffix}", "--pairs", "pairs.jsonl", "--json")
+    assert (again.code, again.json) == (0, first.json), again.err
+    assert json.loads((tmp_path / "pairs.jsonl").read_text("utf-8"))["chosen"] == "because"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--budget", "1"), "--budget is for a PLAN; battles are judged already"),
+        (("--judge", "openai/x"), "--judge is for a PLAN"),
+        (("--dry-run",), "--dry-run is for a PLAN"),
+        (("--questions", "question.jsonl"), "--questions needs --pairs"),
+        (("--answers", "x.jsonl"), "--answers needs --pairs"),
+    ],
+    ids=lambda item: item[0] if isinstance(item, tuple) else "",
+)
+def test_options_that_do_not_apply_are_refused(hengwen, battle_file, words, message: str) -> None:
+    done = hengwen("peer-review", battle_file, *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_names_cannot_control_the_terminal(hengwen, tmp_path: Path) -> None:
+    rows = [
+        {"model_a": "x\x1b[2J", "model_b": "y", "winner": "a", "question": number, "judge": "j\x1b[31m"}
+        for number in range(12)
+    ]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (tmp_path / "human.csv").write_text("model,rank\nx\x1b[2J,1\ny,2\nw\x1b[2J,3\n", "utf-8")
+    done = hengwen("peer-review", "f.jsonl", "--human", "human.csv")
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out + done.err
+    assert done.out.count("x\\x1b[2J") == 2  # in the table, and in the note that it won every match
+    assert "not compared: w\\x1b[2J" in done.out

@@ -17,9 +17,26 @@ if TYPE_CHECKING:
 
 
 PLAN_SUFFIXES = (".yaml", ".yml")
+PLAN_OPTIONS = (
+    "opponents",
+    "matches",
+    "store",
+    "judge",
+    "base_url",
+    "concurrency",
+    "limit",
+    "budget",
+    "time_limit",
+    "dry_run",
+    "fresh",
+    "wait",
+    "trust",
+)
+"""Options that apply only if the judges of a plan judge."""
 
 
 def peer_review(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -120,6 +137,7 @@ def peer_review(
     from hengwen.peer_review.report.write import write_review
 
     _check_choices(method, conflict)
+    _refuse_options(context, files, pairs)
     chosen_language = language.choose_language(lang)
     inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
     for target in (pairs, battles):
@@ -202,14 +220,24 @@ def _data(
     from hengwen.cli.peer_review.judge_plan import judge_plan_battles
     from hengwen.peer_review.readers.battle_file import read_battles
 
-    plans = [file for file in files if file.suffix.lower() in PLAN_SUFFIXES]
+    plans = list(filter(_is_plan, files))
     if plans and len(files) > 1:
         raise typer.BadParameter(f"{plans[0]} is a plan, which must be the only argument")
     if plans:
         return judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
-    if plan_options.dry_run:
-        raise typer.BadParameter("--dry-run is for a PLAN; battles cost nothing")
     return read_battles(files), 0
+
+
+def _is_plan(file: Path) -> bool:
+    return file.suffix.lower() in PLAN_SUFFIXES
+
+
+def _refuse_options(context: typer.Context, files: list[Path], pairs: Path | None) -> None:
+    """Refuse options that apply only to plans, or only with ``--pairs``."""
+    if not any(map(_is_plan, files)):
+        options.refuse(context, dict.fromkeys(PLAN_OPTIONS, "is for a PLAN; battles are judged already"))
+    if pairs is None:
+        options.refuse(context, dict.fromkeys(("questions", "answers"), "needs --pairs"))
 
 
 def _check_choices(method: str | None, conflict: str) -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.cli.ui.messages import printable
 from hengwen.peer_review.report import tables
 from hengwen.reports.text.bilingual import Bilingual
 
@@ -32,13 +33,13 @@ def print_review(
         console: Console to print on; by default standard output.
     """
     console = console or Console(highlight=False)
-    console.print(Text(tables.title(review).in_language(language), style="bold"))
+    console.print(Text(printable(tables.title(review).in_language(language)), style="bold"))
     console.print(_table(tables.MODEL_COLUMNS, tables.model_rows(review), language))
     console.print(_table(tables.JUDGE_COLUMNS, tables.judge_rows(review), language))
     for note in review.notes:
-        console.print(Text(f"· {Bilingual(note.zh, note.en).in_language(language)}"))
+        console.print(Text(f"· {printable(Bilingual(note.zh, note.en).in_language(language))}"))
     if human is not None:
-        console.print(Text(tables.human_text(human).in_language(language)))
+        console.print(Text(printable(tables.human_text(human).in_language(language))))
 
 
 def _table(columns: Sequence[Bilingual], rows: Sequence[Sequence[str]], language: Language) -> Table:
@@ -50,5 +51,5 @@ def _table(columns: Sequence[Bilingual], rows: Sequence[Sequence[str]], language
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table

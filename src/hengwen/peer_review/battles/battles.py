@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from hengwen.argument_types import checked_arguments
+from hengwen.stats.rankings.codes import distinct_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +97,8 @@ class Battles:
 
         Raises:
             TypeError: A column is no sequence.
-            ValueError: Columns differ in length or are empty, a value is unknown, a model battles itself, or
-                only one of the two lengths is given.
+            ValueError: Columns differ in length or are empty, a value is unknown, a turn is no whole number
+                from 1, a model battles itself, or only one of the two lengths is given.
 
         Examples:
             >>> battles = Battles.from_columns(model_a=["x", "y"], model_b=["y", "z"], winner=["a", "tie"])
@@ -120,23 +121,23 @@ class Battles:
                 raise ValueError(f"{name} must have {rows} values like model_a, got {_rows(column)}")
         if not rows:
             raise ValueError("there are no battles; pass at least one")
-        models: dict[object, int] = {}
+        models: dict[str, int] = {}
         a, b = _codes(model_a, models), _codes(model_b, models)
-        judges: dict[object, int] = {}
-        questions: dict[object, int] = {}
+        judges: dict[str, int] = {}
+        questions: dict[str, int] = {}
         battles = cls(
-            models=tuple(map(str, models)),
+            models=tuple(models),
             model_a=a,
             model_b=b,
             judge=np.zeros(rows, np.intp) if judge is None else _codes(judge, judges),
-            judges=("judge",) if judge is None else tuple(map(str, judges)),
+            judges=("judge",) if judge is None else tuple(judges),
             question=np.arange(rows) if question is None else _codes(question, questions),
-            questions=tuple(map(str, range(1, rows + 1))) if question is None else tuple(map(str, questions)),
+            questions=tuple(map(str, range(1, rows + 1))) if question is None else tuple(questions),
             outcome=_values("winner", winner, OUTCOMES, (0.0, 0.5, 1.0)),
             first=np.zeros(rows, np.int8)
             if first is None
             else _values("first", first, FIRST, (-1, 0, 1)).astype(np.int8),
-            turn=np.ones(rows, np.intp) if turn is None else np.asarray(turn, np.intp),
+            turn=np.ones(rows, np.intp) if turn is None else _turns(turn),
             length_a=None if length_a is None else _lengths("length_a", length_a),
             length_b=None if length_b is None else _lengths("length_b", length_b),
         )
@@ -162,25 +163,27 @@ def _rows(column: Any) -> int:
     return len(column)
 
 
-def _codes(column: Any, names: dict[object, int]) -> NDArray[np.intp]:
+def _codes(column: Any, names: dict[str, int]) -> NDArray[np.intp]:
     """Return the index of each name; new names are added to ``names`` in the order of their appearance."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and len(column):
-        return _integer_codes(column, names)
+        whole = column.astype(np.int64 if column.dtype.kind == "i" else np.uint64)
+        low = whole.min()
+        keys = (whole - low).astype(np.int64)  # numbers that are far apart wrap around
+        distinct, inverse = distinct_codes(keys, int(whole.max()) - int(low) + 1)
+        numbers = [int(low) + key % (1 << 64) for key in distinct.tolist()]
+        return np.array([names.setdefault(str(number), len(names)) for number in numbers], np.intp)[inverse]
     values = column.tolist() if isinstance(column, np.ndarray) else column
-    return np.array([names.setdefault(value, len(names)) for value in values], np.intp)
+    codes = {value: names.setdefault(str(value), len(names)) for value in dict.fromkeys(values)}
+    return np.array([codes[value] for value in values], np.intp)
 
 
-def _integer_codes(column: NDArray[Any], names: dict[object, int]) -> NDArray[np.intp]:
-    low, high = int(column.min()), int(column.max())
-    if high - low >= max(4 * len(column), 1 << 16):
-        distinct, inverse = np.unique(column, return_inverse=True)
-    else:
-        distinct = np.flatnonzero(np.bincount(column - low)) + low
-        table = np.zeros(high - low + 1, np.intp)
-        table[distinct - low] = np.arange(len(distinct))
-        inverse = table[column - low]
-    codes = np.array([names.setdefault(value, len(names)) for value in distinct.tolist()], np.intp)
-    return np.asarray(codes[inverse])
+def _turns(column: ArrayLike) -> NDArray[np.intp]:
+    turns = np.asarray(column, float)
+    wrong = np.flatnonzero(~((turns >= 1) & (turns == np.floor(turns)) & np.isfinite(turns)))
+    if len(wrong):
+        value = turns[wrong[0]]
+        raise ValueError(f"battle {wrong[0] + 1}: turn must be a whole number from 1, got {value:g}")
+    return turns.astype(np.intp)
 
 
 def _values(name: str, column: Any, known: dict[Any, Any], numbers: tuple[float, ...]) -> NDArray[np.float64]:

@@ -48,12 +48,17 @@ def read_battles(paths: Sequence[Path]) -> BattleFiles:
     Raises:
         DataError: A file cannot be read, a row is wrong, or there is no verdict; the message names file and
             line.
+        ValueError: ``paths`` is empty.
     """
+    if not paths:
+        raise ValueError("there are no files of battles; pass at least one")
     columns = BattleColumns()
     for path in paths:
         _read(path, columns)
     if not columns.winner:
-        raise DataError(f"{paths[0]}: no verdict: the judge failed on all {columns.failures}")
+        raise DataError(
+            f"{paths[0]}: no verdict: the judge failed on all {columns.failures}; judge these battles again"
+        )
     return BattleFiles(
         battles=columns.battles(), failures=columns.failures, prompts=columns.texts, answers=columns.answers
     )

@@ -59,10 +59,24 @@ def add_plain_row(columns: BattleColumns, row: DataRow) -> None:
     first = known_value(row, "first", FIRST) if row.values.get("first") else 0
     lengths = (_length(row, "length_a"), _length(row, "length_b")) if "length_a" in row.values else (0.0, 0.0)
     columns.add(question, turn, row.text("judge", "judge"), models, winner, first, lengths)
-    if "answer_a" in row.values:
-        columns.texts[question, turn] = row.required_text("prompt")
-        for name, model in zip(("answer_a", "answer_b"), models, strict=True):
-            columns.answers[question, turn, model] = row.text(name)
+    texts = {model: row.text(name) for name, model in zip(("answer_a", "answer_b"), models, strict=True)}
+    if any(texts.values()):
+        _add_texts(columns, row, (question, turn), texts)
+
+
+def _add_texts(columns: BattleColumns, row: DataRow, item: tuple[str, int], texts: Mapping[str, str]) -> None:
+    """Add the prompt and the answers of a row, of which one may be missing.
+
+    Raises:
+        DataError: The prompt is missing, or an earlier row has another text in its place.
+    """
+    earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
+    prompt = row.required_text("prompt")
+    if columns.texts.setdefault(item, prompt) != prompt:
+        row.fail(f"{earlier} prompt; give every prompt a question or a turn of its own")
+    for model, text in texts.items():
+        if text and columns.answers.setdefault((*item, model), text) != text:
+            row.fail(f"{earlier} answer of {model!r}; give every answer a question or a turn of its own")
 
 
 def check_names(row: DataRow) -> None:
@@ -96,7 +110,8 @@ def plain_rows(
     Args:
         battles: The battles.
         prompts: Prompt of each question and turn, if it is known.
-        answers: Answer to each question and turn by each model, if it is known.
+        answers: Answer to each question and turn by each model, if it is known. A row has texts only if the
+            prompt and both answers are known.
     """
     names = {1.0: "a", 0.0: "b", 0.5: "tie"}
     firsts = {value: name for name, value in FIRST.items()}
@@ -114,10 +129,7 @@ def plain_rows(
         }
         if battles.length_a is not None and battles.length_b is not None:
             row |= {"length_a": float(battles.length_a[index]), "length_b": float(battles.length_b[index])}
-        if item in prompts:
-            row |= {
-                "prompt": prompts[item],
-                "answer_a": answers[*item, model_a],
-                "answer_b": answers[*item, model_b],
-            }
+        a, b = answers.get((*item, model_a)), answers.get((*item, model_b))
+        if item in prompts and a is not None and b is not None:
+            row |= {"prompt": prompts[item], "answer_a": a, "answer_b": b}
         yield row
