@@ -67,6 +67,7 @@ class CheckpointRun:
             is_running = await self._is_running(earlier)
             run = self._begin(earlier, new_id, run_hash, tasks, is_running=is_running)
             context.run_id = run.id  # calls are recorded under the resumed run
+            self._resources.run_ids.add(run.id)
             if self._sharing is not None:
                 context.sharing = await self._sharing.join(run, context, sql_ledger)
             ledger.begin(run)
@@ -143,7 +144,9 @@ class CheckpointRun:
             earlier,
             run_hash,
             fresh=self._options.fresh,
-            has_anchors=bool(suite.anchors) and not is_running,
+            has_anchors=bool(suite.anchors)
+            and not is_running
+            and earlier.id not in self._resources.run_ids,  # a later round of this command
         ):
             if earlier is not None and is_running and self._sharing is not None:
                 raise self._sharing.busy_error(earlier)

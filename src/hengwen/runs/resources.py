@@ -92,6 +92,8 @@ class RunResources:
         self.store = store
         self.options = options
         self.started_at = datetime.now(UTC)
+        self.run_ids: set[str] = set()
+        """Ids of the runs that this command has begun or resumed."""
         self.stopping = asyncio.Event()
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends

@@ -151,20 +151,30 @@ def test_answers_are_generated_in_one_round_and_judged_in_the_next(judged, run, 
     assert len(list(store.rows([stored]))) == 4 * 6
 
 
+@pytest.fixture
+def anchored(judged, tmp_path: Path):
+    """Return a function that writes a plan with one anchor, which equals the answer of checkpoint a."""
+
+    def write(count: int, **options):
+        anchor = {
+            "task": "t",
+            "id": "q0",
+            "checkpoint": "a",
+            "input": "第0个问题",
+            "output": "这是a的第0个回答。",
+            "score": "persona_generic.level",
+            "value": 1,
+        }
+        (tmp_path / "anchors.jsonl").write_text(json.dumps(anchor, ensure_ascii=False) + "\n", "utf-8")
+        return judged(count, more={"anchors": "anchors.jsonl"}, **options)
+
+    return write
+
+
 def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
-    judged, run, store, batch_server, tmp_path: Path
+    anchored, run, store, batch_server
 ) -> None:
-    plan = judged(1, more={"anchors": "anchors.jsonl"})
-    anchor = {
-        "task": "t",
-        "id": "q0",
-        "checkpoint": "a",
-        "input": "第0个问题",
-        "output": "这是a的第0个回答。",
-        "score": "persona_generic.level",
-        "value": 1,
-    }
-    (tmp_path / "anchors.jsonl").write_text(json.dumps(anchor, ensure_ascii=False) + "\n", "utf-8")
+    plan = anchored(1)
     for _ in range(2):
         (stored,) = run(plan).runs
         names = {row.outcome.name for row in store.rows([stored])}
@@ -172,6 +182,18 @@ def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
     # the first run judges the answer and the anchor, which are equal; the second run only the anchor
     assert [len(batch) for batch in batch_server.inputs] == [2, 1]
     assert len(set(batch_server.sent)) == 3
+
+
+def test_later_rounds_do_not_judge_the_anchors_of_a_finished_checkpoint_again(
+    anchored, run, store, batch_server
+) -> None:
+    lines = iter([unparseable])
+    batch_server.line_of = lambda request, number: next(lines, good)(request, number)
+    plan = anchored(1, checkpoints=("a", "b"))
+    batch_server.on_request = lambda method, path: b"" if len(batch_server.batches) > 2 else None
+    result = run(plan)
+    assert [stored.status for stored in result.runs] == ["finished", "finished"]
+    assert [len(batch) for batch in batch_server.inputs] == [4, 1]
 
 
 def test_a_backend_that_opts_out_is_called_at_once(judged, run, batch_server) -> None:
