@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from batch_server import answered, completion, good, verdict
 
-from hengwen import Score, run_plan
+from hengwen import Score, StoreError, run_plan
+from hengwen.runs.batch.queue import BatchQueue
 
 
 @pytest.fixture
@@ -39,6 +40,30 @@ def test_an_export_has_the_lines_of_the_batch_api_and_sends_nothing(exported, ba
         assert request["body"]["model"] == "tiny"
         assert len(request["custom_id"]) == 64
     assert batch_server.requests == []
+
+
+def test_a_folder_that_cannot_be_written_stops_the_export(judged, run, store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StoreError, match=r"file/out/judge-.*\.jsonl: "):
+        run(judged(2), action="export", folder=tmp_path / "file" / "out")
+    assert store.batches("p").files() == []
+
+
+def test_an_export_that_is_stopped_leaves_no_file(
+    judged, run, store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, out = BatchQueue.add, tmp_path / "out"
+
+    def stop_at_the_third(queue, *arguments):
+        if queue.collected == 2:
+            raise StoreError("the database is gone")
+        add(queue, *arguments)
+
+    monkeypatch.setattr(BatchQueue, "add", stop_at_the_third)
+    with pytest.raises(StoreError, match="the database is gone"):
+        run(judged(3), action="export", folder=out, max_requests=1)
+    assert list(out.iterdir()) == []
+    assert store.batches("p").files() == []
 
 
 def test_imported_replies_give_the_scores(exported, run, store, batch_server, tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.errors import StoreError
 from hengwen.records import Attempt, Usage
 from hengwen.runs.batch.options import MAX_BYTES, MAX_REQUESTS, BatchOptions
 from hengwen.runs.batch.queue import BatchQueue, Limits
@@ -106,6 +110,66 @@ def test_roles_have_files_of_their_own(queue) -> None:
     )
     calls.seal()
     assert sizes(calls) == [1, 1]
+
+
+class FullDisk(io.RawIOBase):
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("buffer_size", [1, 1_000], ids=["add", "seal"])
+def test_a_full_disk_is_an_error_of_the_run_and_leaves_no_file(
+    queue, monkeypatch: pytest.MonkeyPatch, buffer_size: int
+) -> None:
+    def full(descriptor: int, mode: str) -> io.BufferedWriter:
+        os.close(descriptor)
+        return io.BufferedWriter(FullDisk(), buffer_size)
+
+    monkeypatch.setattr("hengwen.runs.batch.queue.os.fdopen", full)
+    calls = queue()
+    with pytest.raises(StoreError, match=r"judge-x-001\.jsonl: No space left on device"):  # noqa: PT012
+        calls.add("judge", b"123456789\n", call(1), Usage(), 0.0)
+        calls.seal()
+    assert calls.store.files("ready") == []
+    calls.close()
+    assert list(calls.folder.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_opened_leaves_no_row(queue, tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("not a folder")
+    calls = queue()
+    with pytest.raises(StoreError, match=r"judge-x-001\.jsonl: "):
+        calls.add("judge", b"\n", call(1), Usage(), 0.0)
+    assert calls.store.files() == []
+
+
+def test_discarded_calls_give_back_the_cost_of_open_and_sealed_files(queue) -> None:
+    calls = queue(requests=2)
+    for number in range(3):
+        calls.add("judge", b"\n", call(number), Usage(), 0.5)
+    assert calls.discard() == 1.5
+    assert calls.store.files() == []
+    assert not calls.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [
+        ("openai/gpt-4o-mini", "openai-gpt-4o-mini-x-001.jsonl"),
+        ("../x", "x-x-001.jsonl"),
+        ("--judge", "judge-x-001.jsonl"),
+        ("裁判", "裁判-x-001.jsonl"),
+    ],
+)
+def test_the_name_of_a_file_stays_in_its_folder(store, tmp_path: Path, backend: str, name: str) -> None:
+    bounds = Limits(requests=9, bytes=999)
+    calls = BatchQueue(store.batches("p"), {backend: bounds}, tmp_path / "files", "x")
+    calls.add(backend, b"\n", call(1), Usage(), 0.0)
+    calls.seal()
+    assert [path.name for path in (tmp_path / "files").iterdir()] == [name]
 
 
 @pytest.mark.slow

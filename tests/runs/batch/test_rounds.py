@@ -220,6 +220,12 @@ def test_a_small_round_is_sent_at_once_if_the_user_says_so(
     assert all(isinstance(row.outcome, Score) for row in store.rows([stored]))
 
 
+def test_calls_of_a_small_round_are_not_counted_twice_in_the_budget(judged, run, batch_server) -> None:
+    plan = judged(4, price={"input": 0, "output": 1e6}, params={"max_tokens": 20})
+    result = run(plan, online_below=9, budget=80)  # 10 for each call in a file, 20 for each single call
+    assert (batch_server.chats, result.out_of_budget, result.failures) == (4, False, {})
+
+
 def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, batch_server) -> None:
     plan = judged(2)
     batch_server.on_request = lambda method, path: (

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hengwen.errors import StoreError
 from hengwen.store.batches import BatchFile
 from hengwen.store.call_key_filter import CallKeyFilter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from io import BufferedWriter
     from pathlib import Path
 
@@ -147,6 +151,9 @@ class BatchQueue:
             call: The call; its ``batch_id`` is set here.
             expected: Estimated usage of the call.
             cost: Estimated cost of the call.
+
+        Raises:
+            StoreError: The file cannot be written.
         """
         key = (backend, call.attempt.role)
         open_file = self._open.get(key)
@@ -159,7 +166,8 @@ class BatchQueue:
                 open_file = None
         if open_file is None:
             open_file = self._open[key] = self._start(backend)
-        open_file.add(line, replace(call, batch_id=open_file.file.id), expected, cost)
+        with file_errors(self.path(open_file.file)):
+            open_file.add(line, replace(call, batch_id=open_file.file.id), expected, cost)
         self.collected += 1
         if len(open_file.calls) >= CALLS_PER_COMMIT:
             self._commit(open_file)
@@ -174,20 +182,31 @@ class BatchQueue:
             shard=self._numbers["shard"],
             created=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        self.store.save(file)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path(file), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        return _OpenFile(file, os.fdopen(descriptor, "wb"))
+        path = self.path(file)
+        with file_errors(path):
+            path.parent.mkdir(
+                mode=0o700 if self.folder == self.spool else 0o777, parents=True, exist_ok=True
+            )
+            content = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+        open_file = _OpenFile(file, content)
+        try:
+            self.store.save(file)
+        except BaseException:
+            self._delete_unsealed(open_file)
+            raise
+        return open_file
 
     def _commit(self, open_file: _OpenFile) -> None:
         self.store.add(list(open_file.calls.values()))
         open_file.calls = {}
 
     def _seal(self, key: tuple[str, str], state: BatchState) -> None:
-        open_file = self._open.pop(key)
+        open_file = self._open[key]
         self._commit(open_file)
-        open_file.content.close()
+        with file_errors(self.path(open_file.file)):
+            open_file.content.close()
         self.store.save(replace(open_file.file, state=state, runs=",".join(open_file.runs)))
+        del self._open[key]
 
     def seal(self, state: BatchState = "ready") -> None:
         """Finish all files: from now on they are complete, and the store has their calls.
@@ -203,11 +222,10 @@ class BatchQueue:
 
     def discard(self) -> float:
         """Delete the files that were not sent, with their calls; return their estimated cost."""
-        for open_file in self._open.values():
-            open_file.content.close()
-        self._open = {}
+        cost = sum(open_file.file.cost for open_file in self._open.values())  # the store has it after the seal
+        self.close()
         self.missing = self.collected
-        return sum(self.remove(file) for file in self.store.files("collecting", "ready"))
+        return cost + sum(self.remove(file) for file in self.store.files("collecting", "ready"))
 
     def remove(self, file: BatchFile) -> float:
         """Delete a file that was not sent, with its calls; return its estimated cost."""
@@ -216,17 +234,34 @@ class BatchQueue:
         return file.cost
 
     def delete_content(self, file: BatchFile) -> None:
-        """Delete a file that a run would have sent; delete its folder if it is empty then."""
-        (self.spool / _name_of(file)).unlink(missing_ok=True)
+        """Delete a file that was to be sent or exported; delete the folder of runs if it is empty then."""
+        for folder in {self.folder, self.spool}:
+            (folder / _name_of(file)).unlink(missing_ok=True)
         if self.spool.is_dir() and not any(self.spool.iterdir()):
             self.spool.rmdir()
 
     def close(self) -> None:
-        """Close the files that are being written; the next run deletes them."""
+        """Delete the files that are being written; the next run deletes their calls."""
         for open_file in self._open.values():
-            open_file.content.close()
+            self._delete_unsealed(open_file)
         self._open = {}
+
+    def _delete_unsealed(self, open_file: _OpenFile) -> None:
+        with suppress(OSError):  # the disk may be full
+            open_file.content.close()
+        self.path(open_file.file).unlink(missing_ok=True)
 
 
 def _name_of(file: BatchFile) -> str:
-    return f"{file.backend}-{file.id}.jsonl"
+    return re.sub(r"[^\w.]+", "-", f"{file.backend}-{file.id}").strip("-.") + ".jsonl"
+
+
+@contextmanager
+def file_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of a file of requests or replies into a StoreError, which stops the run."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from None

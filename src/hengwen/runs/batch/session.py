@@ -241,7 +241,11 @@ class BatchSession:
             self._open_submissions()
         self.check_none_open()
         self._give_up_unsent()
-        result = await self._pass(evaluate)
+        try:
+            result = await self._pass(evaluate)
+        except BaseException:
+            self.queue.discard()  # files of an export that did not end would look like those of a whole one
+            raise
         self.queue.seal("exported")
         return result
 
