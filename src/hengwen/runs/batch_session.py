@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.engine.budget import Price
+from hengwen.records import digest
 from hengwen.runs.batch.backend import BatchedBackend
 from hengwen.runs.batch.estimate import DryBatchQueue
 from hengwen.runs.batch.options import BatchOptions
@@ -51,12 +52,13 @@ def batch_session(resources: RunResources) -> BatchSession | None:
     tokens = {name: resources.specs[name].batch_tokens for name in clients}
     limits = {name: Limits.of(options.batch or BatchOptions(), tokens[name]) for name in clients}
     batch = options.batch
-    folder = _spool(store.path) if batch is None or batch.folder is None else batch.folder
+    spool = _spool(store.path, resources.store.name, plan.name)
+    folder = spool if batch is None or batch.folder is None else batch.folder
     if options.dry:
         queue: BatchQueue = DryBatchQueue(store, limits, folder)
     else:
         prefix = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        queue = BatchQueue(store, limits, folder, prefix, _spool(store.path))
+        queue = BatchQueue(store, limits, folder, prefix, spool)
     return BatchSession(options.batch, queue, backends, clients, tokens, resources.budget, resources.stopping)
 
 
@@ -69,12 +71,14 @@ def batch_price(spec: BackendSpec) -> Price | None:
     return Price(input=DISCOUNT * spec.price.input, output=DISCOUNT * spec.price.output)
 
 
-def _spool(path: Path | None) -> Path:
+def _spool(path: Path | None, store: str, plan: str) -> Path:
     """Return the folder of the files that are sent: beside the store, because that disk has room for them.
 
     Args:
         path: File of a SQLite store; None for other databases.
+        store: Name of the store.
+        plan: Name of the plan.
     """
-    if path is None:
-        return Path(tempfile.gettempdir()) / f"hengwen-{secrets.token_hex(4)}.batches"
+    if path is None:  # the same folder for the same plan, so that the next command deletes what a crash left
+        return Path(tempfile.gettempdir()) / f"hengwen-{digest(store, plan)[:16]}.batches"
     return path.with_name(f"{path.name}.batches")

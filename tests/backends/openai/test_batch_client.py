@@ -56,10 +56,11 @@ async def test_a_file_becomes_a_batch_and_its_replies(
     )
     assert (await client.retrieve(created.id)).status == "in_progress"
     ended = await client.retrieve(created.id)
-    assert (ended.status, ended.is_final, ended.total, ended.completed) == ("completed", True, 1, 1)
+    assert (ended.status, ended.is_final, ended.completed) == ("completed", True, 1)
     assert ended.error_file_id == ""
     await client.download(ended.output_file_id, tmp_path / "out")
     assert (tmp_path / "out").read_text("utf-8") == "a reply\n"
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o600
 
 
 async def test_lists_are_read_page_by_page(

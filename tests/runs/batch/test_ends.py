@@ -116,8 +116,6 @@ def test_unknown_repeated_and_truncated_lines_are_skipped_with_a_warning(
     def spoil(lines):
         if len(lines) < 4:
             return lines
-        stranger = lines[0].replace('"custom_id": "', '"custom_id": "f')
-        assert stranger != lines[0]
         stranger = json.dumps({**json.loads(lines[0]), "custom_id": "f" * 64})
         return [*lines[:3], lines[0], stranger, "[]", "", lines[3][: len(lines[3]) // 2]]
 
@@ -175,8 +173,27 @@ def test_the_enqueued_token_limit_is_a_wait(judged, run, store, batch_server) ->
     assert len(batch_server.batches) == 3  # two were refused, and one was accepted
     assert len({batch["input_file_id"] for batch in batch_server.batches.values()}) == 1
     assert len(batch_server.sent) == 2
-    assert "1 open batch: 0 of 0 calls done; 1 wait for room in the provider's queue" in told
+    waits = [sentence for sentence in told if "1 wait for room in the provider's queue" in sentence]
+    assert "Enqueued token limit reached for tiny.; if nothing else is enqueued, set batch_tokens" in waits[0]
+    assert told[-1].endswith("calls done")  # no word about the limit once the batch is accepted
     assert not any(attempt.status != "ok" for attempt in store.attempts(stored))
+
+
+@pytest.mark.parametrize("stop_at", ["1 open batch", "wait for room"], ids=["created", "uploaded"])
+def test_a_file_that_exceeds_the_limit_of_the_account_is_replaced_by_smaller_ones(
+    judged, run, store, batch_server, stop_at: str
+) -> None:
+    def stop(sentence: str) -> None:
+        if stop_at in sentence:
+            raise KeyboardInterrupt
+
+    batch_server.token_limit = 10**9
+    with pytest.raises(KeyboardInterrupt):
+        run(judged(3), report=stop)
+    batch_server.token_limit = 1 if stop_at == "1 open batch" else 0  # the first answer about the open batch
+    (stored,) = run(judged(3, batch_tokens=1)).runs
+    assert [len(batch) for batch in batch_server.inputs] == [1, 1, 1]
+    assert all(scores(store, stored))
 
 
 def test_a_refusal_for_too_many_batches_is_a_wait(judged, run, store, batch_server) -> None:
@@ -324,65 +341,6 @@ def test_a_budget_that_the_replies_leave_room_in_is_used_in_the_next_round(judge
     assert [len(batch) for batch in batch_server.inputs] == [2, 2]
     assert not result.out_of_budget
     assert result.failures == {}
-
-
-def test_a_batch_whose_state_cannot_be_read_for_a_while_is_asked_for_again(
-    judged, run, store, batch_server
-) -> None:
-    failures = iter(range(15))
-    batch_server.on_request = lambda method, path: (
-        b"" if method == "GET" and path.startswith("/batches/") and next(failures, None) is not None else None
-    )
-    sentences: list[str] = []
-    (stored,) = run(judged(1), report=sentences.append).runs
-    assert all(scores(store, stored))
-    assert any("no usable answer from" in sentence for sentence in sentences)
-
-
-def test_replies_that_come_after_the_end_of_their_batch_are_awaited(judged, run, store, batch_server) -> None:
-    original, delays = batch_server.advance, iter(range(3))
-
-    def late(batch):
-        ended = original(batch)
-        if ended["status"] == "completed" and next(delays, None) is not None:
-            return {**ended, "output_file_id": None}
-        return ended
-
-    batch_server.advance = late
-    (stored,) = run(judged(2)).runs
-    assert all(scores(store, stored))
-    assert len(batch_server.sent) == 2
-
-
-def test_calls_whose_replies_the_provider_has_deleted_are_sent_again(
-    judged, run, store, batch_server
-) -> None:
-    original = batch_server.finish
-
-    def lose_the_first(batch, status):
-        ended = original(batch, status)
-        if len(batch_server.batches) == 1:
-            ended["output_file_id"] = "file-deleted"
-        return ended
-
-    batch_server.finish = lose_the_first
-    result = run(judged(2))
-    assert all(scores(store, result.runs[0]))
-    assert len(batch_server.sent) == 4
-    assert "file file-deleted is lost: the endpoint answered 404" in result.warnings[0]
-
-
-def test_a_batch_that_the_provider_does_not_know_can_be_given_up(judged, run, store, batch_server) -> None:
-    plan = judged(1)
-    batch_server.on_request = lambda method, path: b"" if path.endswith("/content") else None
-    with pytest.raises(BackendError):
-        run(plan)
-    batch_server.on_request = lambda method, path: None
-    batch_server.batches.clear()
-    with pytest.raises(BackendError, match="404"):
-        run(plan)
-    assert "is given up" in run(plan, action="cancel").warnings[0]
-    assert run(plan).runs[0].status == "finished"
 
 
 def test_a_time_limit_leaves_the_batch_running(judged, store, batch_server) -> None:

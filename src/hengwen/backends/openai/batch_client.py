@@ -7,6 +7,7 @@ that creates a batch may only be repeated after a look at the list of batches.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from hengwen.errors import BackendError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
     from httpx2 import Request as HttpRequest
 
@@ -49,7 +51,6 @@ class RemoteBatch:
     """(code, message) of each reason why the input file was refused."""
     completed: int = 0
     failed: int = 0
-    total: int = 0
 
     @property
     def is_final(self) -> bool:
@@ -173,8 +174,8 @@ class BatchClient:
                 yield RemoteFile(file_id, _text(file.filename), _count(file.bytes))
 
     async def download(self, file_id: str, path: Path) -> None:
-        """Write the content of a file to a path, without reading it into memory as a whole."""
-        with self._errors(), path.open("wb") as target:
+        """Write the content of a file to a path that only the user can read, a part at a time."""
+        with self._errors(), _open_private(path) as target:
             async with self._client.files.with_streaming_response.content(file_id) as response:
                 async for chunk in response.iter_bytes(CHUNK):
                     target.write(chunk)
@@ -203,7 +204,6 @@ class BatchClient:
             ),
             completed=_count(getattr(counts, "completed", 0)),
             failed=_count(getattr(counts, "failed", 0)),
-            total=_count(getattr(counts, "total", 0)),
         )
 
     @contextmanager
@@ -230,6 +230,10 @@ class BatchClient:
             cause: BaseException = error.__cause__ or error
             words = redact(str(cause), self._secrets) or type(cause).__name__
             raise BackendError(f"no usable answer from {self.endpoint}: {words}", retryable=True) from None
+
+
+def _open_private(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb")
 
 
 async def _remove_platform_headers(request: HttpRequest) -> None:

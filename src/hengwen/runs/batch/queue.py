@@ -184,9 +184,10 @@ class BatchQueue:
         )
         path = self.path(file)
         with file_errors(path):
-            path.parent.mkdir(
-                mode=0o700 if self.folder == self.spool else 0o777, parents=True, exist_ok=True
-            )
+            if self.folder == self.spool:
+                make_private_folder(self.folder)
+            else:
+                self.folder.mkdir(parents=True, exist_ok=True)
             content = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
         open_file = _OpenFile(file, content)
         try:
@@ -222,7 +223,9 @@ class BatchQueue:
 
     def discard(self) -> float:
         """Delete the files that were not sent, with their calls; return their estimated cost."""
-        cost = sum(open_file.file.cost for open_file in self._open.values())  # the store has it after the seal
+        cost = sum(
+            open_file.file.cost for open_file in self._open.values()
+        )  # the store has it after the seal
         self.close()
         self.missing = self.collected
         return cost + sum(self.remove(file) for file in self.store.files("collecting", "ready"))
@@ -254,6 +257,17 @@ class BatchQueue:
 
 def _name_of(file: BatchFile) -> str:
     return re.sub(r"[^\w.]+", "-", f"{file.backend}-{file.id}").strip("-.") + ".jsonl"
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder that only the user can read, if it does not exist.
+
+    Raises:
+        StoreError: The folder belongs to another user, who could replace the files in it.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix" and folder.lstat().st_uid != os.getuid():
+        raise StoreError(f"{folder}: belongs to another user; delete it")
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import BackendError, ConfigError
 from hengwen.runs.batch.backend import BatchBackend
 from hengwen.runs.batch.estimate import DryBatchBackend, DryBatchQueue, FileCounts
+from hengwen.runs.batch.progress import describe
 from hengwen.runs.batch.replies import ReplyCounts, record_replies
-from hengwen.runs.batch.submission import Progress, Submission
+from hengwen.runs.batch.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.runs.batch.backend import BatchedBackend
     from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.batch.progress import Progress
     from hengwen.runs.batch.queue import BatchQueue
     from hengwen.store.batches import CallHead
 
@@ -113,7 +115,7 @@ class BatchSession:
             await self._cancel()
             return None
         if action == "online":
-            self.check_none_open()
+            self._check_none_open()
             result = await self._pass(evaluate)
             self._store.forget()
             return result
@@ -164,6 +166,7 @@ class BatchSession:
 
         Raises:
             CancelledError: The session was stopped.
+            BackendError: The provider does not know the batches that are left.
         """
         from tenacity import AsyncRetrying, retry_if_result, wait_fixed
 
@@ -175,11 +178,17 @@ class BatchSession:
             if self._stopping.is_set():
                 return True
             states = [await each() for each in advances]
-            words = _describe(states)
+            words = describe(states)
             if words and words != last and self._options is not None and self._options.report is not None:
                 self._options.report(words)
             last = words
-            return any(state.open for state in states)
+            number, lost = (
+                sum(state.open for state in states),
+                [each for state in states for each in state.lost],
+            )
+            if lost and number == len(lost):
+                raise BackendError(lost[0])
+            return number > 0
 
         is_open: bool = await AsyncRetrying(
             retry=retry_if_result(bool),
@@ -214,7 +223,7 @@ class BatchSession:
             )
         return list(self._submissions.values())
 
-    def check_none_open(self) -> None:
+    def _check_none_open(self) -> None:
         """Check that no batch is open at a provider, because its calls would be paid for twice.
 
         Raises:
@@ -239,7 +248,7 @@ class BatchSession:
     async def _export(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
         if not self._backends:
             self._open_submissions()
-        self.check_none_open()
+        self._check_none_open()
         self._give_up_unsent()
         try:
             result = await self._pass(evaluate)
@@ -318,15 +327,3 @@ class BatchSession:
         self.queue.close()
         for submission in self._submissions.values():
             await submission.close()
-
-
-def _describe(states: list[Progress]) -> str:
-    """Return the state of open batches in words; "" if none is open."""
-    batches, waiting = sum(state.open for state in states), sum(state.waiting for state in states)
-    if not batches:
-        return ""
-    completed, total = sum(state.completed for state in states), sum(state.total for state in states)
-    words = f"{batches} open {'batch' if batches == 1 else 'batches'}: {completed:,} of {total:,} calls done"
-    problems = [f"{waiting} wait for room in the provider's queue"] if waiting else []
-    problems += [state.problem for state in states if state.problem]
-    return "; ".join([words, *problems])

@@ -7,13 +7,16 @@ done but not recorded in the provider's lists of files and batches.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from hengwen._internal.retries import retrying
-from hengwen.backends.openai.batch_client import MissingError
+from hengwen.backends.openai.batch_client import TOKEN_LIMIT_CODE, MissingError
 from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import BackendError
+from hengwen.runs.batch.progress import Progress
+from hengwen.runs.batch.queue import file_errors, make_private_folder
 from hengwen.runs.batch.replies import ReplyCounts, record_replies
 
 if TYPE_CHECKING:
@@ -34,26 +37,10 @@ MAX_METADATA = 512
 """Maximum number of characters of a text in the metadata."""
 MAX_SKIPPED = 16
 """Maximum number of rounds of polling before a batch that found no room is sent again."""
-MAX_UNKNOWN = 20
-"""Number of rounds of polling in a row in which the state of a batch may be unknown."""
+MAX_UNKNOWN = 20 * 60
+"""Seconds for which the state or the replies of a batch may be missing."""
 DOWNLOADS = 2
 """Number of times that a file with unreadable lines is downloaded."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """The batches of one backend after a round of polling."""
-
-    open: int
-    """Number of batches that have not ended."""
-    waiting: int
-    """Number of those that wait for room in the provider's queue."""
-    completed: int
-    """Number of calls of open batches that have a reply."""
-    total: int
-    """Number of calls of open batches."""
-    problem: str = ""
-    """Why the state of a batch is unknown."""
 
 
 class Submission:
@@ -66,6 +53,7 @@ class Submission:
         budget: Limit of the cost of calls.
         stopping: When this event is set, no file is uploaded any more, and no call is repeated later.
         tokens: Maximum number of estimated tokens in batches that have not ended; None for no limit.
+        clock: Time in seconds.
     """
 
     def __init__(
@@ -76,6 +64,8 @@ class Submission:
         budget: Budget,
         stopping: asyncio.Event,
         tokens: int | None,
+        *,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._client = client
         self._backend = backend
@@ -86,7 +76,11 @@ class Submission:
         self._tokens = tokens
         self._backoff = 0
         self._skip = 0
-        self._unknown = 0
+        self._clock = clock
+        self._unknown_since: dict[str, float] = {}
+        """When the state or the replies of a batch were first missing, by the id of its file."""
+        self._too_large = ""
+        """Why a file was refused although no other batch of the backend was open."""
         self.warnings: list[str] = []
         self.cancelled: list[str] = []
         """Ids of batches that were cancelled at the provider."""
@@ -117,6 +111,13 @@ class Submission:
         uploaded = self._files("uploaded")
         if uploaded:
             await self._retried(self._adopt_batches, uploaded)
+        for file in self._files("uploaded"):
+            if self._exceeds_tokens(file):
+                self._queue.remove(file)
+
+    def _exceeds_tokens(self, file: BatchFile) -> bool:
+        """Return whether a file is larger than the present limit, which was set after it was written."""
+        return self._tokens is not None and file.requests > 1 and file.input_tokens > self._tokens
 
     async def _adopt_files(self, ready: dict[str, BatchFile]) -> None:
         async for remote in self._client.files():
@@ -152,33 +153,83 @@ class Submission:
             self._queue.delete_content(file)
 
     async def advance(self) -> Progress:
-        """Start batches for which there is room, and collect the replies of batches that have ended."""
+        """Start batches for which there is room, and collect the replies of batches that have ended.
+
+        Raises:
+            BackendError: The state or the replies of a batch are missing for too long.
+        """
         completed = total = ended = 0
-        problem = ""
-        for file in self._files("created"):
+        problems: list[str] = []
+        lost: list[str] = []
+        created = self._files("created")
+        for file in created:
             try:
                 remote = await self._client.retrieve(file.remote_id)
-            except BackendError as error:
-                if not error.retryable or self._unknown >= MAX_UNKNOWN:
-                    raise
-                problem = str(error)
+            except MissingError:
+                lost.append(
+                    f"batch {file.remote_id} is unknown to the provider; give it up with --batch cancel"
+                )
                 continue
+            except BackendError as error:
+                if not error.retryable or self._is_unknown_for_long(file):
+                    raise
+                problems.append(str(error))
+                continue
+            if remote.lacks_replies and remote.is_final:
+                problems.append(f"batch {remote.id} has ended, and its replies are not there yet")
+                if self._is_unknown_for_long(file):
+                    raise BackendError(
+                        f"{problems[-1]}; the same command looks for them again, --batch cancel gives them up"
+                    )
+                continue
+            self._unknown_since.pop(file.id, None)
             if remote.exceeds_token_limit:
-                self._store.save(replace(file, state="uploaded", remote_id=""))
-                self._wait_for_room()
-            elif remote.lacks_replies and remote.is_final and self._unknown < MAX_UNKNOWN:
-                problem = f"batch {remote.id} has ended, and its replies are not there yet"
+                self._refuse(file, remote, is_alone=len(created) == 1)
             elif remote.is_final:
-                await self.collect(file, remote)
+                await self._collect(file, remote)
                 ended += 1
             else:
                 completed += remote.completed + remote.failed
                 total += file.requests
-        self._unknown = self._unknown + 1 if problem else 0
+                if remote.status != "validating":
+                    self._too_large = ""
         await self._start_batches(has_room=ended > 0)
         waiting = len(self._files("uploaded"))
         number = waiting + len(self._files("created"))
-        return Progress(open=number, waiting=waiting, completed=completed, total=total, problem=problem)
+        problem = "; ".join([*lost, *problems, *filter(None, [self._too_large])])
+        return Progress(
+            open=number,
+            waiting=waiting,
+            completed=completed,
+            total=total,
+            problem=problem,
+            lost=tuple(lost),
+        )
+
+    def _is_unknown_for_long(self, file: BatchFile) -> bool:
+        now = self._clock()
+        return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
+
+    def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
+        """Let a file wait whose batch was refused for the token limit, or give it up for smaller files.
+
+        Args:
+            file: The file.
+            remote: The refused batch.
+            is_alone: Whether no other batch of the backend was open.
+        """
+        if self._exceeds_tokens(file):
+            self._budget.reserved -= self._reserved(file)
+            self._queue.remove(file)
+            return
+        self._store.save(replace(file, state="uploaded", remote_id=""))
+        self._wait_for_room()
+        if is_alone:
+            reason = next(message for code, message in remote.errors if code == TOKEN_LIMIT_CODE)
+            self._too_large = (
+                f"batch {remote.id} was refused: {reason or TOKEN_LIMIT_CODE}; if nothing else is enqueued, "
+                f"set batch_tokens of backend {self._backend.name!r}, then start the same command again"
+            )
 
     def _wait_for_room(self) -> None:
         self._backoff = min(2 * self._backoff or 1, MAX_SKIPPED)
@@ -220,7 +271,7 @@ class Submission:
                     raise
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
-    async def collect(self, file: BatchFile, remote: RemoteBatch, *, again: bool = True) -> ReplyCounts:
+    async def _collect(self, file: BatchFile, remote: RemoteBatch, *, again: bool = True) -> None:
         """Write the replies of an ended batch to the store, and count their cost.
 
         Args:
@@ -243,16 +294,17 @@ class Submission:
             self._store.end(file, status=status, message=message, state=state)
         else:
             self._store.void(file)
-        return counts
 
     async def _download(self, file: BatchFile, remote: RemoteBatch) -> ReplyCounts:
         counts = ReplyCounts()
         path = self._queue.path(file).with_suffix(".replies")
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            with file_errors(path):
+                make_private_folder(path.parent)
             for file_id in filter(None, (remote.output_file_id, remote.error_file_id)):
                 try:
-                    await self._retried(self._client.download, file_id, path)
+                    with file_errors(path):
+                        await self._retried(self._client.download, file_id, path)
                 except MissingError as error:  # the provider deletes files after some weeks
                     self.warnings.append(f"batch {remote.id}: file {file_id} is lost: {error}")
                 else:
@@ -282,7 +334,7 @@ class Submission:
         for file in self._files("created"):
             remote = await self._retried(self._client.retrieve, file.remote_id)
             if remote.is_final:
-                await self.collect(file, remote, again=False)
+                await self._collect(file, remote, again=False)
         return Progress(open=len(self._files("created")), waiting=0, completed=0, total=0)
 
     def hold_budget(self) -> None:
