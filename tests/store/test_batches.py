@@ -128,9 +128,33 @@ def test_a_call_that_is_sent_again_is_in_the_new_file_with_a_new_attempt(store, 
     stored = batches.find(call(1).custom_id)
     assert (stored.batch_id, stored.tries, stored.attempt.attempt_no) == ("b2", 2, 2)
     assert statuses(store) == [BATCHED, "timeout", "timeout", "timeout"]
-    batches.void(replace(FILE, id="b2"))
+
+
+@pytest.mark.parametrize("was_cancelled", [False, True])
+def test_a_call_of_an_earlier_file_is_as_before_if_its_new_file_is_not_sent(
+    store, batches, was_cancelled: bool
+) -> None:
+    batches.end(FILE, status="timeout", message="late")
+    before = batches.find(call(1).custom_id)
+    batches.save(replace(FILE, id="b2"))
+    batches.add([replace(call(1, batch="b2", tries=2), message="late")])
+    batches.void(replace(FILE, id="b2"), was_cancelled=was_cancelled)
     assert statuses(store) == ["timeout"] * 3
-    assert batches.find(call(1).custom_id) is None
+    after = batches.find(call(1).custom_id)
+    assert after is None if was_cancelled else after == replace(before, batch_id="b2")
+
+
+@pytest.mark.parametrize("was_cancelled", [False, True])
+def test_calls_that_failed_in_a_file_stay_when_it_is_given_up(
+    store, batches, answer, was_cancelled: bool
+) -> None:
+    answer(0, "failed", "too long", status="rejected")
+    answer(1, "again", "busy", status="rate_limited")
+    batches.void(FILE, was_cancelled=was_cancelled)
+    states = [batches.find(call(number).custom_id) for number in range(3)]
+    again = None if was_cancelled else "again"
+    assert [each and each.state for each in states] == ["failed", again, None]
+    assert statuses(store) == ["rate_limited", "rejected"]
 
 
 def test_a_file_that_was_not_sent_leaves_only_its_replies(store, batches, answer) -> None:

@@ -38,7 +38,6 @@ are in the store."""
 CallState = Literal["open", "replied", "again", "refused", "failed"]
 """``open``: there is no reply yet. ``replied``: the attempt has the reply. ``again``: the call may succeed in
 another file. ``refused``: it may succeed in another response format. ``failed``: it would fail again."""
-UNSENT: tuple[BatchState, ...] = ("collecting", "ready")
 BATCHED, UNREAD = "batched", "unread"
 IDS_PER_QUERY = 500
 MAX_PREFIXES = 64
@@ -82,14 +81,14 @@ class BatchCall:
     attempt: Attempt
     """The attempt; its status is ``batched`` until the reply is downloaded."""
     tries: int = 1
-    """Number of files that this call was in."""
+    """Number of files that this call was in, without those in which only its response format was refused."""
     state: CallState = "open"
     response_format: str = ""
     """How the JSON schema was sent, as in ``Reply.response_format``."""
     logprobs: int | None = None
     """Number of alternatives to each token that were requested with log-probabilities."""
     message: str = ""
-    """Why the call failed."""
+    """Why the call failed, at first or in an earlier file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,12 +283,28 @@ class BatchStore:
         else:
             connection.execute(delete(attempt).where(chosen))
 
-    def void(self, file: BatchFile) -> None:
-        """Delete a file that was not sent, or that was cancelled, with its calls that have no reply."""
+    def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
+        """Delete a file whose calls without a reply will not be sent in it.
+
+        The calls are as they were before the file: those of an earlier file may be sent again, the others are
+        deleted. Calls that failed or were refused in this file stay.
+
+        Args:
+            file: The file.
+            was_cancelled: Whether the file was sent and cancelled: then all calls that may be sent again are
+                deleted, because a cancellation is no attempt that counts.
+        """
         request, batch = tables.batch_request, tables.batch
-        rest = and_(request.c.batch_id == file.id, request.c.state != "replied")
+        in_file = request.c.batch_id == file.id
+        rest = and_(in_file, request.c.state.in_(("open", "again") if was_cancelled else ("open",)))
         with self._writer.begin() as connection:
             self._set_status(connection, rest, "")
+            if not was_cancelled:
+                connection.execute(
+                    update(request)
+                    .where(rest, request.c.message != "")
+                    .values(state="again", tries=request.c.tries - 1, attempt_no=request.c.attempt_no - 1)
+                )
             connection.execute(delete(request).where(rest))
             connection.execute(delete(batch).where(batch.c.id == file.id))
         self._known = None

@@ -112,6 +112,30 @@ def test_a_call_that_failed_elsewhere_and_a_repair_are_exported_next(
     assert run(plan, action="import", files=(replies,)).runs[0].status == "finished"
 
 
+def test_an_export_remembers_what_was_refused_in_an_earlier_one(
+    judged, run, store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hengwen.runs.batch.queue.CALLS_PER_COMMIT", 1)
+    plan = judged(3, retries=0)
+    (path,) = run(plan, action="export", folder=tmp_path / "out").exported
+    requests = requests_of(path)
+    messages = ["response_format json_schema is not supported", "prompt too long"]
+    lines = [
+        answered(request, {"error": {"message": message}}, 400)
+        for request, message in zip(requests, messages, strict=False)
+    ]
+    replies = write(tmp_path / "replies.jsonl", lines)
+    assert run(plan, action="import", files=(replies,)).pending_calls == 2
+    for name in ("second", "third"):
+        result = run(plan, action="export", folder=tmp_path / name)
+        assert result.failures == {"rejected": 6}
+        (path,) = result.exported
+        sent = {
+            request["custom_id"]: request["body"]["response_format"]["type"] for request in requests_of(path)
+        }
+        assert sent == dict.fromkeys([requests[0]["custom_id"], requests[2]["custom_id"]], "json_object")
+
+
 def test_a_file_of_another_plan_is_refused(exported, run, tmp_path: Path) -> None:
     plan, _ = exported
     stranger = {"custom_id": "f" * 64, "body": {}}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact, status_error
 from hengwen.backends.openai.reply import read_reply
+from hengwen.backends.openai.schema_modes import SCHEMA_MODES
 from hengwen.errors import BackendError
 from hengwen.io.text_safety import replace_surrogates
 
@@ -98,6 +99,16 @@ class BatchLines:
         body = self._encoder.encode(request, response_format, logprobs)
         head = f'{{"custom_id":"{custom_id}","method":"POST","url":"{ENDPOINT}","body":'
         return head.encode() + body + b"}\n", response_format, logprobs
+
+    def start_at(self, response_format: str) -> None:
+        """Encode no request in a stricter format than that of an earlier request.
+
+        Args:
+            response_format: Response format of the earlier request; empty if it had no schema.
+        """
+        mode = next((mode for mode in SCHEMA_MODES if mode == response_format), None)
+        if mode is not None:
+            self._schema_modes.start_at(mode)
 
     def decode(self, line: BatchLine, response_format: str) -> Reply:
         """Return the reply in a line.

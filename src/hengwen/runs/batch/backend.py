@@ -139,10 +139,11 @@ class BatchBackend:
 
     def _collect(self, call_key: str, custom_id: str, request: Request, earlier: BatchCall | None) -> None:
         context, backend = self._context, self._backend
-        if earlier is not None and earlier.state == "refused":
-            backend.lines.is_refused_format(
-                400, BackendError(earlier.message), earlier.response_format, earlier.logprobs
-            )
+        if earlier is not None:
+            backend.lines.start_at(earlier.response_format)
+            if earlier.state == "refused":
+                error = BackendError(earlier.message)
+                backend.lines.is_refused_format(400, error, earlier.response_format, earlier.logprobs)
         line, response_format, logprobs = backend.lines.encode(custom_id, request)
         if not self._queue.fits(backend.name, line):
             raise BackendError(
@@ -163,9 +164,10 @@ class BatchBackend:
                 request={"messages": request.messages, "params": dict(request.params)},
                 raw="",
             ),
-            tries=1 if earlier is None else earlier.tries + 1,
+            tries=1 if earlier is None else earlier.tries + (earlier.state != "refused"),
             response_format=response_format,
             logprobs=logprobs,
+            message="" if earlier is None else earlier.message,
         )
         cost = 0.0 if backend.price is None else backend.price.cost(expected)
         self._queue.add(backend.name, line, call, expected, cost)

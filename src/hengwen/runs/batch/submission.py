@@ -293,7 +293,7 @@ class Submission:
         if again:
             self._store.end(file, status=status, message=message, state=state)
         else:
-            self._store.void(file)
+            self._store.void(file, was_cancelled=True)
 
     async def _download(self, file: BatchFile, remote: RemoteBatch) -> ReplyCounts:
         counts = ReplyCounts()
