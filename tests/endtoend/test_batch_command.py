@@ -55,10 +55,12 @@ def test_an_export_names_its_files_and_the_next_command(hengwen, plan: Path, tmp
     requests = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
     replies.write_text("".join(f"{json.dumps(good(request, 0))}\n" for request in requests[:2]), "utf-8")
     part = hengwen("run", plan, "--batch", "import", replies)
-    assert part.code == 0
+    assert part.code == 4
     assert (
         f"1 calls have no reply yet; export them with: hengwen run {plan} --batch export FOLDER" in part.err
     )
+    as_json = hengwen("run", plan, "--batch", "import", replies, "--json")
+    assert (as_json.code, as_json.json["pending_calls"]) == (4, 1)
     replies.write_text("".join(f"{json.dumps(good(request, 0))}\n" for request in requests), "utf-8")
     full = hengwen("run", plan, "--batch", "import", replies)
     assert full.code == 0
@@ -74,3 +76,56 @@ def test_nothing_is_exported_if_no_call_is_missing(hengwen, plan: Path, tmp_path
 def test_a_cancellation_without_open_batches_says_so(hengwen, plan: Path) -> None:
     done = hengwen("run", plan, "--batch", "cancel", "--json")
     assert (done.code, done.json) == (0, {"schema": 1, "cancelled": True})
+
+
+def test_an_export_beyond_the_budget_says_so(hengwen, plan: Path, tmp_path: Path) -> None:
+    (estimate,) = hengwen("run", plan, "--batch", "--dry-run", "--json").json["expected"]
+    done = hengwen("run", plan, "--batch", "export", tmp_path / "out", "--budget", estimate["cost"] * 0.5)
+    assert done.code == 5
+    assert "1 calls; answer each file" in done.err
+    assert "12 outcomes failed: " in done.err
+    assert "budget reached" in done.err
+    done = hengwen("run", plan, "--batch", "export", tmp_path / "none", "--budget", 0)
+    assert done.code == 5
+    assert "no calls exported" in done.err
+
+
+def test_the_next_command_has_the_options_of_this_one(hengwen, plan: Path, tmp_path: Path) -> None:
+    more = ("--store", tmp_path / "big one.db", "--limit", 2)
+    done = hengwen("run", plan, *more, "--batch", "export", tmp_path / "out")
+    assert (
+        f"hengwen run {plan} --store '{tmp_path / 'big one.db'}' --limit 2 --batch import REPLIES" in done.err
+    )
+
+
+def test_a_cancellation_names_the_store_and_needs_no_key_for_exported_files(
+    hengwen, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hengwen("run", plan, "--batch", "export", tmp_path / "out").code == 0
+    monkeypatch.delenv("OPENAI_API_KEY")
+    first, second = (hengwen("run", plan, "--batch", "cancel") for _ in range(2))
+    assert (first.code, second.code) == (0, 0)
+    assert "is open any more in hengwen.db; replies that were ready are kept" in first.err
+    assert "no batch of plan" in second.err
+    assert "was open in" in second.err
+
+
+def test_a_dry_run_of_calls_that_are_sent_one_by_one_has_their_full_price(hengwen, plan: Path) -> None:
+    online = hengwen("run", plan, "--dry-run", "--json").json["expected"]
+    assert (
+        hengwen("run", plan, "--batch", "--online-below", 4, "--dry-run", "--json").json["expected"] == online
+    )
+    (batched,) = hengwen("run", plan, "--batch", "--online-below", 3, "--dry-run", "--json").json["expected"]
+    assert batched["files"] == 1
+
+
+def test_an_interruption_before_any_batch_does_not_speak_of_batches(
+    hengwen, plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hengwen.runs.run_plan.run_plan", interrupted)
+    done = hengwen("run", plan, "--batch")
+    assert done.code == 130
+    assert "the same command resumes the run" in done.err

@@ -113,5 +113,9 @@ def _estimate_of(resources: RunResources, name: str, role: Role) -> CostEstimate
         usage = resources.dry_backends[(name, role)].expected
         cost = total([(resources.price(name), usage)])
         return CostEstimate(backend=name, role=role, usage=usage, cost=cost)
+    batches, options = resources.batches, resources.options.batch
+    if batches is not None and options is not None and batches.queue.collected < options.online_below:
+        cost = total([(resources.price(name), counts.usage)])
+        return CostEstimate(backend=name, role=role, usage=counts.usage, cost=cost)
     cost = total([(batch_price(resources.specs[name]), counts.usage)])
     return BatchEstimate(backend=name, role=role, usage=counts.usage, cost=cost, files=counts.files)

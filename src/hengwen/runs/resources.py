@@ -97,13 +97,21 @@ class RunResources:
         self.stopping = asyncio.Event()
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends
-        sends = not options.dry and (options.batch is None or options.batch.action in ("run", "cancel"))
-        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=sends)
+        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=self._needs_key())
         self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {name: self._limiter(name) for name in self.specs}
         self.batches = batch_session(self)
+
+    def _needs_key(self) -> bool:
+        """Return whether the run makes calls: a cancellation makes none if no batch was sent."""
+        if self.options.dry or self.options.batch is None:
+            return not self.options.dry
+        action = self.options.batch.action
+        return action == "run" or (
+            action == "cancel" and bool(self.store.batches(self.suite.plan.name).files("uploaded", "created"))
+        )
 
     def _limiter(self, name: str) -> Limiter:
         if self.options.dry:  # a dry run makes no call, so nothing is delayed

@@ -1,25 +1,22 @@
-"""Parse the words after ``--batch``, and print what an export, an import or a cancellation did."""
+"""Parse the words after ``--batch``, and check the options that they exclude."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import typer
-
-from hengwen.cli.ui.messages import print_info, print_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import typer
+
     from hengwen.runs.batch.options import BatchAction, BatchOptions
-    from hengwen.runs.run_plan import RunResult
 
 TAKES = {"export": "one folder", "import": "one or more files", "cancel": "no further word"}
 
 
 def batch_options(
+    context: typer.Context,
     words: Sequence[str],
     *,
     batch: bool,
@@ -31,6 +28,7 @@ def batch_options(
     """Return the options of a run in batches; None without ``--batch``.
 
     Args:
+        context: The command line.
         words: Words after the plan: none, ``export FOLDER``, ``import FILE...`` or ``cancel``.
         batch: Whether ``--batch`` is set.
         refused: Options that cannot be combined with ``--batch``, and whether they are set.
@@ -41,12 +39,14 @@ def batch_options(
     Raises:
         ConfigError: The words or options do not fit together, or a file does not exist.
     """
+    from hengwen.cli.ui.options import refuse
     from hengwen.errors import ConfigError
     from hengwen.runs.batch.options import BatchOptions
 
     if not batch:
         if words:
             raise ConfigError(f"{words[0]!r} needs --batch, as in: hengwen run PLAN --batch export FOLDER")
+        refuse(context, dict.fromkeys(("poll", "online_below"), "needs --batch"))
         return None
     for option, is_set in refused.items():
         if is_set:
@@ -54,6 +54,9 @@ def batch_options(
                 f"{option} cannot be combined with --batch, which resumes until no call is missing"
             )
     action, paths = _parse(words)
+    reason = f"does not apply to --batch {action}"
+    ignored = {"export": ("poll", "online_below"), "import": ("poll", "online_below", "dry_run")}
+    refuse(context, dict.fromkeys({**ignored, "cancel": ("online_below", "dry_run")}.get(action, ()), reason))
     missing = [path for path in paths if action == "import" and not path.is_file()]
     if missing:
         raise ConfigError(f"{missing[0]}: no such file")
@@ -86,56 +89,3 @@ def _parse(words: Sequence[str]) -> tuple[BatchAction, list[Path]]:
     if not {"export": len(names) == 1, "import": bool(names), "cancel": not names}[word]:
         raise ConfigError(f"--batch {word} takes {TAKES[word]}, got {len(names)}")
     return actions[word], [Path(name) for name in names]
-
-
-def show_action(options: BatchOptions, result: RunResult, plan: Path, *, as_json: bool) -> bool:
-    """Print what an export, an import or a cancellation did.
-
-    Returns:
-        Whether this is all that the command prints; after a run and an import, the report follows.
-    """
-    if options.action == "cancel":
-        _show_cancellation(result, as_json=as_json)
-    elif options.action == "export":
-        _show_export(result, plan, as_json=as_json)
-    elif result.pending_calls:
-        print_warning(
-            f"{result.pending_calls:,} calls have no reply yet; export them with: "
-            f"hengwen run {plan} --batch export FOLDER"
-        )
-    return options.action in ("cancel", "export")
-
-
-def _show_cancellation(result: RunResult, *, as_json: bool) -> None:
-    for warning in result.warnings:
-        print_warning(warning)
-    if as_json:
-        typer.echo(json.dumps({"schema": 1, "cancelled": True}))
-    else:
-        print_info(f"no batch of plan {result.plan!r} is open any more; replies that were ready are kept")
-
-
-def _show_export(result: RunResult, plan: Path, *, as_json: bool) -> None:
-    paths = [str(path) for path in result.exported]
-    if as_json:
-        typer.echo(json.dumps({"schema": 1, "exported": paths, "calls": result.pending_calls}))
-    elif not paths:
-        print_info("no calls needed")
-    else:
-        for path in paths:
-            print_info(f"exported: {path}")
-        number = f"{result.pending_calls:,}"
-        print_info(
-            f"{number} calls; answer each file, for example: vllm run-batch -i FILE -o REPLIES "
-            f"--model MODEL; then: hengwen run {plan} --batch import REPLIES"
-        )
-
-
-def resume_hint(options: BatchOptions | None, plan: Path) -> str:
-    """Return how to go on after an interruption."""
-    if options is None or options.action not in ("run", "cancel"):
-        return "the same command resumes the run"
-    return (
-        f"batches go on at the provider: hengwen run {plan} --batch resumes, "
-        f"hengwen run {plan} --batch cancel cancels them"
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -50,7 +51,8 @@ def run(
     ray_address: options.RayAddress = None,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
-    from hengwen.cli.batch.words import batch_options, resume_hint, show_action
+    from hengwen.cli.batch.follow_up import FollowUp
+    from hengwen.cli.batch.words import batch_options
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
@@ -63,6 +65,7 @@ def run(
     from hengwen.store import store_files
 
     batches = batch_options(
+        context,
         words or (),
         batch=batch,
         refused={"--fresh": fresh, "--share": share, "--engine ray": engine == "ray"},
@@ -92,8 +95,10 @@ def run(
             )
             show_estimates(estimates, as_json=as_json)
             raise typer.Exit
-        hint = f"the results are in {opened.name}, {resume_hint(batches, plan)}"
-        with resumable_progress(hint, quiet=quiet or as_json) as progress:
+        follow_up = FollowUp(context, batches, plan, opened, loaded.name)
+        with resumable_progress(
+            lambda: f"the results are in {opened.name}, {follow_up.resume_hint()}", quiet=quiet or as_json
+        ) as progress:
             if engine == "ray":
                 from hengwen.plans.overrides import resolve_plan
                 from hengwen.runs.cluster.run_on_ray import run_on_ray
@@ -131,13 +136,15 @@ def run(
                     progress=progress,
                     trust=True,
                 )
-        if batches is not None and show_action(batches, result, plan, as_json=as_json):
-            raise typer.Exit
+        follow_up.show(result, strict=strict, as_json=as_json)
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view
 
             view_language = language.report_language(lang, result.runs)
-            view = collect_view(opened, result.runs, result.warnings, view_language)
+            view = replace(
+                collect_view(opened, result.runs, result.warnings, view_language),
+                pending_calls=result.pending_calls,
+            )
             try:
                 show_view(view, paths, as_json=as_json, quiet=quiet)
             except ConfigError as error:

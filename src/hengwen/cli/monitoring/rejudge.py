@@ -92,7 +92,7 @@ def rejudge_answers(
         show_estimates(estimate_rejudging(loaded, store=store, **common), as_json=as_json)
         raise typer.Exit
     hint = f"the verdicts are in {store.name}, the same command resumes"
-    with resumable_progress(hint, quiet=quiet or as_json) as progress:
+    with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
         result = rejudge(
             loaded,
             store=store,

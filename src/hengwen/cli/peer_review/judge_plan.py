@@ -72,7 +72,7 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
             raise typer.Exit
         hint = f"the replies are in {store.name}, the same command resumes"
         try:
-            with resumable_progress(hint, quiet=quiet or as_json) as progress:
+            with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
                 judged = judge_plan(
                     loaded,
                     store=store,

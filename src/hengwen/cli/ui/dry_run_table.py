@@ -32,5 +32,8 @@ def show_estimates(estimates: Sequence[CostEstimate], *, as_json: bool) -> None:
 
 def _in_files(estimate: CostEstimate) -> str:
     """Return the number of batch files in words; "" if the calls are not sent as a batch."""
-    files = getattr(estimate, "files", None)
-    return "" if files is None else f" in {files:,} batch {'file' if files == 1 else 'files'}"
+    from hengwen.runs.estimate_plan import BatchEstimate
+
+    if not isinstance(estimate, BatchEstimate):
+        return ""
+    return f" in {estimate.files:,} batch {'file' if estimate.files == 1 else 'files'}"

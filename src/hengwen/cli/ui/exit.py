@@ -61,7 +61,8 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
 
     Returns:
         5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if there is a failure and
-        ``strict`` is set. Otherwise 0.
+        ``strict`` is set. 4 if the scores of a finished import are incomplete, because calls have no reply
+        yet. Otherwise 0.
     """
     from hengwen.reports.text.sanitize import one_line
     from hengwen.reports.text.wording import failure_text
@@ -85,4 +86,6 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
         rest = f"; all other scores are in {result.store}" if store_is_kept else ""
         print_error(f"no scores for {', '.join(result.unscored)}{rest}")
         return 1
-    return 1 if strict and failed else 0
+    if strict and failed:
+        return 1
+    return 4 if result.pending_calls and not result.exported else 0

@@ -36,11 +36,13 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
 
 
 @contextmanager
-def resumable_progress(hint: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+def resumable_progress(
+    hint: Callable[[], str], *, quiet: bool
+) -> Iterator[Callable[[str, int, int], None] | None]:
     """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted.
 
     Args:
-        hint: Where the results are, and how the run is resumed.
+        hint: Returns where the results are, and how the run is resumed.
         quiet: Whether no progress is shown.
     """
     from hengwen._internal.gc_tuning import relaxed_gc
@@ -49,7 +51,7 @@ def resumable_progress(hint: str, *, quiet: bool) -> Iterator[Callable[[str, int
         with relaxed_gc(), progress_bar(quiet=quiet) as progress:
             yield progress
     except KeyboardInterrupt:
-        print_error(f"interrupted; {hint}")
+        print_error(f"interrupted; {hint()}")
         raise
 
 

@@ -55,6 +55,7 @@ def to_json(view: View) -> dict[str, Any]:
             for role, usage in view.usage.items()
         },
         "warnings": list(view.warnings),
+        **({"pending_calls": view.pending_calls} if view.pending_calls else {}),
     }
 
 

@@ -178,6 +178,8 @@ class View:
     """Language of the report."""
     baseline: str = ""
     """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+    pending_calls: int = 0
+    """Number of calls without a reply after the import of which this is the report."""
 
     @property
     def column_heads(self) -> tuple[str, ...]:

@@ -1,0 +1,114 @@
+"""Print what an export, an import or a cancellation did, and which command comes next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from hengwen.cli.ui.messages import print_info, print_warning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.run_plan import RunResult
+    from hengwen.store.store import Store
+
+REPEATED = ("store", "judge", "base_url", "limit", "repeat", "trust")
+"""Options that another command on the same plan must repeat."""
+
+
+class FollowUp:
+    """What to print after ``hengwen run``; it must be created before the run.
+
+    Args:
+        context: The command line.
+        options: Options of a run in batches; None without ``--batch``.
+        path: The plan.
+        store: The open store.
+        plan: Name of the plan.
+    """
+
+    def __init__(
+        self, context: typer.Context, options: BatchOptions | None, path: Path, store: Store, plan: str
+    ) -> None:
+        self._action = None if options is None else options.action
+        self._batches = store.batches(plan)
+        self._was_open = self._action == "cancel" and bool(self._batches.files())
+        self._command = shlex.join(["hengwen", "run", str(path), *_repeated(context, store)])
+
+    def resume_hint(self) -> str:
+        """Return how to go on after an interruption."""
+        if self._action is None or not self._batches.files("uploaded", "created"):
+            return "the same command resumes the run"
+        return (
+            f"batches go on at the provider: {self._command} --batch resumes, "
+            f"{self._command} --batch cancel cancels them"
+        )
+
+    def show(self, result: RunResult, *, strict: bool, as_json: bool) -> None:
+        """Print what an export, an import or a cancellation did.
+
+        Args:
+            result: Its result.
+            strict: Whether a single failure is an error.
+            as_json: Whether to print JSON.
+
+        Raises:
+            Exit: The command ends here; after a run and an import, the report follows.
+        """
+        if self._action == "cancel":
+            self._show_cancellation(result, as_json=as_json)
+            raise typer.Exit
+        if self._action == "export":
+            from hengwen.cli.ui.exit import exit_code
+
+            self._show_export(result, as_json=as_json)
+            raise typer.Exit(exit_code(replace(result, unscored=()), strict=strict))
+        if result.pending_calls:
+            print_warning(
+                f"{result.pending_calls:,} calls have no reply yet; export them with: "
+                f"{self._command} --batch export FOLDER"
+            )
+
+    def _show_cancellation(self, result: RunResult, *, as_json: bool) -> None:
+        for warning in result.warnings:
+            print_warning(warning)
+        batches = f"no batch of plan {result.plan!r}"
+        if as_json:
+            typer.echo(json.dumps({"schema": 1, "cancelled": True}))
+        elif self._was_open:
+            print_info(f"{batches} is open any more in {result.store}; replies that were ready are kept")
+        else:
+            print_info(f"{batches} was open in {result.store}")
+
+    def _show_export(self, result: RunResult, *, as_json: bool) -> None:
+        paths = [str(path) for path in result.exported]
+        if as_json:
+            typer.echo(json.dumps({"schema": 1, "exported": paths, "calls": result.pending_calls}))
+        elif not paths:
+            print_info("no calls exported" if result.failures else "no calls needed")
+        else:
+            for path in paths:
+                print_info(f"exported: {path}")
+            print_info(
+                f"{result.pending_calls:,} calls; answer each file, for example: vllm run-batch -i FILE "
+                f"-o REPLIES --model MODEL; then: {self._command} --batch import REPLIES"
+            )
+
+
+def _repeated(context: typer.Context, store: Store) -> list[str]:
+    """Return the options of the command line that another command on the same plan must repeat."""
+    words: list[str] = []
+    for name in REPEATED:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            value = str(context.params[name])
+            if name == "store" and "://" in value:
+                value = store.name  # without a password
+            words += [f"--{name.replace('_', '-')}", *([] if name == "trust" else [value])]
+    return words
