@@ -298,7 +298,9 @@ class RunEvaluation:
         """
         task = answered.task
         if answered.is_anchor:
-            await self._judge_anchor(task, answered.items[0])
+            item = answered.items[0]
+            item_key = ItemKey.of(task.job.name, item)
+            await _gather([self._judge_anchor(judge, item, item_key) for judge in task.anchor_judges])
             return
         judgments: list[Coroutine[None, None, None]] = []
         judges = self._local(answered, task.judges)
@@ -345,14 +347,12 @@ class RunEvaluation:
         self._recorder.record(item_key, judge.derive(item, stored))
         return True
 
-    async def _judge_anchor(self, task: TaskEvaluators, item: Item) -> None:
-        item_key = ItemKey.of(task.job.name, item)
-        for judge in task.anchor_judges:
-            if not self._recorder.is_completed(item_key, judge, same_run_only=True):
-                outcomes = await judge.judge(item)
-                self._recorder.record(
-                    item_key, [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
-                )
+    async def _judge_anchor(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> None:
+        if not self._recorder.is_completed(item_key, judge, same_run_only=True):
+            outcomes = await judge.judge(item)
+            self._recorder.record(
+                item_key, [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
+            )
 
     def finish(self) -> None:
         """Score the responses of a checkpoint as groups, and record the scores from human labels.

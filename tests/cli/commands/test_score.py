@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.runs.shards.score_folder import FolderScoreResult
 from hengwen.runs.shards.score_shard import ShardError
 
 ROW = {"id": "a", "template": "(verse)\ncc", "output": "(verse)\n月光"}
@@ -106,6 +107,25 @@ def test_a_shard_that_cannot_be_scored_is_1_and_is_named(
     assert done.err == (
         "out: scored 0 of 0 rows\nhengwen: not scored: shard-000000.jsonl (in.jsonl:1-2): disk full\n"
     )
+
+
+def test_rows_that_failed_are_reported_beside_a_shard_that_could_not_be_scored(
+    hengwen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = FolderScoreResult(
+        rows=2,
+        failed=1,
+        shards=2,
+        reused=0,
+        errors=("shard-000001.jsonl: disk full",),
+        first_failure="no text",
+    )
+    monkeypatch.setattr("hengwen.runs.shards.score_folder.score_folder", lambda *_, **options: result)
+    write(tmp_path, ROW, ROW)
+    done = hengwen("score", "in.jsonl", "-o", "out", "--engine", "local")
+    assert done.code == 1
+    assert "not scored: shard-000001.jsonl: disk full" in done.err
+    assert "1 rows failed, first failure: no text" in done.err
 
 
 def test_where_to_write_must_be_said(hengwen, tmp_path: Path) -> None:

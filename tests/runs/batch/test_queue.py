@@ -155,6 +155,16 @@ def test_discarded_calls_give_back_the_cost_of_open_and_sealed_files(queue) -> N
     assert not calls.folder.exists()
 
 
+def test_the_folder_of_files_is_private(queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = queue()
+    calls.add("judge", b"\n", call(1), Usage(), 0.0)
+    assert calls.folder.stat().st_mode & 0o777 == 0o700
+    calls.seal()
+    monkeypatch.setattr("hengwen.runs.batch.queue.os.getuid", lambda: -1)
+    with pytest.raises(StoreError, match="belongs to another user"):
+        calls.add("judge", b"\n", call(2), Usage(), 0.0)
+
+
 @pytest.mark.parametrize(
     ("backend", "name"),
     [

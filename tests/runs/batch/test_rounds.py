@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from batch_server import answered, completion, good, verdict
 
-from hengwen import Failure, Score, open_store, run_plan
+from hengwen import BackendError, BatchOptions, Failure, Score, open_store, run_plan
 
 
 def is_repair(request) -> bool:
@@ -184,6 +184,15 @@ def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
     assert len(set(batch_server.sent)) == 3
 
 
+def test_all_judges_of_an_anchor_are_one_round(anchored, run, batch_server) -> None:
+    plan = anchored(1)
+    text = json.loads(plan.read_text("utf-8"))
+    text["tasks"][0]["judges"].append({"rubric": "relevance", "backend": "judge"})
+    plan.write_text(json.dumps(text), "utf-8")
+    run(plan)
+    assert [len(batch) for batch in batch_server.inputs] == [4]
+
+
 def test_later_rounds_do_not_judge_the_anchors_of_a_finished_checkpoint_again(
     anchored, run, store, batch_server
 ) -> None:
@@ -271,6 +280,23 @@ def test_a_changed_rubric_asks_anew_and_the_old_replies_stay_for_the_old_one(
 def test_nothing_is_left_beside_the_store(judged, run, tmp_path: Path) -> None:
     run(judged(2))
     assert not list(tmp_path.glob("*.batches"))
+
+
+def test_files_that_a_crash_left_elsewhere_are_found_again(
+    judged, batch_server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    plan, batch = judged(1, retries=0), BatchOptions(poll_seconds=0)
+    with open_store("sqlite://") as store:  # a store without a file
+        batch_server.on_request = lambda method, path: b""
+        with pytest.raises(BackendError):
+            run_plan(plan, store=store, batch=batch)
+        assert len(list((tmp_path / "tmp").glob("hengwen-*.batches/*.jsonl"))) == 1
+        batch_server.on_request = lambda method, path: None
+        assert run_plan(plan, store=store, batch=batch).runs[0].status == "finished"
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_verdict_of_the_server_fits_the_schema(judged, run, store, batch_server) -> None:

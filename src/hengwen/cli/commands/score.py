@@ -221,6 +221,7 @@ def _score_folder(
     for error in result.errors:
         print_error(f"not scored: {error}")
     if result.errors:
+        _warn_of_failed_rows(result)
         raise typer.Exit(1)
     _exit(result, strict=strict)
 
@@ -240,14 +241,21 @@ def _report(output: Path, result: FileScoreResult | FolderScoreResult, *, as_jso
 
 def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
     """Print how many rows failed, and exit with 1 if this is an error."""
-    from hengwen.cli.ui.messages import print_error, print_warning
+    from hengwen.cli.ui.messages import print_error
 
     if result.failed == result.rows:
         print_error(f"no row could be scored, first failure: {result.first_failure}")
         raise typer.Exit(1)
+    _warn_of_failed_rows(result)
+    if result.failed:
+        raise typer.Exit(1 if strict else 0)
+
+
+def _warn_of_failed_rows(result: FileScoreResult | FolderScoreResult) -> None:
+    from hengwen.cli.ui.messages import print_warning
+
     if result.failed:
         print_warning(f"{result.failed} rows failed, first failure: {result.first_failure}")
-        raise typer.Exit(1 if strict else 0)
 
 
 def _only(files: list[Path], message: str) -> Path:
