@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from batch_server import BatchServer, serving_batches  # noqa: F401 - a fixture
 
 from hengwen import open_store, run_plan
 from hengwen.runs.batch.options import BatchOptions
+from hengwen.runs.batch.submission import Submission
 from hengwen.runs.run_plan import RunResult
 from hengwen.store.store import Store
 
@@ -72,3 +74,12 @@ def run(store: Store) -> Callable[..., RunResult]:
         return run_plan(plan, store=store, batch=batch, budget=budget)
 
     return call
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Replace the clock of submissions; return its time as a list of one number."""
+    time, init = [0.0], Submission.__init__
+    with_clock = partialmethod(init, clock=lambda: time[0])
+    monkeypatch.setattr(Submission, "__init__", with_clock)
+    return time

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partialmethod
-
 import pytest
 
 from hengwen import BackendError, Score
-from hengwen.runs.batch.submission import Submission
 
 
 def scores(store, run) -> list[bool]:
     return [isinstance(row.outcome, Score) for row in store.rows([run])]
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch):
-    """Replace the clock of submissions; return its time as a list of one number."""
-    time, init = [0.0], Submission.__init__
-    with_clock = partialmethod(init, clock=lambda: time[0])
-    monkeypatch.setattr(Submission, "__init__", with_clock)
-    return time
 
 
 def without_replies(batch_server) -> None:

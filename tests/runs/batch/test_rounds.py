@@ -235,11 +235,14 @@ def test_calls_of_a_small_round_are_not_counted_twice_in_the_budget(judged, run,
     assert (batch_server.chats, result.out_of_budget, result.failures) == (4, False, {})
 
 
-def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, batch_server) -> None:
+def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, batch_server, clock) -> None:
     plan = judged(2)
-    batch_server.on_request = lambda method, path: (
-        b"" if method == "GET" and path.startswith("/batches/") else None
-    )
+
+    def lose_the_state(method, path):
+        clock[0] += 400.0
+        return b"" if method == "GET" and path.startswith("/batches/") else None
+
+    batch_server.on_request = lose_the_state
     with pytest.raises(Exception, match="no usable answer"):
         run(plan)
     with pytest.raises(
