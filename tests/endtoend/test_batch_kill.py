@@ -251,9 +251,10 @@ def test_after_ctrl_c_the_batch_goes_on_and_the_message_says_how(
     processes.append(begin())
     _, err = processes[0].communicate(timeout=100)
     assert processes[0].returncode == 130
+    command = f"hengwen run {plan} --store {tmp_path / 'x.db'} --batch"
     assert err.splitlines()[-1] == (
         f"hengwen: interrupted; the results are in {tmp_path / 'x.db'}, batches go on at the provider: "
-        f"hengwen run {plan} --batch resumes, hengwen run {plan} --batch cancel cancels them"
+        f"{command} resumes, {command} cancel cancels them"
     )
     (batch,) = batch_server.batches.values()
     assert batch["status"] == "in_progress"
@@ -265,7 +266,8 @@ def test_after_ctrl_c_the_batch_goes_on_and_the_message_says_how(
     cancelling = begin("cancel")
     _, err = cancelling.communicate(timeout=100)
     assert cancelling.returncode == 0
-    assert "no batch of plan 'p' is open any more; replies that were ready are kept" in err
+    store_name = tmp_path / "x.db"
+    assert f"no batch of plan 'p' is open any more in {store_name}; replies that were ready are kept" in err
     assert batch["status"] == "cancelled"
     batch_server.line_of, batch_server.polls = good, 1
     second = begin()
