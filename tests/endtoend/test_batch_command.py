@@ -75,7 +75,7 @@ def test_nothing_is_exported_if_no_call_is_missing(hengwen, plan: Path, tmp_path
 
 def test_a_cancellation_without_open_batches_says_so(hengwen, plan: Path) -> None:
     done = hengwen("run", plan, "--batch", "cancel", "--json")
-    assert (done.code, done.json) == (0, {"schema": 1, "cancelled": True})
+    assert (done.code, done.json) == (0, {"schema": 1, "cancelled": False})
 
 
 def test_an_export_beyond_the_budget_says_so(hengwen, plan: Path, tmp_path: Path) -> None:

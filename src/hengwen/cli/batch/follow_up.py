@@ -80,7 +80,7 @@ class FollowUp:
             print_warning(warning)
         batches = f"no batch of plan {result.plan!r}"
         if as_json:
-            typer.echo(json.dumps({"schema": 1, "cancelled": True}))
+            typer.echo(json.dumps({"schema": 1, "cancelled": self._was_open}))
         elif self._was_open:
             print_info(f"{batches} is open any more in {result.store}; replies that were ready are kept")
         else:
