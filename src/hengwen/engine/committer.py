@@ -1,6 +1,6 @@
-"""Commit the ledger (the records of a run): at intervals, or at once if a paid reply was recorded.
+"""Commit the records of a run (the ledger) at intervals, and paid replies sooner.
 
-At once means at the latest in the next iteration of the event loop.
+A paid reply is committed at the latest in the next iteration of the event loop.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Committer:
             return
         try:
             commit()
-        except Exception as error:  # check() raises it; here nothing would catch it
+        except Exception as error:  # check() raises the error later; here nothing would catch it
             self._error = error
             return
         for callbacks in waiting:

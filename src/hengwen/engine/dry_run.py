@@ -1,4 +1,4 @@
-"""Parts of a dry run: it counts the calls of a run and estimates their tokens, but sends none."""
+"""Backend and ledger of a dry run, which counts calls and estimates their tokens, but sends none."""
 
 from __future__ import annotations
 

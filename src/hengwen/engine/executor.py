@@ -34,15 +34,15 @@ Progress = Callable[[int, int], None]
 BATCH_SAMPLES = 100
 """Maximum number of samples that a worker process scores at a time."""
 BATCH_CHARACTERS = 1_000_000
-"""Number of characters of responses from which on a batch gets no further samples."""
+"""When the responses of a batch have this many characters, the batch gets no further sample."""
 BATCHES_PER_WORKER = 3
 """Maximum number of batches per worker process that are scored or wait to be scored."""
 STAGES = 3
-"""If several processes share a run, the maximum number of samples in progress for each concurrent call: at a
-model under test, in the queue, at the judges. With more, one process could have many left when the others
-have none."""
+"""Number of stages in which a sample can be: at the model under test, in the queue, at the judges. If several
+processes share a run, each has at most this many samples in progress per concurrent call. With a higher
+limit, one process could still have many samples when the other processes have none."""
 SHARED_SAMPLES_PER_WORKER = 32
-"""Further samples in progress per worker process, if several processes share a run."""
+"""Number of additional samples in progress per worker process, if several processes share a run."""
 
 
 class _Source(Protocol):
@@ -77,11 +77,11 @@ async def execute(
             sixteenth of this number of samples is started early, so that their requests are ready. The number
             of calls without a reply is limited by the backends, not by this function.
         progress: Called after every sample.
-        stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
+        stopping: When this event is set, no new sample starts; replies to calls that were sent are recorded.
         pool: Worker processes that score; None to score in this process.
 
     Returns:
-        Number of samples that were left for later, because their calls wait for a batch.
+        Number of samples that were left for later, because their calls wait for a batch endpoint.
 
     Raises:
         CancelledError: The run was stopped.
@@ -98,7 +98,7 @@ async def execute(
     async def work(source: _Source) -> None:
         while (answered := await source.get()) is not None:
             if stop.is_set():
-                continue  # so that no earlier stage waits for a place in the queue
+                continue  # discard the sample, so that no earlier stage waits for room in the queue
             await _evaluate(run, answered, stop)
             if answers.complete(answered):
                 count_completed()
@@ -151,14 +151,14 @@ def _units(
 
 
 async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
-    """Record what is computed from all responses; if processes share the run, one of them does it."""
+    """Record the scores that need all responses; if processes share the run, only one of them does this."""
     if run.pending:
-        return  # some responses are missing
+        return  # some samples still wait for a batch endpoint
     if job.sharing is None:
         run.finish()
     else:
         committer.flush()  # so that the responses of this process are among the stored ones
-        sizes = [len(task.samples) for task in job.tasks]  # differ if processes limit the samples differently
+        sizes = [len(task.samples) for task in job.tasks]  # differ between processes with other limits
         await job.sharing.once(run.finish, "finish", sizes)
 
 
@@ -212,7 +212,7 @@ def _score(
 
 
 async def _batch(source: _Source, yielder: LoopYielder) -> list[Answered]:
-    """Return the samples that can be scored now, at least one; an empty list if there is no further one."""
+    """Wait for a sample, and return it with further samples that are ready; an empty list at the end."""
     answered = await source.get()
     batch: list[Answered] = []
     characters = 0

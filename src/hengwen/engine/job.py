@@ -101,7 +101,7 @@ class TaskJob:
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """Function that returns the stored responses to the sample with an id; not called if the task has a model
+    """Function that returns the stored responses to a sample from its id; not called if the task has a model
     under test (``target``)."""
     target: Target | None = None
     scorers: Sequence[Scorer] = ()
@@ -126,4 +126,4 @@ class Job:
     fresh: bool = False
     """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""
     sharing: RunSharing | None = None
-    """The part of this process in the run, if several processes work on it."""
+    """Claims of this process on samples and calls of the run; None if the run is not shared."""

@@ -87,10 +87,10 @@ class MemoryLedger:
             self._rows[row.key] = row
 
     def commit(self) -> None:
-        """Do nothing, because records in memory cannot be committed."""
+        """Do nothing, because records in memory need no commit."""
 
     def commit_attempts(self) -> None:
-        """Do nothing, because records in memory cannot be committed."""
+        """Do nothing, because records in memory need no commit."""
 
 
 def _evaluation_key(row: Row) -> EvaluationKey:

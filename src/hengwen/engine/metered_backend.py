@@ -56,7 +56,7 @@ class CallContext:
         self.stopping = stopping or asyncio.Event()
         self.scheduler = FairScheduler()
         self.sharing: RunSharing | None = None
-        """The part of this process in the run, if several processes work on it."""
+        """Claims of this process on samples and calls of the run; None if the run is not shared."""
         self.is_unreachable = False
         """Whether no more calls are sent to an endpoint, because many calls in a row failed."""
 
@@ -65,7 +65,7 @@ class CallContext:
         return self.budget.stopped or self.is_unreachable
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep, but no longer than until the run is to stop."""
+        """Sleep; wake up early if the run is stopping."""
         await interruptible_sleep(seconds, self.stopping)
 
     def wrap(
@@ -175,7 +175,7 @@ class LedgerBackend:
             same_call = self._in_flight.get(call_key)
             if same_call is None:
                 break
-            await asyncio.wait([same_call])  # then its reply is stored, or this call is sent
+            await asyncio.wait([same_call])  # afterwards its reply is stored, or this call is sent
         ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self._call_once(call_key, request, parse)

@@ -1,4 +1,4 @@
-"""Pacing of a run: how many samples are in progress, and when the event loop and commits get a turn.
+"""Pacing of a run: how many samples are in progress, when the event loop may run, and when to commit.
 
 All constants in this module come from measurements.
 """

@@ -1,4 +1,4 @@
-"""The signal that a call waits for a batch; it is neither an error nor a ``Failure``."""
+"""The exception for a call that waits for a batch endpoint; it is neither an error nor a ``Failure``."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ItemKey(NamedTuple):
 
 
 class Recorder:
-    """Write the responses and results of one run to a ledger, and reuse the results that it has.
+    """Write the responses and results of one run to a ledger, and reuse results that the ledger has.
 
     Args:
         job: The run with its tasks.
@@ -82,8 +82,8 @@ class Recorder:
         Args:
             item_key: Response, or group of responses, that was scored.
             evaluator: Scorer or judge.
-            same_run_only: Whether scores of earlier runs are ignored, which is so for anchors (frozen
-                responses), because anchors are judged again in every run.
+            same_run_only: Whether to ignore the scores of earlier runs; True for anchors (frozen responses),
+                because every run judges anchors again.
         """
         if not self._completed:
             return False
@@ -101,7 +101,7 @@ class Recorder:
         return True
 
     def stored_outcomes(self, item_key: ItemKey, signature: str) -> Sequence[Outcome] | None:
-        """Return the stored outcomes with a signature that may be reused; None if there are none."""
+        """Return the stored scores and failures to reuse for a signature; None if there are none."""
         if not self._completed:
             return None
         key = item_key.with_signature(signature)

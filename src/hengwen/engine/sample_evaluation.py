@@ -86,7 +86,7 @@ class Answered:
     unit: RunUnit
     items: list[Item]
     is_scored: bool = False
-    """Whether the evaluators that the pool has are done."""
+    """Whether the worker processes have done their evaluations of this sample."""
 
     @property
     def task(self) -> TaskEvaluators:
@@ -113,7 +113,7 @@ class Answers:
     """The first stage: it gets the responses to one sample after the other until the run is stopped.
 
     Args:
-        run: Functions that evaluate samples.
+        run: Object that evaluates samples and records their results.
         units: Samples and anchors.
         stopping: When this event is set, no new sample starts.
     """
@@ -141,7 +141,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated, unless it may have ended early; return whether it counts."""
+        """Record that a sample is evaluated, unless the run is stopping; False if left to other processes."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -176,7 +176,7 @@ class RunEvaluation:
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
         self._sharing = job.sharing
         self.pending = 0
-        """Number of samples that are left for later, because their calls wait for a batch."""
+        """Number of samples that are left for later, because their calls wait for a batch endpoint."""
 
     def units(self) -> Iterator[RunUnit]:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""

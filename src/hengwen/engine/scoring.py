@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 WHOLE_GROUP = -1
 """Index that stands for all responses of a unit, which a scorer of repeats scores together."""
 MAX_PICKLED_BYTES = 16_000_000
-"""Maximum size of a pickled scorer that is copied to worker processes; a larger one, such as an index of
-training data, is used only in the main process, so that memory does not grow with the number of processes."""
+"""Maximum size of a pickled scorer that is copied to worker processes. A larger scorer, such as one with an
+index of training data, is used only in the main process, because each copy would need as much memory."""
 MAX_CRASHES = 10
 """If an evaluator crashed at this number of responses and never succeeded, it is not tried again."""
 
@@ -143,7 +143,7 @@ class ScoringPool:
             )
             if not isinstance(packed, str):
                 self._succeeded.update((part.task, number) for _, number in part.evaluations)
-            # an evaluator may have become hopeless since ``tried`` was computed, so positions do not suffice
+            # ``tried`` may lack evaluations of ``unit``, so outcomes are found by evaluation, not by position
             outcomes = dict(zip(part.evaluations, groups, strict=True))
             results.append(
                 [

@@ -27,16 +27,16 @@ class EndpointLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What a process needs of an endpoint, and what it has."""
+    """The slots that a process has at an endpoint, and the slots and permissions that it needs."""
 
     slots: int = 0
-    """Number of slots (calls at a time) that the process may still use without asking again."""
+    """Number of slots (calls at a time) that the process has."""
     usable: int = 0
-    """Number of slots that it could use: calls without a reply, and calls that wait."""
+    """Number of slots that the process could use: its calls without a reply, and its calls that wait."""
     calls: int = 0
-    """Number of calls to which it needs the permission of the limit per minute."""
+    """Number of waiting calls that still need a permission under the limit of calls per minute."""
     tokens: float = 0.0
-    """Number of tokens to which it needs this permission."""
+    """Number of tokens that waiting calls still need under the limit of tokens per minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +44,16 @@ class Grant:
     """What a process may use until it asks again."""
 
     slots: int
-    """Number of slots. If it is lower than before, open calls end, and no new calls are sent until then."""
+    """Number of slots; if it is lower than before, no new call starts until enough open calls have ended."""
     calls: int = 0
-    """Number of further calls."""
+    """Number of further calls that the limit per minute allows."""
     tokens: float = 0.0
-    """Number of further tokens."""
+    """Number of further tokens that the limit per minute allows."""
 
 
 @dataclass(slots=True)
 class _Bucket:
-    """Permissions that refill steadily, at most those of a minute at a time."""
+    """Permissions for calls or tokens: they refill steadily, up to the number for one minute."""
 
     per_minute: float
     level: float
@@ -113,7 +113,7 @@ class LimitPool:
 
     Args:
         limits: Limits by name of the endpoint.
-        clock: Time in seconds.
+        clock: Function that returns the time in seconds.
 
     Examples:
         >>> pool = LimitPool({"judge": EndpointLimits(concurrency=8)})
@@ -144,9 +144,9 @@ class LimitPool:
         Args:
             worker: Name of the process.
             endpoint: Name of the endpoint.
-            demand: What the process needs, and what it has.
+            demand: The slots that the process has, and the slots and permissions that it needs.
         """
-        if worker in self._forgotten:  # its last request was on its way when it was killed
+        if worker in self._forgotten:  # the process was killed while its last request was on its way
             return Grant(slots=0)
         state = self._endpoints[endpoint]
         slots = state.slots_for(worker, demand)
@@ -154,9 +154,9 @@ class LimitPool:
         return Grant(slots=slots, calls=calls, tokens=tokens)
 
     def forget(self, worker: str) -> None:
-        """Give the slots of a process that has ended, or was killed, to the others.
+        """Let the other processes use the slots of a process that has ended or was killed.
 
-        No other process may have the name later.
+        The name of this process must not be used again.
         """
         self._forgotten.add(worker)
         for endpoint in self._endpoints.values():
@@ -165,7 +165,7 @@ class LimitPool:
 
 
 def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
-    """Divide slots so that the smallest shares are as large as possible, and nobody gets more than it wants.
+    """Divide slots so that the smallest shares are as large as possible, and none exceeds what is usable.
 
     Examples:
         >>> fair_shares(10, {"a": 2, "b": 9, "c": 9})

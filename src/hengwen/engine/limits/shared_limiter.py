@@ -24,14 +24,14 @@ class SharedLimiter(Limiter):
     """Decide when each call to one endpoint may be sent, within the limits of all processes together.
 
     Slots are kept while calls are made, and permissions are asked for in blocks, so that a call costs no
-    request to the pool. Timeouts and refusals (status 429) lower the slots and the rate of this process only,
-    as in the base class; all processes do the same.
+    request to the pool. Timeouts and refusals (status 429) lower the slots and the rate of this process only;
+    each process reacts to its own timeouts and refusals.
 
     Args:
         limits: Limits of the endpoint for all processes together.
         sync: Function that tells the pool what this process needs, and returns what it may use.
-        stopping: When this event is set, no call is delayed any more. It is set if the pool cannot be
-            reached.
+        stopping: When this event is set, no call is delayed any more. The limiter sets the event
+            itself if the pool cannot be reached.
     """
 
     def __init__(self, limits: EndpointLimits, sync: Sync, *, stopping: asyncio.Event | None = None) -> None:
@@ -93,7 +93,7 @@ class SharedLimiter(Limiter):
             self._permits.popleft()
 
     async def _renew(self) -> None:
-        """Ask the pool while calls are made or wait; give everything back when an interval had no call."""
+        """Ask the pool for slots and permissions while calls are made; return all slots when idle."""
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
             while not self._stopping.is_set():

@@ -1,4 +1,4 @@
-"""Take and release claims in batches, in a thread, so that the event loop never waits for the server."""
+"""Take and release claims in batches, in a thread, so that the event loop never waits for the database."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Answer = asyncio.Future[tuple[bool, bool]]
-"""Future of (whether the claim was taken; whether what it is for was done before)."""
+"""Future of (whether the claim was taken, whether the unit was completed or the call stored before)."""
 
 POLL_SECONDS = 0.05
-"""Seconds between two attempts to take a claim that another process has."""
+"""Seconds between two attempts to take a claim that another process holds."""
 RELEASE_SECONDS = 0.005
-"""Seconds that a release may wait for other requests, with which it shares a round trip to the server."""
+"""Maximum delay in seconds of a release of claims, which is sent to the server with other requests."""
 PING_SECONDS = 5.0
-"""Seconds after which an idle connection is used, so that this process notices if it is lost."""
+"""Seconds after which an idle connection is used, so that this process notices a lost connection."""
 
 
 class ClaimSession(Protocol):
@@ -47,7 +47,7 @@ class ClaimSession(Protocol):
         ...
 
     def lock(self, *name: str, shared: bool = False) -> bool:
-        """Take a lock if it is free, or if all holders share it; return whether it was taken.
+        """Take a lock if it is free or, with ``shared``, if all holders share it; return whether it is taken.
 
         Args:
             name: Name of the lock, in any number of parts.
@@ -60,12 +60,12 @@ class ClaimSession(Protocol):
 
         Args:
             name: Name of the lock.
-            shared: Whether it was taken as a shared lock.
+            shared: Whether the lock was taken as a shared lock.
         """
         ...
 
     def is_shared(self, *name: str) -> bool:
-        """Return whether another process holds a shared lock.
+        """Return whether another process holds a lock as a shared lock.
 
         Args:
             name: Name of the lock.
@@ -87,7 +87,7 @@ class ClaimSession(Protocol):
 
 @dataclass(slots=True)
 class _Batch:
-    """Requests that share one round trip."""
+    """Requests that are sent to the database server together."""
 
     released: list[str] = field(default_factory=list)
     units: dict[str, Answer] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class _Batch:
 
 
 class Claims:
-    """The claims of this process on units of work and on calls. It must be created in a running event loop.
+    """The claims of this process on units of work and on calls; create it in a running event loop.
 
     If the connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is sent, and
     ``error`` says why.
@@ -248,7 +248,7 @@ class Claims:
         for (name, answer, done), is_taken in zip(requests, taken, strict=True):
             if not answer.done():
                 answer.set_result((is_taken, name in done))
-            elif is_taken:  # the request was cancelled
+            elif is_taken:  # the request was cancelled, so nobody needs the claim
                 self._batch.released.append(name)
         self._timer.cancel()
         self._timer = self._loop.call_later(

@@ -25,7 +25,7 @@ class SharedLedger(Ledger, Protocol):
     """Ledger of a run that other processes write too."""
 
     def record_completed_unit(self, run_id: str, unit: str) -> None:
-        """Record that everything about a unit is recorded; both are committed together."""
+        """Record that a unit is completed; this is committed together with the results of the unit."""
         ...
 
     def refresh_call(self, call_key: str, cache_scope: str) -> None:
@@ -33,12 +33,12 @@ class SharedLedger(Ledger, Protocol):
         ...
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the committed responses of a run to a task, of all processes, by sample and repeat."""
+        """Yield the responses to a task that all processes committed in a run, by sample and repeat."""
         ...
 
 
 class Committing(Protocol):
-    """The part of a committer that sharing uses."""
+    """The methods of a committer that ``RunSharing`` calls."""
 
     def schedule_commit(self, *, paid: bool = False) -> None:
         """Schedule a commit, because something was recorded."""
@@ -50,7 +50,7 @@ class Committing(Protocol):
 
 
 class RunSharing:
-    """The part of this process in a run on which several processes work.
+    """Claims of one process on the samples and calls of a run that several processes share.
 
     Args:
         claims: Claims of this process.
@@ -103,7 +103,7 @@ class RunSharing:
         return answers
 
     def complete(self, name: str) -> None:
-        """Record that a unit is completed, and release its claim when that is committed."""
+        """Record that a unit is completed, and release the claim of the unit after the next commit."""
         self._ledger.record_completed_unit(self._run.id, name)
         self.release(name)
 
@@ -131,7 +131,7 @@ class RunSharing:
                 await self.sleep()
 
     async def once(self, function: Callable[[], None], *parts: object) -> None:
-        """Call a function in one of the processes, and wait until its results are committed.
+        """Call a function in only one of the processes; the others wait until its results are committed.
 
         Args:
             function: Function that records results in the ledger.
@@ -176,7 +176,7 @@ class RunSharing:
             self._committer.when_committed(partial(self._claims.release_call, call_key), attempts_only=True)
 
     def stored_responses(self, task: str) -> Iterator[list[Response]]:
-        """Yield the responses of this run to each sample of a task, of all processes.
+        """Yield, for each sample of a task, the responses that all processes committed in this run.
 
         Args:
             task: Name of the task.

@@ -43,7 +43,7 @@ class UnitQueue(Protocol[Unit]):
         ...
 
     def complete(self, unit: Unit) -> bool:
-        """Record that all results of a unit are recorded; return whether it is not left to others."""
+        """Record that a unit is completed; return False if other processes must evaluate it instead."""
         ...
 
 
@@ -77,7 +77,7 @@ class SharedUnits(Generic[Unit]):
     every unit is completed, so the units of a process that died are evaluated by the others.
 
     Args:
-        sharing: The part of this process in the run.
+        sharing: Claims of this process on the samples of the run.
         units: All units of the run, in the same order in all processes.
         limit: Maximum number of units in progress in this process.
         on_completed_elsewhere: Function that is called for each unit that another process has completed.
@@ -119,7 +119,7 @@ class SharedUnits(Generic[Unit]):
         return self._claimed.popleft()
 
     def complete(self, unit: Unit) -> bool:
-        """Record that a unit is completed; a process that can make no more calls leaves it to others.
+        """Record that a unit is completed, or leave it to others if this process can make no more calls.
 
         Returns:
             Whether the unit is completed, and not left to others.
@@ -134,7 +134,7 @@ class SharedUnits(Generic[Unit]):
         return True
 
     async def _fill(self) -> bool:
-        """Claim units, or wait for something that may help; return whether there are units to evaluate."""
+        """Claim units, or wait for a change; return False if all are completed or the run is stopping."""
         if self._sharing.is_stopping:
             return False
         if self._sharing.hands_over:
@@ -147,9 +147,7 @@ class SharedUnits(Generic[Unit]):
             await self._claim(units)
         elif self._deferred:
             await self._try_again()
-        elif (
-            self._in_progress
-        ):  # this process may leave units to others, and must see that they are completed
+        elif self._in_progress:  # this process may leave a unit to others, and must try it again later
             await self._wait_for_progress()
         else:
             return False
