@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class BoundedQueue(Generic[Item]):
-    """A queue whose producers wait while it is full, and whose consumers see its end.
+    """A queue whose producers wait while it is full, and whose consumers get None after its end.
 
     Args:
         size: Maximum number of items that wait in the queue, >= 1.

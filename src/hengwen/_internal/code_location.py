@@ -20,7 +20,7 @@ _FILES: dict[str, str] = {}
 
 
 def is_location(spec: str) -> bool:
-    """Return whether a name is the location of a class, which has a colon, and not the name of a plug-in.
+    """Return whether a name is a location (it has a colon or ends in ``.py``), not the name of a plug-in.
 
     Examples:
         >>> is_location("lyric"), is_location("lines.py:LineCount"), is_location("lines.py")
@@ -61,7 +61,7 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
         base_folder: Folder that a relative path starts from; default: the working folder.
 
     Raises:
-        ConfigError: The location is malformed, or the module or file does not have the class.
+        ConfigError: The location is malformed, the file cannot be read, or the class does not exist.
         PluginError: The module or file cannot be imported; the message has the reason.
 
     Examples:

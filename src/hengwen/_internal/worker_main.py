@@ -55,7 +55,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 
 def dump(value: Any) -> bytes:
-    """Pickle an object after the Python files (``file.py:Class``) that it refers to.
+    """Pickle an object, preceded by the paths of the Python files (``file.py:Class``) that it refers to.
 
     Examples:
         >>> load(dump(["a", "b"]))
@@ -66,7 +66,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(frame: bytes) -> Any:
-    """Return the object that ``dump`` pickled, after the Python files that it needs were imported.
+    """Import the Python files that a frame made by ``dump`` names, and return the object in the frame.
 
     Raises:
         Exception: A file cannot be imported, or the object cannot be loaded.
@@ -101,7 +101,7 @@ def _failure(error: Exception) -> bytes:
 
 
 def main() -> None:  # pragma: no cover - runs in worker processes
-    """Serve the parent process until it closes the input, which also happens when it dies."""
+    """Serve the parent process until the pipe from it is closed, which also happens when it dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     source = sys.stdin.buffer
     sink = os.fdopen(os.dup(1), "wb")
@@ -120,11 +120,11 @@ def main() -> None:  # pragma: no cover - runs in worker processes
         _serve(frames, sink)
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1
-    finally:  # without the usual clean-up, which would wait for the thread that reads
+    finally:  # a normal exit would wait for the thread that reads frames
         os._exit(status)
 
 
-def _serve(frames: SimpleQueue[bytes], sink: BinaryIO) -> None:  # pragma: no cover - as main
+def _serve(frames: SimpleQueue[bytes], sink: BinaryIO) -> None:  # pragma: no cover - runs in worker processes
     try:
         function = load(frames.get())
     except Exception as error:

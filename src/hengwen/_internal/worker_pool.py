@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_SENT_BATCHES = 2
-"""Number of batches that a worker process has at a time, so that it need not wait for the next one."""
+"""Maximum number of batches sent to a worker process: it works on one, and the next one is ready."""
 MAX_SECONDS_TO_END = 5.0
 """Seconds after which a process that closed its pipes is killed."""
 _PROGRAM = (
@@ -45,7 +45,7 @@ class _Batch(Generic[Item, Result]):
         self.future: Future[list[Result]] = Future()
 
     def finish(self, results: list[Result] | Exception) -> None:
-        with suppress(InvalidStateError):  # the caller has cancelled it
+        with suppress(InvalidStateError):  # the caller has cancelled the future
             if isinstance(results, Exception):
                 self.future.set_exception(results)
             else:
@@ -66,7 +66,7 @@ class _Process:
         self._setup = setup
 
     def start(self) -> None:
-        """Send the function; raise the exception that the process had when it loaded the function."""
+        """Send the function; if the process cannot load the function, raise the exception that occurred."""
         try:
             self._stdin.write(pickle.dumps(sys.path))
         except OSError:
@@ -129,8 +129,8 @@ def _cause_of_death(status: int) -> str:
 class WorkerPool(Generic[Item, Result]):
     """Processes that apply one function to batches of items.
 
-    A process is started only when a batch waits and all started processes are busy, one process after the
-    other. If a process dies, the items of its batch are repeated one by one in new processes, so that only
+    Processes are started one after the other, and only when a batch waits and all started processes are
+    busy. If a process dies, the items of its batch are repeated one by one in new processes, so that only
     the item at which a process dies again is lost.
 
     Args:
@@ -171,7 +171,8 @@ class WorkerPool(Generic[Item, Result]):
     def submit(self, items: Sequence[Item]) -> Future[list[Result]]:
         """Return the future results of a batch.
 
-        The future raises the exception that the function raised, or a WorkerError if processes cannot start.
+        The future raises the exception that the function raised, or a WorkerError if no process can start or,
+        without ``crashed``, if processes died twice at one item.
 
         Raises:
             Exception: The items cannot be pickled.
@@ -202,7 +203,7 @@ class WorkerPool(Generic[Item, Result]):
         self._waiting.clear()
 
     def _grow(self) -> None:
-        """Start the thread of a further process if a batch waits for it; the caller holds the lock."""
+        """Start a thread with a new process if more batches wait than processes are idle (needs the lock)."""
         if len(self._waiting) > self._idle and not self._starting and len(self._threads) < self.workers:
             self._starting = True
             thread = threading.Thread(target=self._run, name="hengwen-worker", daemon=True)
@@ -210,7 +211,7 @@ class WorkerPool(Generic[Item, Result]):
             thread.start()
 
     def _run(self) -> None:
-        """Serve one process after another, until the pool is closed or a process cannot start."""
+        """Send batches to a process; replace it if it dies; end if the pool closes or no process starts."""
         sent: deque[_Batch[Item, Result]] = deque()
         suspect: _Batch[Item, Result] | None = None
         process: _Process | None = None
@@ -348,7 +349,7 @@ class WorkerPool(Generic[Item, Result]):
             process.close()
 
     def _give_up(self, error: Exception) -> None:
-        """End the thread; if no other thread has a process, no batch can get results any more."""
+        """Remove this thread; if it was the last one, finish all waiting batches with the error."""
         with self._changed:
             self._threads.remove(threading.current_thread())
             self.workers = max(len(self._threads), 1)  # this process could not start, so no other is tried

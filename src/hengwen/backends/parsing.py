@@ -17,7 +17,7 @@ def parsing_backend(backend: Backend) -> ParsingBackend:
     """Return the backend itself if it can parse replies, else an adapter that parses its replies.
 
     Args:
-        backend: Any backend. (Calls are recorded only by the backends that the engine builds.)
+        backend: Any backend. (Only the backends that the engine wraps record their calls.)
 
     Examples:
         >>> import asyncio

@@ -23,7 +23,7 @@ KEY_FIELDS = ("key", "call_key", "identity", "messages")
 class ReplayBackend:
     """Return replies from a file of recorded replies, or from a list, without calls.
 
-    Each row of the file says to which request it is the reply, by one of the fields ``key`` (see
+    Each row of the file is the reply to one request, which is named by one of the fields ``key`` (see
     :func:`request_hash`), ``call_key`` (as in a store), ``identity`` or ``messages``. The field ``text`` (or
     ``raw``) is the reply. The fields ``model``, ``finish``, ``latency``, ``form``, ``input_tokens`` and
     ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes its request fail, unless

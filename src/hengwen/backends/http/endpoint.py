@@ -13,7 +13,7 @@ from hengwen.errors import ConfigError
 NO_KEY = "no-key"
 """Key that is sent to local endpoints, which need no key."""
 MIN_SECRET_LENGTH = 8
-"""Minimum length of a key that is hidden in messages; a shorter key is a placeholder such as 'EMPTY'."""
+"""Minimum length of a secret that is hidden in messages; shorter ones are placeholders such as 'EMPTY'."""
 
 
 class Endpoint:
@@ -47,7 +47,7 @@ def api_key_from(variable: str) -> str:
         variable: Name of the variable.
 
     Raises:
-        ConfigError: The value has characters that are not allowed in a header; the message does not show it.
+        ConfigError: The key has characters that are not allowed in a header; the message does not show it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
@@ -90,7 +90,7 @@ def without_secrets(url: str) -> str:
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL from the variables ``https_proxy``, ``all_proxy`` and ``no_proxy``.
+    """Return the proxy for a URL from ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``.
 
     Loopback addresses never use a proxy.
 

@@ -122,7 +122,7 @@ def status_error(
 
 
 def _server_message(body: str) -> tuple[str, str]:
-    """Return (message, code) from the JSON body of an error, whatever its structure is."""
+    """Return (message, code) from the body of an error, which is JSON of any structure or plain text."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

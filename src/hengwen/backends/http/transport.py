@@ -76,7 +76,7 @@ class HttpTransport:
 
 
 def _ssl_context(*urls: str) -> SSLContext | bool:
-    """Return an SSL context that checks certificates like the client of the ``openai`` package."""
+    """Return an SSL context like that of the ``openai`` package; True if no URL uses HTTPS."""
     if not any(url.startswith("https:") for url in urls):
         return True
     from httpx2 import create_ssl_context

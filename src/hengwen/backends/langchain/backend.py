@@ -46,14 +46,14 @@ class LangChainBackend:
 
     Args:
         model: Name that is passed to ``init_chat_model``, such as ``openai:gpt-4o-mini``, or to the factory.
-        factory: Function that returns a chat model, as ``package:function``. The factory is called with the
-            keyword arguments ``model`` and ``base_url``, if the plan sets them, and ``params``.
+        factory: Function that returns a chat model, as ``package:function``. Its keyword arguments are
+            ``model`` and ``base_url``, if they are set, and each item of ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
         api_key_env: Name of the environment variable that holds the key. By default, providers other than
             OpenAI read the environment variables that LangChain defines for them.
-        params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless
-            ``params`` sets it, because the engine retries.
+        params: Keyword arguments of the chat model, such as ``temperature``. Without a factory,
+            ``max_retries`` is 0 unless ``params`` sets it, because the engine retries failed calls.
         timeout: Seconds for one call in total, > 0.
         structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``
             or ``text``.
@@ -108,7 +108,7 @@ class LangChainBackend:
         return f"LangChainBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once; send it again only if the model refuses its response format.
+        """Send a request; resend it only if the model refuses the response format or log-probabilities.
 
         Args:
             request: Request to send; its ``params`` override the parameters of the backend.
@@ -166,7 +166,7 @@ class LangChainBackend:
     def _runnable(
         self, chat: BaseChatModel, request: Request, response_format: str, logprobs: int | None
     ) -> Any:
-        """Return LangChain's runnable for a request; None if the model cannot use the response format."""
+        """Return LangChain's runnable for a request; None if the next response format must be tried."""
         params = self._call_params(request, logprobs)
         cache_key = (id(request.schema), response_format, repr(sorted(params.items())))
         cached = self._runnables.get(cache_key)
@@ -254,7 +254,7 @@ class LangChainBackend:
     def _access(self) -> dict[str, Any]:
         """Return provider, key and an HTTP client for this event loop.
 
-        The default client of langchain-openai is shared among event loops.
+        The client is a new one, because the default client of langchain-openai is shared among event loops.
         """
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
@@ -278,7 +278,7 @@ class LangChainBackend:
         return tuple(secret for secret in dict.fromkeys(candidates) if len(secret) >= MIN_SECRET_LENGTH)
 
     async def close(self) -> None:
-        """Close the connections of this backend; connections of other chat models stay open."""
+        """Close the HTTP client that this backend created; clients that a chat model created stay open."""
         client, loop = self._http_client, self._loop
         if client is not None:
             self._reset()

@@ -44,7 +44,7 @@ class OpenAIBackend:
 
     Args:
         model: Name of the model at the endpoint.
-        base_url: URL of the endpoint; default: ``OPENAI_BASE_URL``, else OpenAI's own.
+        base_url: URL of the endpoint; default: the variable ``OPENAI_BASE_URL``, else OpenAI's own URL.
         api_key_env: Name of the environment variable that holds the key.
         params: Sampling parameters. Parameters are sent unchanged, except that ``seed`` grows by 1 with each
             repeat.
@@ -101,7 +101,7 @@ class OpenAIBackend:
         return f"OpenAIBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once; send it again only if the endpoint refuses its response format.
+        """Send a request; resend it only if the endpoint refuses the response format or log-probabilities.
 
         Args:
             request: Request to send; its ``params`` override the parameters of the backend.
@@ -165,7 +165,7 @@ class OpenAIBackend:
             await transport.close()
 
     def batch_lines(self) -> BatchLines:
-        """Return the encoder and decoder of the lines of batch files, which share the response format."""
+        """Return the encoder and decoder of lines of batch files; they use this backend's response format."""
         return BatchLines(self._encoder, self._schema_modes, self._access.secrets, self.api_key_env)
 
     def batch_client(self) -> BatchClient:
@@ -173,7 +173,7 @@ class OpenAIBackend:
         return BatchClient(self._base_url, self.api_key_env, self.timeout)
 
     def _connect(self) -> HttpTransport:
-        """Return the HTTP connections of the running event loop, with URL and headers from ``openai``."""
+        """Return the HTTP connections of the running event loop; ``openai`` builds their URL and headers."""
         loop = asyncio.get_running_loop()
         if self._transport is None or self._loop is not loop:
             from httpx2 import AsyncBaseTransport, AsyncClient
@@ -213,7 +213,7 @@ _SHORT_NAMES = {"temperature": "temp"}
 def build_signature(
     provider: str, model: str, params: Mapping[str, Any], structured: str | None = None
 ) -> str:
-    """Return the signature of a backend: a text with everything that can change a reply.
+    """Return the signature of a backend: its provider, model, parameters and required response format.
 
     Args:
         provider: Provider of the backend.

@@ -12,7 +12,7 @@ Token = tuple[bytes, float, tuple[Alternative, ...]]
 
 
 def read_logprobs(value: object) -> tuple[Token, ...] | None:
-    """Read the ``logprobs`` of a choice.
+    """Read the field ``logprobs`` of a choice (one reply of a chat completion).
 
     Args:
         value: Decoded JSON, unchecked.

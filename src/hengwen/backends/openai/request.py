@@ -1,4 +1,4 @@
-"""Encode the body of a chat completion request; what follows the messages repeats and is cached."""
+"""Encode bodies of chat completion requests; the part after the messages seldom changes and is cached."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ChatRequestEncoder:
         Args:
             request: Request to encode.
             response_format: Format in which the schema is sent; empty if there is no schema.
-            logprobs: Number of alternatives to request for each token, or None.
+            logprobs: Number of alternatives to request for each token; None for no log-probabilities.
         """
         try:
             messages = _encode_messages(request.messages)

@@ -30,8 +30,8 @@ class SchemaModes:
     """Remembers which response formats one endpoint and model accepts.
 
     Args:
-        pinned: Format that the plan requires; no other format is tried. None starts with the strictest
-            format.
+        pinned: Format that the plan requires; no other format is tried. If it is None, the
+            strictest format is tried first.
 
     Raises:
         ConfigError: The format is unknown.
@@ -56,7 +56,7 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Stop using the response format that an error refuses; return whether another format is left.
+        """Stop using a refused response format or log-probabilities; return whether to send the call again.
 
         Only an error that names a parameter of the request counts as a refusal. If several calls that were
         sent at the same time are refused, only one step to a looser format is made.
@@ -65,7 +65,7 @@ class SchemaModes:
             status: HTTP status of the answer.
             error: Error made from the answer.
             response_format: Response format that the request asked for; empty if it had no schema.
-            logprobs: Number of alternatives that the request asked for, or None.
+            logprobs: Number of alternatives that the request asked for; None for no log-probabilities.
         """
         if status not in UNSUPPORTED_STATUSES:
             return False
