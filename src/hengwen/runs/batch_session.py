@@ -25,7 +25,7 @@ DISCOUNT = 0.5
 
 
 def batch_session(resources: RunResources) -> BatchSession | None:
-    """Return the batch session of a run; None for an ordinary run that no batch concerns.
+    """Return the batch session of a run; None if no batch is requested and none is open in the store.
 
     Args:
         resources: Plan, store, options and backends of the run.
@@ -72,7 +72,7 @@ def batch_price(spec: BackendSpec) -> Price | None:
 
 
 def _spool(path: Path | None, store: str, plan: str) -> Path:
-    """Return the folder of the files that are sent: beside the store, because that disk has room for them.
+    """Return the folder of the files to send: next to a SQLite store, otherwise a temporary folder.
 
     Args:
         path: File of a SQLite store; None for other databases.

@@ -58,7 +58,7 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return the rows of labels; their signature is a hash of all labels, so it is equal in all runs."""
+    """Return the rows of labels; all runs have the same signature, which has a hash of all labels."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:

@@ -60,7 +60,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
         target: File to write, ``.jsonl`` or ``.csv``, with the fields id, repeat, each score, status, reason,
             signature.
         rubric: Name of a packaged rubric, or path of a rubric file.
-        store: Store that records the run and its calls; the run gets the name of the file.
+        store: Store that records the run and its calls; the plan of the run is named after the file.
         judge: ``PROVIDER/MODEL``; default: ``rules``, the rules judge.
         base_url: URL of an OpenAI-compatible server.
         columns: Hengwen's field name for each column of the file that has another name.

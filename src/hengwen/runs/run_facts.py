@@ -145,7 +145,7 @@ class FactCollector:
 
 
 def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
-    """Return name and options of each scorer whose reasons are not stored, so that reports can build it."""
+    """Return names and options of scorers, from which reports compute reasons that are not stored."""
     if not any(isinstance(scorer, ReproducibleScorer) for scorer in task.scorers):
         return []
     return [
@@ -177,7 +177,7 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers to almost every prompt; if there is none, the lowest and highest number.
+    """Return the number of answers per prompt; a range such as ``1-3`` if it differs between many prompts.
 
     Args:
         counts: Number of answers to each prompt. Prompts without an answer are ignored.

@@ -50,7 +50,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of everything that determines a run's scores; it does not depend on file paths.
+    """Return a hash of what determines a run's scores, except package versions; file paths do not matter.
 
     Args:
         suite: Loaded plan.

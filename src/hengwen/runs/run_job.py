@@ -49,7 +49,7 @@ async def run_job(
     *,
     record_more: Callable[[], None] | None = None,
 ) -> Run:
-    """Execute a job and return its run; the status of the run says how it ended.
+    """Execute a job and return its run, with the status with which the run ended.
 
     Args:
         job: The run, which has begun in the ledger, and its tasks.

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
-"""Fields of a row that are not metadata; all other fields are metadata."""
+"""Fields of a row with a fixed meaning; all other fields become metadata of the sample."""
 LOCATION_FIELDS = ("line", "id")
 STATUS_FIELDS = ("status", "message", "signature")
 SOURCE_PREFIX = "source."
-"""Prefix that is put before the name of an input column if an output field has this name."""
+"""Prefix for the output name of an input column that has the same name as an output field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

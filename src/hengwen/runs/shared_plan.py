@@ -28,7 +28,7 @@ CHANGING = "hengwen changing"
 
 
 class PlanSharing:
-    """The part of this process in a plan that several processes run.
+    """Locks and claims of one process for a plan that several processes run together.
 
     Args:
         store: The store of the runs.
@@ -36,7 +36,7 @@ class PlanSharing:
         stopping: When this event is set, this process makes no new call.
 
     Raises:
-        ConfigError: The store is on no PostgreSQL server.
+        ConfigError: The store is not a PostgreSQL database.
     """
 
     def __init__(self, store: Store, plan: str, stopping: asyncio.Event) -> None:
@@ -104,7 +104,7 @@ class PlanSharing:
         return await self._claims.run(self._session.is_shared, WORKING, run.id)
 
     def busy_error(self, run: Run) -> StoreBusyError:
-        """Return the error that another process works on a run that is not the run of this process."""
+        """Return the error for a checkpoint that another process runs with other inputs or versions."""
         owner = describe_owner(self._session.owner(self._plan))
         return StoreBusyError(
             f"{self._store.name}: checkpoint {run.checkpoint!r} of plan {self._plan!r} is being run by "
@@ -114,7 +114,7 @@ class PlanSharing:
         )
 
     async def join(self, run: Run, context: CallContext, ledger: SqlLedger) -> RunSharing:
-        """Begin to work on a run; ``changing`` must be in effect.
+        """Begin to work on a run; call this method only in a ``with`` block of ``changing``.
 
         Args:
             run: The run.
@@ -136,7 +136,7 @@ class PlanSharing:
 
     async def _leave(self, run_id: str) -> bool:
         """End the work on a run; return whether no other process works on it."""
-        # if the connection is lost, this process holds nothing any more; if it is cancelled, soon nothing
+        # a lost connection has released all locks; after a cancellation, close() soon releases them
         with suppress(StoreError, asyncio.CancelledError):
             async with self.changing():
                 self._joined.remove(run_id)
@@ -157,7 +157,7 @@ class PlanSharing:
 async def shared_plan(
     store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
 ) -> AsyncIterator[PlanSharing]:
-    """Run a plan together with the other processes that do so.
+    """Join the processes that run a plan together, and leave them at the end of the ``with`` block.
 
     Args:
         store: The store of the runs.
@@ -167,7 +167,7 @@ async def shared_plan(
 
     Raises:
         StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
-        ConfigError: The store is on no PostgreSQL server.
+        ConfigError: The store is not a PostgreSQL database.
         StoreError: The connection was lost, and with it the claims of this process.
         CancelledError: The run was stopped.
     """

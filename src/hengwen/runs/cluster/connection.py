@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 LOCAL_OBJECT_STORE_BYTES = 100 * 2**20
 """Size of Ray's shared memory on this machine; tasks and results are small, so the minimum would do."""
 CONNECT_SECONDS = 5.0
-"""How long to wait for an answer of the cluster's address."""
+"""Seconds to wait until the address of the cluster accepts a connection."""
 
 
 @contextmanager
 def ray_cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
     """Connect to a Ray cluster and yield the module ``ray``; disconnect at the end.
 
-    If the process is connected already, this connection is used and kept.
+    If the process is connected to Ray already, the existing connection is used and stays open.
 
     Args:
         address: ``HOST:PORT`` of the head node, or ``auto`` for the cluster to which this machine belongs.
@@ -76,7 +76,7 @@ def import_ray(*, only_this_machine: bool = False) -> Any:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else some versions warn about GPUs
-    if only_this_machine:  # without a cluster of several machines, Ray uses the loopback address
+    if only_this_machine:  # "0" rules out other machines, so Ray uses the loopback address
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray

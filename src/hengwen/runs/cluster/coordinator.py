@@ -1,4 +1,4 @@
-"""The actor that the workers of a run share: limits of endpoints, progress, and the request to stop."""
+"""The Ray actor of a run: it divides the limits of endpoints, counts progress, and lets workers stop."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Coordinator:
         return self._pool.sync(worker, endpoint, demand)
 
     def forget(self, worker: str) -> None:
-        """Give the slots of a worker that has ended, or was killed, to the others."""
+        """Let the other workers use the slots of a worker that has ended or was killed."""
         self._pool.forget(worker)
 
     def report(self, progress: Progress) -> bool:

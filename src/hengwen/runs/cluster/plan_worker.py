@@ -31,7 +31,7 @@ REPORT_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanJob:
-    """What each worker needs to run a plan. It is pickled."""
+    """What each worker needs to run a plan; every worker gets a pickled copy."""
 
     plan: Plan
     store: str
@@ -40,11 +40,11 @@ class PlanJob:
     limits: Mapping[str, EndpointLimits]
     """Limits of each endpoint for all workers together."""
     environment: Mapping[str, str]
-    """Variables that the plan names, such as API keys; they are set in the worker only."""
+    """Environment variables that the backends read, such as API keys; they are set in the worker only."""
     working_folder: Path
 
     def __repr__(self) -> str:
-        """Return the name of the plan, and neither keys nor the password of the store."""
+        """Return a text with the name of the plan, without keys and without the password of the store."""
         return f"PlanJob({self.plan.name!r})"
 
 

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from hengwen.runs.run_plan import RunResult
 
 MAX_WORKERS = 16
-"""Default number of workers, if the cluster has as many CPUs; each has some connections to the database."""
+"""Default number of workers on a cluster with at least this many CPUs. The number is limited, because each
+worker has several connections to the database."""
 LOST_WORKERS = 3
-"""A run fails after this many workers have died for each worker that it has."""
+"""For each worker of a run, at most this many replacements are started; after that, the run fails."""
 WAIT_SECONDS = 0.5
-"""Seconds between two looks at the progress."""
+"""Seconds between two updates of the progress."""
 
 
 def run_on_ray(
@@ -37,12 +38,12 @@ def run_on_ray(
 ) -> RunResult:
     """Evaluate all checkpoints of a plan by workers of a Ray cluster; results that the store has are reused.
 
-    The workers share the run as processes with ``share`` do. The concurrency, and the limits of calls and
-    tokens per minute of the plan, hold for all workers together. If a worker dies, another one takes its
-    place.
+    The workers share the run as processes with the option ``share`` do. The concurrency, and the plan's
+    limits of calls and tokens per minute, hold for all workers together. If a worker dies, a new one replaces
+    it.
 
     Args:
-        plan: A trusted plan to which overrides are applied. Its files have the same paths on all machines.
+        plan: A trusted plan with all overrides applied. Its files have the same paths on all machines.
         store: URL of a PostgreSQL database that all machines reach.
         options: How the plan is run.
         workers: Number of workers; default: one for each CPU of the cluster, at most 16.
@@ -90,7 +91,7 @@ def check_store(store: str) -> None:
 
 
 def _environment(plan: Plan) -> Mapping[str, str]:
-    """Return the variables that the backends of a plan read: their keys and base URLs."""
+    """Return the environment variables with the keys and base URLs of the backends of a plan."""
     specs = plan.used_backends.values()
     names = {spec.api_key_env for spec in specs}
     endings = ["_BASE_URL"]
@@ -131,7 +132,7 @@ class _Driver:
         self._was_interrupted = False
 
     def run(self) -> RunResult:
-        """Run the plan and return the result of the worker that ended last, with the warnings of all."""
+        """Run the plan; return the result of the worker that ended last, with the warnings of all workers."""
         try:
             self._run_workers()
         except self._ray.exceptions.RayError as error:
@@ -146,7 +147,7 @@ class _Driver:
         return replace(self._results[-1], warnings=tuple(warnings))
 
     def _run_workers(self) -> None:
-        """Start the workers and wait until all have ended; an interrupt lets them store their replies."""
+        """Start the workers and wait until all have ended; if interrupted, they store their replies first."""
         try:
             for _ in range(self._count):
                 self._start()

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 TASKS_PER_CPU = 2
 """Tasks that are submitted for each CPU of the cluster, so that a worker need not wait for its next task."""
 RESIZE_SECONDS = 10.0
-"""How often the number of CPUs is asked for, because nodes join and leave."""
+"""Seconds between two checks of the number of CPUs, which changes when nodes join or leave."""
 
 
 class RayPool:
-    """Tasks of a Ray cluster, one CPU each. Ray does not repeat a task: only ``run_shards`` decides that.
+    """Tasks of a Ray cluster, one CPU each. Only ``run_shards`` repeats failed tasks; Ray does not.
 
     Args:
         ray: The module ray, connected to a cluster.
@@ -74,7 +74,7 @@ class RayPool:
 
 
 def score_in_folder(task: ShardTask, folder: Path) -> ShardResult | ShardError:
-    """Score a shard in the working folder of the command, if this machine has the folder."""
+    """Score a shard; work in the folder in which the command runs, if this machine has it."""
     if folder.is_dir():
         os.chdir(folder)
     return score_shard(task)

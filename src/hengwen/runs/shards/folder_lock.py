@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK = ".lock"
-"""Name of the lock file; it stays in the folder, because a removed lock file would protect nobody."""
+"""Name of the lock file. It is never removed, because two commands could then lock two different files."""
 
 
 @contextmanager

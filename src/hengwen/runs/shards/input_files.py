@@ -1,4 +1,4 @@
-"""Find the input files that paths and patterns name, and measure each file."""
+"""Find the input files that paths and patterns name, and notice when a file has changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PARQUET_SUFFIX = ".parquet"
 SUFFIXES = (".jsonl", ".ndjson", PARQUET_SUFFIX)
 SHARD_ROWS = 5_000
-"""Default number of rows of an input that are a shard."""
+"""Default number of rows per shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class InputFile:
     """Number of lines of a JSONL file (blank lines included), or of rows of a Parquet file."""
 
     def looks_unchanged(self) -> bool:
-        """Return whether the file still has its size and time; False if it cannot be read."""
+        """Return whether the file still has the recorded size and time; False if it cannot be read."""
         try:
             status = Path(self.path).stat()
         except OSError:

@@ -1,4 +1,4 @@
-"""Score rows in a separate process, so that a row that kills the process becomes a failure of this row."""
+"""Score rows in a separate process, so that only a row that kills the process becomes a failure."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 PROGRESS = "progress.jsonl"
-"""File to which a line is appended for each finished shard; the manifest has these lines in the end."""
+"""File with a line for each finished shard; in the end, the lines are moved to the manifest."""
 SCHEMA = 1
 
 
@@ -31,7 +31,7 @@ class ShardResult:
     rows: int
     """Number of rows in the output file."""
     failed: int
-    """Number of these rows that have no scores."""
+    """Number of rows without scores in the output file."""
     bytes: int
     """Size of the output file."""
     first_failure: str = ""
@@ -61,7 +61,7 @@ class Manifest:
 def open_folder(
     folder: Path, paths: Sequence[Path], settings: ScorerSettings
 ) -> tuple[Manifest, dict[int, ShardResult]]:
-    """Write the manifest of a new folder of scores, or read the manifest of the same inputs and settings.
+    """Write the manifest of a new folder of scores, or read the manifest of a folder that is resumed.
 
     Args:
         folder: The folder, which exists.
@@ -193,7 +193,7 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
-    """Return the record of an input with its present time; raise an error if the content is another one."""
+    """Return an input's record with its present time of change; raise an error if its content has changed."""
     if (present := present_state(file, settings)) is None:
         raise ConfigError(
             f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
@@ -202,7 +202,7 @@ def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> Input
 
 
 def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None:
-    """Return the record of an input with its present time; None if the content is another one.
+    """Return an input's record with its present time of change; None if its content has changed.
 
     Args:
         file: Earlier record of the input.
@@ -226,5 +226,5 @@ def _stored_results(folder: Path, stored: Mapping[str, Any]) -> Iterator[ShardRe
     for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
             yield ShardResult(**json.loads(line))
-        except (ValueError, TypeError):  # the line of a process that was killed
+        except (ValueError, TypeError):  # an incomplete line of a process that was killed
             continue

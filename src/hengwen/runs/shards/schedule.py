@@ -20,7 +20,7 @@ MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
-    """A shard without a result, because its worker is gone."""
+    """A shard without a result, because its worker or its machine died."""
 
     reason: Literal["worker died", "machine died"]
     message: str
@@ -42,12 +42,12 @@ class ShardPool(Protocol):
 def run_shards(pool: ShardPool, tasks: Iterable[ShardTask]) -> Iterator[ShardResult | ShardError]:
     """Yield the result of each shard when it is finished; a shard that is given up is a ``ShardError``.
 
-    A shard that ended without a result is scored again after all other shards. After its worker died, its
-    rows are scored in a process of their own.
+    A shard that ended without a result is scored again after all other shards. If its worker died, the
+    rows of the shard are then scored in a separate process.
 
     Args:
         pool: The workers.
-        tasks: The shards; each is taken when the window has room for it.
+        tasks: Tasks of the shards; the next task is read when the pool has room for it.
     """
     remaining = iter(tasks)
     again: deque[ShardTask] = deque()

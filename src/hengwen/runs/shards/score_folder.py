@@ -38,13 +38,13 @@ class FolderScoreResult:
     rows: int
     """Number of rows in the folder."""
     failed: int
-    """Number of these rows that have no scores."""
+    """Number of rows without scores in the folder."""
     shards: int
     """Number of shards."""
     reused: int
     """Number of shards that an earlier command had finished."""
     errors: tuple[str, ...] = ()
-    """For each shard that could not be scored: its name, its lines and why."""
+    """For each shard that could not be scored: its name, its lines and the reason."""
     first_failure: str = ""
     """Message of the first row without scores, with file and line."""
 
@@ -63,13 +63,13 @@ def score_folder(
     """Score JSONL and Parquet files into a folder, one JSONL file for each shard.
 
     The files of the shards, one after the other, have the rows that ``score_file`` writes, in the same order.
-    The same call again scores only the shards that are not finished.
+    If the call is repeated, it scores only the shards that are not finished.
 
     Args:
         inputs: Paths and patterns of ``.jsonl``, ``.ndjson`` and ``.parquet`` files.
         folder: The output folder. It is created, or it has a manifest of the same inputs and settings. All
             machines of the pool must see it under the same path.
-        pool: The workers, which start when the inputs are checked.
+        pool: Context manager that starts the workers; it is entered after the inputs are checked.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.
@@ -110,7 +110,7 @@ def score_folder(
                     progress(rows)
         _check_inputs(manifest)
         write_manifest(folder, manifest, results)
-        for part in folder.glob(".shard-*.part"):  # of workers that were killed
+        for part in folder.glob(".shard-*.part"):  # unfinished files of workers that were killed
             part.unlink(missing_ok=True)
     if not rows and not errors:
         raise DataError(f"{paths[0]}: no rows")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardTask:
-    """What a worker needs to score a shard: names and positions, no rows. It is pickled."""
+    """What a worker needs to score a shard: names and positions, but no rows. The object is pickled."""
 
     shard: Shard
     input: InputFile
@@ -33,7 +33,7 @@ class ShardTask:
     """``manifest_key`` of the folder, so that a machine that sees another folder is noticed."""
     settings: ScorerSettings
     isolated: bool = False
-    """Whether rows are scored in a further process, because a worker died at the shard."""
+    """Whether the rows are scored in a separate process, because a worker died while it scored the shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ def split_file(path: Path, shard_rows: int, *, number: int, index: int) -> tuple
 
 
 def _line_ends(block: bytes, first: int, step: int) -> list[int]:
-    r"""Return the positions after the ``first`` line end of a block (1, 2, ...) and every ``step`` line ends.
+    r"""Return the position after line end ``first`` (counted from 1), and after every ``step``-th later one.
 
     Examples:
         >>> _line_ends(b"a\nb\nc\nd\n", 2, 1), _line_ends(b"a\nb\nc\nd\n", 1, 2), _line_ends(b"ab", 1, 1)
