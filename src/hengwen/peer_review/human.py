@@ -31,7 +31,8 @@ def compare_with_human(review: PeerReview, human: Mapping[str, float]) -> HumanC
 
     Args:
         review: The peer review.
-        human: Human score of each model, higher is better; models that only one side has are left out.
+        human: Human score of each model, higher is better; models that only people or only the
+            review ranked are left out.
 
     Raises:
         ValueError: Fewer than two models are ranked by both.

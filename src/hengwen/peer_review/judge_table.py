@@ -96,9 +96,9 @@ def _own(evidence: Evidence, judge: int) -> OwnPreference | None:
 
 
 def _without(evidence: Evidence, judge: int) -> tuple[float | None, str, int]:
-    """Return tau between the rankings with and without a judge, and the model that moves most.
+    """Return tau-b between the rankings with and without a judge, and the model whose rank changes most.
 
-    Only models that other judges judged too are compared.
+    Only models that other judges have judged as well are compared.
     """
     models = evidence.ranked_without(judge)
     if not len(models):

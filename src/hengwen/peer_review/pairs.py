@@ -40,8 +40,8 @@ def preference_pairs(
 ) -> Iterator[PreferencePair]:
     """Yield a preference pair for each question and pair of models on which the judges prefer one answer.
 
-    Verdicts of judges on their own answers, and verdicts that change with the order of the answers, do not
-    count. Pairs whose texts are unknown or equal are left out.
+    Verdicts of judges on their own answers do not count, nor do verdicts that name different winners in the
+    two orders of the answers. Pairs whose texts are unknown or equal are left out.
 
     Args:
         battles: The battles.
@@ -52,8 +52,8 @@ def preference_pairs(
 
     Yields:
         A row with ``prompt``, ``chosen``, ``rejected``, ``question``, ``turn``, the two models, the weighted
-        votes for each answer, and ``contaminated_as_test``: a model that is trained on the pair has seen the
-        question, so the question no longer tests it.
+        votes for each answer, and ``contaminated_as_test``, which is true: a model that is trained on the
+        pair has seen the question, so the question no longer tests this model.
 
     Examples:
         >>> from hengwen.peer_review import Battles

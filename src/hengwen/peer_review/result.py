@@ -24,18 +24,18 @@ class ReviewedModel:
     """Standard error of the score that allows dependence within a question (sandwich); None for Elo, or for
     fewer than two questions."""
     interval: Bounds | None
-    """Interval of the score from resampled questions; None for matches on fewer than two questions."""
+    """Interval of the score from resampled questions; None if the model has only one question."""
     rank: int
     """Rank from 1, the best first; equal scores share a rank."""
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
     other_rank: int | None
-    """Rank under the other rule for conflicts, among the models that both rules rank; None if all matches of
-    the model are conflicts, which the other rule leaves out."""
+    """Rank under the rule for conflicts that is not chosen, among the models that both rules rank; None if
+    all matches of the model are conflicts, and this rule leaves them out."""
     group: int
-    """Models of different groups have no chain of battles between them, so they cannot be compared."""
+    """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int
-    """Number of outcomes (a judge, a question, another model) on which the score is based."""
+    """Number of matches (one judge, one question, one opponent) on which the score is based."""
     wins: int
     losses: int
     ties: int
@@ -49,16 +49,16 @@ class ReviewedJudge:
     verdicts: int
     """Number of verdicts."""
     weight: float | None
-    """Weight of the judge. ``judge-bt``: the discrimination, 1 is average, 0 is a judge that knows nothing.
-    ``consistency``: the weight from 0 to 1. None for methods in which all judges count alike."""
+    """Weight of the judge. ``judge-bt``: the discrimination; 1 is average, and 0 means that quality does not
+    affect the verdicts. ``consistency``: the weight from 0 to 1. None if all judges count alike."""
     weight_interval: Bounds | None
     """Interval of the weight from resampled questions; only for ``judge-bt``."""
     both_orders: int
     """Number of pairs of answers that the judge saw in both orders."""
     consistent: float | None
-    """Share of these pairs on which both verdicts are equal; None without such pairs."""
+    """Share of the pairs seen in both orders on which both verdicts are equal; None without such pairs."""
     conflicts: float | None
-    """Share of these pairs on which the verdicts name different winners."""
+    """Share of the pairs seen in both orders on which the verdicts name different winners."""
     first_share: float | None
     """Share of verdicts, over pairs seen in both orders, in favour of the answer that was shown first; 0.5 is
     no preference."""
@@ -78,7 +78,7 @@ class ReviewedJudge:
     moved: str
     """Model whose rank changes most without this judge; "" if none changes."""
     moved_by: int
-    """Number of ranks by which it moves; above 0 if it falls without this judge."""
+    """Number of ranks by which ``moved`` moves; above 0 if its rank is worse without this judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +87,18 @@ class PeerReview:
 
     method: Method
     conflict: Conflict
-    """How a judge counts whose verdicts in both orders name different winners."""
+    """How a pair of answers counts if the verdicts in the two orders name different winners."""
     models: tuple[ReviewedModel, ...]
     """The models, the best first."""
     unranked: tuple[str, ...]
     """Models without a match that counts; they have no rank."""
     judges: tuple[ReviewedJudge, ...]
-    """The judges in the order of their weights, or of their names."""
+    """The judges, those with the highest weight first; by name if the method has no weights."""
     battles: int
-    """Number of battles, with duplicates."""
+    """Number of battles, including duplicates."""
     duplicates: int
-    """Number of battles that were left out because an earlier one has the same question, turn, judge, models
-    and order."""
+    """Number of battles that were left out because an earlier battle has the same question, turn, judge,
+    models and order."""
     own_left_out: int
     """Number of verdicts of judges on their own answers that were left out."""
     questions: int
@@ -111,7 +111,7 @@ class PeerReview:
     tau_uniform: float | None
     """Kendall's tau-b between this ranking and the ranking by the uniform vote."""
     tau_other_conflict: float | None
-    """Kendall's tau-b between this ranking and the ranking under the other rule for conflicts."""
+    """Kendall's tau-b between this ranking and that under the rule for conflicts that is not chosen."""
     judges_differ_p: float | None
     """p-value of the hypothesis that all judges have the same discrimination; None below 3 judges."""
     notes: tuple[Note, ...]

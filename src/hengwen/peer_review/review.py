@@ -43,17 +43,18 @@ def peer_review(
         battles: The battles.
         method: Default: ``judge-bt`` if there are at least 3 judges, else ``bradley-terry``.
 
-            - ``judge-bt``: Bradley-Terry model with a discrimination of each judge, and for each judge
+            - ``judge-bt``: Bradley-Terry model with a discrimination of each judge. Each judge also has
               coefficients for the first position, for longer answers and for its own answers, as far as the
               battles contain them. Scores are logits.
             - ``bradley-terry``, ``davidson``: Bradley-Terry model in which all judges count alike; a tie is
               half a win for both, or has a parameter (Davidson).
-            - ``uniform``: mean points, a win is 1 and a tie 0.5. ``majority``: mean points, where the
-              majority of the judges of a question wins. ``rating``: mean number of judges for the model.
+            - ``uniform``: mean points, a win is 1 and a tie 0.5. ``majority``: mean points, where
+              most judges of a pair of answers decide. ``rating``: mean number of judges that prefer the model
+              to its opponent.
             - ``consistency``: the published optimisation of PiCO; judges must be models.
             - ``elo``: Elo ratings in the order of the battles.
-        conflict: What a judge counts whose verdicts in the two orders name different winners: ``tie``, or
-            ``abstain`` (the pair is left out). The ranking under the other rule is in the result too.
+        conflict: How a pair of answers counts if a judge names different winners in the two orders: as a tie
+            (``tie``), or not at all (``abstain``). The result also has the ranking under the other rule.
         exclude_self: Whether verdicts of judges on their own answers are left out; default: left out, except
             with ``judge-bt``, which has a coefficient for them, and ``consistency``, as published.
         n_boot: Number of resamples, >= 20.
@@ -62,7 +63,8 @@ def peer_review(
 
     Returns:
         The models with ranks, the judges with weights, and notes in words. With fewer than two questions,
-        there are no intervals, and every rank is possible; likewise for a model with matches on one question.
+        there are no intervals, and every rank is possible; this also holds for a model with matches on only
+        one question.
 
     Raises:
         TypeError: An argument has a wrong type.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Response, Sample, Status
 
 VERSION = 1
-"""Version of the computation from a reply to a winner; it is a part of the signature."""
+"""Version of the code that turns a reply into a winner; the signature of the judge contains it."""
 POSITIONS = ("first", "second", "tie")
 """What a reply can name as the winner."""
 PairWinner = Literal["a", "b", "tie"]
@@ -48,7 +48,7 @@ class PairOpinion:
     first: Literal["a", "b"]
     """The answer that was shown first."""
     winner: PairWinner | None
-    """The better answer; None if the judge failed, which is never a verdict."""
+    """The better answer, or a tie; None if the judge failed, because a failure is never a verdict."""
     reason: str = ""
     """Reason that the judge gave, or the message of the failure."""
     status: Status | Literal["ok"] = "ok"
@@ -92,7 +92,7 @@ class PairJudge:
         self.strip_think = strip_think
         self.task_instruction = task_instruction
         self._parsing_backend = parsing_backend(backend)
-        # in request identities this hash replaces the long system turn
+        # the identity of a request contains this hash instead of the long system message
         self._system_digest = digest(pair_system(rubric, language, task_instruction=task_instruction))
         prompt = prompt_hash(rubric, language, task_instruction=task_instruction, kind="pair")
         role = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
@@ -113,8 +113,8 @@ class PairJudge:
     async def compare(self, sample: Sample, a: Response, b: Response) -> tuple[PairOpinion, PairOpinion]:
         """Return what the model says about two answers: first with A shown first, then with B shown first.
 
-        Two answers with the same text are a tie without any call. A call that fails, even after a repair, is
-        an opinion without a winner.
+        Two answers with the same text are a tie without any call. A call that fails, even after a repair
+        of its reply, is an opinion without a winner.
 
         Args:
             sample: Prompt with its references.
@@ -142,7 +142,7 @@ class PairJudge:
                 PairOpinion(first="a", winner="tie", reason=reason),
                 PairOpinion(first="b", winner="tie", reason=reason),
             )
-        # if one call stops, the other one, which may be sent already, still ends
+        # even if one call raises an error, wait for the other call, which may already be sent
         forward, backward = await asyncio.gather(
             self._opinion(sample, a, b, "a"), self._opinion(sample, b, a, "b"), return_exceptions=True
         )
@@ -214,6 +214,6 @@ _SCHEMA = object_schema(
 
 
 def _parse(reply: Reply) -> ParsedVerdict:
-    """Return the verdict in a reply; its level is the position of the winner."""
+    """Return the verdict in a reply; the level of this verdict is the position of the winner, or ``tie``."""
     reason, verdict = verdict_fields(reply.text, reply.finish, _KEYS)
     return ParsedVerdict(reason=reason, level=parse_label("winner", verdict["winner"], POSITIONS))

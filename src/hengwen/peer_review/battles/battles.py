@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Column: TypeAlias = "Sequence[str] | Sequence[int] | Sequence[float] | NDArray[Any]"
-"""Names, or numbers that become names, of each battle."""
+"""A name for each battle; numbers are turned into names."""
 
 OUTCOMES: dict[object, float] = {
     "a": 1.0,
@@ -27,13 +27,13 @@ OUTCOMES: dict[object, float] = {
     "tie (bothbad)": 0.5,
     "both_bad": 0.5,
 }
-"""Value of a verdict for model A. The longer names are those of public arena data."""
+"""Outcome for model A of each verdict; the names from ``model_a`` on occur in public arena data."""
 FIRST = {"a": 1, "b": -1, "": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Battles:
-    """Verdicts as columns of equal length; ``Battles.from_columns`` builds them from names.
+    """Verdicts as columns of equal length; ``Battles.from_columns`` builds the columns from names.
 
     All columns are numpy arrays of shape (N,). Models, judges and questions are indices into their names.
     """
@@ -55,7 +55,7 @@ class Battles:
     outcome: NDArray[np.float64]
     """1 if the judge prefers answer A, 0 if it prefers B, 0.5 for a tie."""
     first: NDArray[np.int8]
-    """1 if answer A was shown first, -1 if B was, 0 if the position is unknown."""
+    """1 if answer A was shown first, -1 if answer B was, 0 if the order is unknown."""
     turn: NDArray[np.intp]
     """Turn of the question that was judged; turns of a question are judged separately."""
     length_a: NDArray[np.float64] | None = None
@@ -168,7 +168,7 @@ def _codes(column: Any, names: dict[str, int]) -> NDArray[np.intp]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and len(column):
         whole = column.astype(np.int64 if column.dtype.kind == "i" else np.uint64)
         low = whole.min()
-        keys = (whole - low).astype(np.int64)  # numbers that are far apart wrap around
+        keys = (whole - low).astype(np.int64)  # differences of 2**63 or more become negative
         distinct, inverse = distinct_codes(keys, int(whole.max()) - int(low) + 1)
         numbers = [int(low) + key % (1 << 64) for key in distinct.tolist()]
         return np.array([names.setdefault(str(number), len(names)) for number in numbers], np.intp)[inverse]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.peer_review.battles.verdicts import Verdicts
 
 Conflict = Literal["tie", "abstain"]
-"""What a judge counts for whose verdicts in the two orders name different winners."""
+"""How a match counts if its verdicts in the two orders name different winners: as a tie, or not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +63,10 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
 
 
 def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first match of each pair of models on a question and turn, and the pair of each match.
+    """Return the first match of each pair of answers (two models, question and turn), and each match's pair.
 
     Args:
-        matches: The matches, several for a pair that several judges judged.
+        matches: The matches; there are several for a pair of answers that several judges compared.
         models: Number of models.
     """
     key = (matches.item * models + matches.low) * models + matches.high

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """Battles without duplicates: ``low`` is the model with the lower index, and ``outcome`` is for it.
+    """Battles without duplicates; ``low`` is the model with the lower index, and ``outcome`` is its result.
 
-    Verdicts on the same two answers by the same judge, in one order or in both, have the same ``match``; they
-    are neighbours. All arrays have the shape (V,).
+    Verdicts on the same two answers by the same judge, in one order or in both, have the same ``match`` and
+    follow each other. All arrays have the shape (V,).
     """
 
     low: NDArray[np.intp]
@@ -32,15 +32,15 @@ class Verdicts:
     first: NDArray[np.int8]
     """1 if the answer of model ``low`` was shown first, -1 if it was second, 0 if unknown."""
     length: NDArray[np.float64] | None
-    """Logarithm of the length of the answer of ``low``, divided by the length of the other answer."""
+    """Logarithm of (length of the answer of ``low`` / length of the answer of ``high``); None if unknown."""
     match: NDArray[np.intp]
-    """Index of the match, ascending."""
+    """Index of the match to which the verdict belongs, ascending."""
     item: NDArray[np.intp]
-    """Index of question and turn."""
+    """Number that identifies the question and the turn."""
     position: NDArray[np.intp]
     """Index of the battle among all battles."""
     duplicates: int
-    """Number of battles that were removed because an earlier battle is of the same question, turn, judge,
+    """Number of battles that were removed because an earlier battle has the same question, turn, judge,
     models and order."""
     contradictions: int
     """Number of removed battles whose verdict differs from the battle that was kept."""

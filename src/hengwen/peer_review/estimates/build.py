@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hengwen.peer_review.estimates.method import Method
 
 KEEPS_OWN: tuple[Method, ...] = ("judge-bt", "consistency")
-"""Methods that by default use the verdicts of judges on their own answers: the first has a coefficient for
-them, and the second was published so."""
+"""Methods that by default use the verdicts of judges on their own answers: ``judge-bt`` has a coefficient
+for such verdicts, and ``consistency`` was published with them."""
 _VOTES = {"uniform": uniform_votes, "majority": majority_votes, "rating": rating_votes}
 
 
@@ -40,9 +40,9 @@ def build_estimate(
     Args:
         method: The method.
         verdicts: The verdicts.
-        judge_models: Model that each judge is, -1 for none, shape (J,).
-        size: Number of models and of questions.
-        conflict: What a judge counts whose verdicts in both orders name different winners.
+        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
+        size: (number of models, number of questions).
+        conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
         seed: Seed of methods that depend on random numbers.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Votes weighted by the consistency optimisation of PiCO, in which the models are the judges."""
+"""Votes weighted by the optimisation of PiCO (arXiv 2402.01830), in which the models are the judges."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class ConsistencyVotes:
-    """Mean points of each model; a judge's points count with its weight.
+    """Mean points of each model; the points that a judge gives are multiplied by its weight.
 
     Args:
         matches: The matches.
-        judge_models: Model that each judge is, shape (J,).
+        judge_models: For each judge, the model that it is, shape (J,).
         models: Number of models.
         questions: Number of questions.
         seed: Seed of the noise from which the weights are computed.
@@ -47,7 +47,7 @@ class ConsistencyVotes:
 
     @cached_property
     def searches(self) -> list[ConsistencySearch]:
-        """Searches from different noise; the first one is the result."""
+        """Searches for the weights, each from other random noise; the first search is the result."""
         return consistency_searches(self._counts(self._matches), self._seed, RESTARTS)
 
     @property
@@ -66,15 +66,15 @@ class ConsistencyVotes:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Standard errors with questions as clusters; the weights are held fixed, shape (m,)."""
+        """Standard errors with questions as clusters; the judge weights are held fixed, shape (m,)."""
         return self._votes.errors
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores in resampled questions, with the weights of all data, shape (B, m)."""
+        """Return the scores in resampled questions, with the judge weights from all data, shape (B, m)."""
         return self._votes.resample(weights)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge, from new weights, shape (m,)."""
+        """Return the scores without the verdicts of a judge; the other judges get new weights, shape (m,)."""
         kept = self._matches.only(self._matches.judge != judge)
         return consistency_searches(self._counts(kept), self._seed, 1)[0].scores
 

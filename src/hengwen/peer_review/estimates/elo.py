@@ -1,4 +1,4 @@
-"""Elo ratings of the matches in their order."""
+"""Elo ratings from matches; the ratings depend on the order of the matches."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEAK_PRIOR = 1 / 9
-"""Precision of the normal prior (standard deviation 3 logits) that keeps strengths finite where battles do
-not: if a model wins or loses everything."""
+"""Precision of the normal prior (standard deviation 3 logits) that keeps strengths finite if a model wins or
+loses all its battles."""
 
 
 class Estimate(Protocol):
@@ -24,7 +24,7 @@ class Estimate(Protocol):
 
     @property
     def errors(self) -> NDArray[np.float64] | None:
-        """Standard errors that allow dependence within a question (sandwich); None if there are none."""
+        """Standard errors that allow dependence within a question (sandwich); None if the method has none."""
         ...
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def drawn_questions(questions: int, resamples: int, seed: int) -> NDArray[np.flo
 
 
 def cluster_covariance(slopes: NDArray[np.float64], information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sandwich covariance, shape (p, p), from the gradients of the clusters; NaN for one cluster.
+    """Return the sandwich covariance, shape (p, p), from gradients of clusters; NaN if there is only one.
 
     Args:
         slopes: Gradient of the log-likelihood of each cluster at the estimate, shape (Q, p).

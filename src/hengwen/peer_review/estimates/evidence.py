@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from hengwen.peer_review.estimates.method import Method
 
 MIN_JUDGES = 3
-"""Number of judges from which on judges can be told apart; with two, either one may be the better judge."""
+"""Smallest number of judges whose quality can be compared; if two judges disagree, either may be better."""
 ALWAYS_DRAWN = 40
-"""Number of questions of which a resample draws at least one: the chance of none is below exp(-40)."""
+"""No resample leaves out a model with this many questions: the chance of that is below exp(-40)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Evidence:
     Args:
         battles: The battles.
         method: The method; None for the default.
-        conflict: What a judge counts whose verdicts in both orders name different winners.
+        conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
         exclude_self: Whether verdicts of judges on their own answers are left out; None for the default.
         n_boot: Number of resamples.
         confidence: Confidence level of the intervals.
@@ -100,7 +100,7 @@ class Evidence:
 
     @cached_property
     def is_own(self) -> NDArray[np.bool_]:
-        """Whether a judge gave the verdict on its own answer, shape (V,)."""
+        """Whether each verdict is of a judge on its own answer, shape (V,)."""
         own = self.judge_models[self.all_verdicts.judge]
         return np.asarray((own == self.all_verdicts.low) | (own == self.all_verdicts.high))
 
@@ -119,7 +119,7 @@ class Evidence:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """The estimate of the method."""
+        """Estimate of the models' scores by the chosen method."""
         return self.estimate_of(self.options.method, self.options.conflict)
 
     def estimate_of(self, method: Method, conflict: Conflict) -> Estimate:
@@ -130,12 +130,12 @@ class Evidence:
 
     @cached_property
     def other_conflict(self) -> Conflict:
-        """The other rule for conflicts."""
+        """The rule for conflicts that is not chosen: ``tie`` or ``abstain``."""
         return "abstain" if self.options.conflict == "tie" else "tie"
 
     @cached_property
     def other_scores(self) -> NDArray[np.float64]:
-        """Scores under the other rule for conflicts, shape (m,)."""
+        """Scores under the rule for conflicts that is not chosen, shape (m,)."""
         return self.estimate_of(self.options.method, self.other_conflict).scores
 
     @cached_property
@@ -159,7 +159,7 @@ class Evidence:
 
     @cached_property
     def judge_model(self) -> JudgeModel | None:
-        """The model with judges of different quality, whatever the method is; None below three judges."""
+        """Fitted ``judge-bt`` model, even if another method is chosen; None for fewer than three judges."""
         if isinstance(self.estimate, JudgeModel):
             return self.estimate
         if self.judges < MIN_JUDGES:
@@ -178,7 +178,7 @@ class Evidence:
     def judges_differ_p(self) -> float | None:
         """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test).
 
-        None below three judges, or if there are not more questions than judges.
+        The value is None for fewer than three judges, or if there are not more questions than judges.
         """
         model = self.judge_model
         if model is None or self.judges < MIN_JUDGES:
@@ -218,7 +218,7 @@ class Evidence:
     def resamples(self) -> NDArray[np.float64] | None:
         """Scores in each resample, shape (B, m); NaN for models without a match in the resample.
 
-        If all matches of a model are on one question, the resamples say nothing about the model: all are NaN.
+        If all matches of a model are on one question, resamples say nothing about it: its scores are all NaN.
         """
         if self.weights is None:
             return None
@@ -232,7 +232,7 @@ class Evidence:
         return scores
 
     def _few_questions(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield the questions of each ranked model that has so few that a resample may draw none of them."""
+        """Yield ranked models with few questions, each with its questions; a resample may draw none."""
         models, questions = self.size
         rows = np.r_[self.matches.low, self.matches.high] * questions
         rows += np.r_[self.matches.question, self.matches.question]
@@ -253,14 +253,14 @@ class Evidence:
 
     @cached_property
     def other_ranked(self) -> NDArray[np.intp]:
-        """Ranked models that also have a match under the other rule for conflicts."""
-        if self.other_conflict == "tie":  # this rule leaves out no match
+        """Ranked models that also have a match under the rule for conflicts that is not chosen."""
+        if self.other_conflict == "tie":  # the rule ``tie`` leaves out no match
             return self.ranked
         return models_of(self.matches.only(~conflicts(self.verdicts)), self.models)
 
     @cached_property
     def judge_matches(self) -> NDArray[np.intp]:
-        """Number of matches that each judge judged of each model, shape (J, m)."""
+        """Number of matches of each model that each judge judged, shape (J, m)."""
         matches, cells = self.matches, self.judges * self.models
         rows = matches.judge * self.models
         counts = np.bincount(rows + matches.low, minlength=cells)
@@ -268,11 +268,11 @@ class Evidence:
         return counts.reshape(self.judges, self.models)
 
     def ranked_without(self, judge: int) -> NDArray[np.intp]:
-        """Return the models that have a match of another judge."""
+        """Return the models with at least one match that another judge judged."""
         return np.flatnonzero(self.judge_matches.sum(axis=0) > self.judge_matches[judge])
 
     def agreement(self, scores: NDArray[np.float64], models: NDArray[np.intp] | None = None) -> float | None:
-        """Return tau-b of the ranking with other scores.
+        """Return Kendall's tau-b between the ranking of this review and the ranking by other scores.
 
         Args:
             scores: Scores of all models, shape (m,).
@@ -288,7 +288,7 @@ class Evidence:
 
     @cached_property
     def win_groups(self) -> NDArray[np.intp]:
-        """Group of each model in which a chain of wins leads from each model to each other, shape (m,)."""
+        """Group of each model; in a group, chains of wins or ties link all models both ways, shape (m,)."""
         wins = self.counts.total(self.matches.outcome)[0]
         losses = self.counts.total(1 - self.matches.outcome)[0]
         pairs = self.counts.pairs
@@ -305,7 +305,7 @@ class Evidence:
 
 
 def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) -> NDArray[np.float64] | None:
-    """Return the percentiles of resamples of shape (B, n) as an array of shape (2, n); None for None.
+    """Return the percentiles of resamples of shape (B, n), in the shape (2, n); None without resamples.
 
     NaN among the resamples is left out; the percentiles of a column of NaN are NaN.
 

@@ -1,4 +1,4 @@
-"""Bradley-Terry strengths with a discrimination and preferences of each judge, from single verdicts."""
+"""Bradley-Terry strengths from single verdicts, with parameters for each judge's quality and preferences."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 Covariate = Literal["first", "length", "own"]
 
 MAX_EXACT = 2_000_000
-"""Rows times resamples up to which the model is fitted to each resample. For larger data one Newton step is
-made from the estimate, with the information of all data; in large data the result is the same."""
+"""Rows times resamples up to which the model is fitted to each resample. For larger data, a resample is
+one Newton step from the estimate, with the information of all data; the difference is then negligible."""
 RESAMPLE_STEPS = 30
 
 
@@ -44,7 +44,7 @@ class JudgeModel:
 
     Args:
         verdicts: The verdicts.
-        judge_models: Model that each judge is, -1 for none, shape (J,).
+        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
         models: Number of models.
         questions: Number of questions.
     """
@@ -63,19 +63,19 @@ class JudgeModel:
         self._battles = np.bincount(self._row, minlength=rows).astype(float)
 
     def one_step(self, resamples: int) -> bool:
-        """Return whether each of a number of resamples is computed by one Newton step only."""
+        """Return whether this number of resamples is computed by a single Newton step for each."""
         return len(self.design.covariates) * resamples > MAX_EXACT
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
-        """Precision of the prior of the strengths, shape (1,); 0 unless the strengths would be infinite."""
+        """Precision of the prior of the strengths, shape (1,); 0 if strengths are finite without a prior."""
         outcome = self.verdicts.outcome
         wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
         return prior_where_needed(self._pooled.pairs, wins, battles)
 
     @cached_property
     def parameters(self) -> NDArray[np.float64]:
-        """All parameters in the order of the design, shape (p,)."""
+        """All parameters: strengths, discriminations, coefficients of covariates; shape (p,)."""
         outcome = self.verdicts.outcome
         wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
         start = np.zeros(self.design.size)
@@ -212,7 +212,7 @@ class JudgeModel:
 
 
 def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Covariate, NDArray[np.float64]]:
-    """Return the covariates that vary in the data."""
+    """Return the covariates that are not 0 for all verdicts."""
     own = judge_models[verdicts.judge]
     columns: dict[Covariate, NDArray[np.float64]] = {
         "first": verdicts.first.astype(float),
@@ -226,7 +226,7 @@ def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Cova
 def _design(
     verdicts: Verdicts, covariates: NDArray[np.float64], groups: NDArray[np.intp], judges: int
 ) -> tuple[JudgeDesign, NDArray[np.intp]]:
-    """Return the rows of equal battles, and the row of each verdict."""
+    """Return the design, in which equal battles share a row unless lengths differ, and each verdict's row."""
     models = len(groups)
     cell = (verdicts.judge * models + verdicts.low) * models + verdicts.high
     if verdicts.length is None:

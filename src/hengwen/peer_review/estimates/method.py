@@ -1,4 +1,4 @@
-"""Names of the methods."""
+"""Names of the methods that compute scores of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wins of each pair of models on each question, as sparse matrices, so that a resample is a product."""
+"""Count wins by pair of models and question in sparse matrices; a resample is then a matrix product."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class PairRows(Protocol):
 
     @property
     def low(self) -> NDArray[np.intp]:
-        """Model with the lower index."""
+        """Model of each row with the lower index."""
         ...
 
     @property
     def high(self) -> NDArray[np.intp]:
-        """Model with the higher index."""
+        """Model of each row with the higher index."""
         ...
 
     @property
     def question(self) -> NDArray[np.intp]:
-        """Question."""
+        """Question of each row."""
         ...
 
 
@@ -105,7 +105,7 @@ def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
 def prior_where_needed(
     pairs: Pairs, wins: NDArray[np.float64], battles: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the precision of the prior for each set of counts, shape (K,): 0 if all strengths are finite.
+    """Return the precision of the prior by set of counts, shape (K,); 0 if strengths are finite without it.
 
     Args:
         pairs: The pairs.

@@ -1,4 +1,4 @@
-"""Bradley-Terry strengths from the wins of pairs; a tie is half a win, or has a parameter (Davidson)."""
+"""Bradley-Terry strengths from counts of wins; a tie is half a win, or has a parameter (Davidson)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PairModel:
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
-        """Precision of the prior of the strengths, shape (1,); 0 unless the strengths would be infinite."""
+        """Precision of the prior of the strengths, shape (1,); 0 if strengths are finite without a prior."""
         return prior_where_needed(
             self.counts.pairs,
             self.counts.total(self._matches.outcome),
@@ -47,7 +47,7 @@ class PairModel:
 
     @cached_property
     def parameters(self) -> NDArray[np.float64]:
-        """Strengths, and with ties the log of the tie parameter."""
+        """Strengths of the models, and in Davidson's model the logarithm of the tie parameter."""
         outcomes, tied, battles = map(self.counts.total, (self._matches.outcome, self._tied, self._ones))
         return np.asarray(self._fit(outcomes, tied if self._ties else None, battles, ridge=self.prior)[0])
 

@@ -23,9 +23,9 @@ class VoteCounts:
     """Points and numbers of votes of each model on each question."""
 
     points: NDArray[np.float64]
-    """Shape (Q, m)."""
+    """Points by question and model, shape (Q, m)."""
     votes: NDArray[np.float64]
-    """Shape (Q, m)."""
+    """Number of votes by question and model, shape (Q, m)."""
 
 
 class Votes:
@@ -33,7 +33,7 @@ class Votes:
 
     Args:
         matches: The matches.
-        count: Function that counts the points of some of the matches.
+        count: Function that counts points and votes in given matches.
     """
 
     def __init__(self, matches: Matches, count: Callable[[Matches], VoteCounts]) -> None:
@@ -75,7 +75,7 @@ def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts
 
 
 def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives 1 point for each question on which most judges prefer the model."""
+    """Return a function that gives 1 point if most judges of two answers prefer the model, 0.5 if half do."""
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)
@@ -86,7 +86,7 @@ def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCount
 
 
 def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives as many points as judges prefer the model on a question."""
+    """Return a function that gives 1 point for each judge that prefers the model, and 0.5 for a tie."""
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)
@@ -126,7 +126,7 @@ def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64]
     keep = np.zeros(len(matches), bool)
     keep[position] = True
     judges = np.bincount(group, minlength=len(position)).astype(float)
-    by_position = np.argsort(position)  # ``only`` keeps the order of the matches
+    by_position = np.argsort(position)  # ``matches.only`` keeps the order of the matches
     return matches.only(keep), votes[by_position], judges[by_position]
 
 

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderCounts:
-    """Counts of the matches that a judge saw in both orders; all arrays have the shape (J,)."""
+    """Counts of the matches that each judge judged in both orders; all arrays have the shape (J,)."""
 
     both: NDArray[np.intp]
-    """Number of these matches."""
+    """Number of matches that each judge judged in both orders."""
     consistent: NDArray[np.float64]
-    """Number of matches whose verdicts are equal."""
+    """Number of matches whose verdicts in the two orders are equal."""
     conflicts: NDArray[np.float64]
-    """Number of matches whose verdicts name different winners."""
+    """Number of matches whose verdicts in the two orders name different winners."""
     first_share: NDArray[np.float64]
-    """Share of verdicts for the answer that was shown first; NaN without such matches."""
+    """Share of verdicts for the answer that was shown first; NaN if no match was judged in both orders."""
     first_error: NDArray[np.float64]
     """Standard error of ``first_share``; NaN for fewer than two matches."""
 
 
 def order_counts(verdicts: Verdicts, judges: int) -> OrderCounts:
-    """Return what the matches in both orders show about each judge.
+    """Return counts of the matches that each judge judged in both orders.
 
     Args:
         verdicts: The verdicts.

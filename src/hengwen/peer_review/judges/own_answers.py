@@ -1,4 +1,4 @@
-"""Preference of judges for their own answers, beside what other judges think of the same model."""
+"""Preference of judges for their own answers, compared with the verdicts of other judges on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OwnPreference(NamedTuple):
-    """Share of wins of a model by its own verdicts, and by those of other judges on the same pairs."""
+    """Share of wins of a model by its own verdicts, and by other judges against the same opponents."""
 
     own: float
     others: float
@@ -24,9 +24,9 @@ class OwnPreference(NamedTuple):
 
 
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
-    """Return the preference of a judge for the model that it is; None if it cannot be compared.
+    """Return the preference of a judge for the model that it is; None if no other judge judged its pairs.
 
-    The shares of other judges are averaged over the opponents as often as the judge saw them.
+    The other judges' share is a mean over opponents, weighted by the judge's number of matches against each.
 
     Args:
         matches: All matches, those of judges on their own answers included.
@@ -58,6 +58,6 @@ def _by_opponent(
     safe = np.maximum(count, 1)
     mean = group_sums(opponent, points, models) / safe
     variance = group_sums(opponent, points**2, models) / safe - mean**2
-    # one win more and one loss more, so that a few equal verdicts are not taken for certain
+    # one pseudo-observation at each end of the scale (a win, a loss): the variance is never 0
     pseudo = (np.maximum(variance, 0) * count + 0.5) / (safe + 2)
     return count, mean, pseudo

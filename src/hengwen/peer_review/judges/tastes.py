@@ -1,4 +1,4 @@
-"""Judges with a common taste: systematic verdicts about models that quality and one ranking do not explain.
+"""Find judges with a common taste: they favour the same models more than one ranking can explain.
 
 Battles cannot tell whether the judges with a common taste or the other judges are right, so a group of such
 judges is reported, not corrected.
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from hengwen.peer_review.battles.verdicts import Verdicts
 
 MIN_SIMILARITY = 0.5
-"""Smallest cosine of the residuals by model of two judges that have a common taste."""
+"""Two judges have a common taste only if the cosine of their residuals by model is above this."""
 MIN_Z = 4.0
-"""Smallest standardised product of the residuals of two judges with a common taste."""
+"""Two judges have a common taste only if the standardised product of their residuals is above this."""
 MIN_RESIDUAL = 0.04
-"""Smallest mean residual (share of wins) by which such judges favour or disfavour a model."""
+"""Judges with a common taste have a mean residual (share of wins) of at least this for some model."""
 MIN_FAVOUR_Z = 3.0
 
 
@@ -33,7 +33,7 @@ class Taste:
 
     judges: tuple[int, ...]
     favoured: tuple[int, ...]
-    """Models that they rate higher than the common ranking does, the most favoured first."""
+    """Models that the group rates higher than the ranking by all judges does, the most favoured first."""
     residual: float
     """Largest mean residual of a model, as a share of wins."""
     favours_itself: bool
@@ -49,7 +49,7 @@ def common_tastes(
         verdicts: The verdicts.
         residuals: Outcome of each verdict minus its expected value in a model with judges of different
             quality, shape (V,).
-        judge_models: Model that each judge is, -1 for none, shape (J,).
+        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
         models: Number of models.
     """
     from scipy.sparse import csr_array
@@ -72,7 +72,7 @@ def common_tastes(
 def _by_judge_and_model(
     verdicts: Verdicts, residuals: NDArray[np.float64], judges: int, models: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean residual of each judge and model, and its z-value; both (J, m)."""
+    """Return the mean residual of each judge and model, and its z-value, each of shape (J, m)."""
     starts = np.flatnonzero(np.diff(verdicts.match, prepend=-1))
     total = np.add.reduceat(residuals, starts)  # the verdicts of a match depend on each other
     judge, low, high = verdicts.judge[starts], verdicts.low[starts], verdicts.high[starts]

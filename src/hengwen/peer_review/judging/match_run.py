@@ -24,9 +24,9 @@ class Reviewer:
     """A judge of one task."""
 
     name: str
-    """Name of the model if the judge is one of the models under test, else of its backend."""
+    """Name of the model if the judge is exactly one of the models under test; otherwise of its backend."""
     models: frozenset[str]
-    """Models that the judge is; it does not judge their answers."""
+    """Models under test that the judge itself is; by default, it does not judge their answers."""
     judge: PairJudge
 
 
@@ -36,7 +36,7 @@ class MatchRun:
     Args:
         contest: Models and questions.
         reviewers: Judges of each task, by the name of the task.
-        exclude_self: Whether a judge does not judge its own answers.
+        exclude_self: Whether matches with a judge's own answers are left out for this judge.
         concurrency: Number of matches that are judged at the same time.
         progress: Function that is called with the number of judged matches and of all matches.
     """
@@ -64,7 +64,7 @@ class MatchRun:
         """Judge matches by all judges of their tasks.
 
         Args:
-            cells: Question (by position) and pair of models of each match.
+            cells: Index of the question, and pair of models, of each match.
 
         Raises:
             StoreError: A paid reply could not be stored.
@@ -89,7 +89,7 @@ class MatchRun:
                 if self._progress is not None:
                     self._progress(self._judged, self._planned)
 
-        # if one worker stops, the calls that the others have sent still end, because they are paid for
+        # if one worker fails, wait for the calls that the others have sent, because they are paid for
         workers = [work() for _ in range(min(self._concurrency, len(matches)))]
         errors = [error for error in await asyncio.gather(*workers, return_exceptions=True) if error]
         for error in sorted(errors, key=lambda error: isinstance(error, asyncio.CancelledError)):

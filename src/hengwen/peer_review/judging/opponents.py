@@ -1,4 +1,4 @@
-"""Which pairs of models meet on a question: all, some opponents each, or where the ranking is not sure."""
+"""Choose pairs of models to compare on a question: all, some for each model, or pairs in unsure order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Pair = tuple[int, int]
 
 
 def question_pairs(models: int, opponents: int | None, question: str, seed: int) -> list[Pair]:
-    """Return the pairs of models that meet on a question.
+    """Return the pairs of models that are compared on a question.
 
     Args:
         models: Number of models, >= 2.
         opponents: Number of opponents of each model; None for all. If both this number and the number of
-            models are odd, one model has an opponent less.
-        question: Name of the question; other questions draw other pairs.
+            models are odd, one model has one opponent less.
+        question: Name of the question; each question has its own draw of pairs.
         seed: Seed of the draw.
 
     Examples:
@@ -35,7 +35,7 @@ def question_pairs(models: int, opponents: int | None, question: str, seed: int)
     if opponents is None or opponents >= models - 1:
         return list(combinations(range(models), 2))
     order = np.random.default_rng(int(digest(seed, question)[:16], 16)).permutation(models).tolist()
-    # neighbours on a circle in random order: every model has equally many opponents
+    # the models stand on a circle in random order; opponents are the nearest models on both sides
     steps = range(1, opponents // 2 + 1)
     pairs = [(order[i], order[(i + step) % models]) for step in steps for i in range(models)]
     if opponents % 2:
@@ -52,7 +52,7 @@ def uncertain_pairs(
     Args:
         scores: Score of each model, shape (m,).
         resamples: Scores in resampled data, shape (B, m).
-        confidence: Pairs whose order is this sure have the chance 0.
+        confidence: A chance below (1 - confidence) / 2 is returned as 0.
 
     Examples:
         >>> resamples = np.array([[3.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
@@ -74,7 +74,7 @@ def draw_cells(
     count: int,
     rng: np.random.Generator,
 ) -> list[tuple[int, Pair]]:
-    """Draw matches that were not judged yet, the more often the less sure the order of their pair is.
+    """Draw matches that were not judged yet; a pair is drawn more often if its order is less sure.
 
     Args:
         chances: Chance that the order of each pair is wrong, shape (m, m), upper triangle.

@@ -1,4 +1,4 @@
-"""Peer review of the checkpoints of a plan: its judges compare their stored answers in pairs."""
+"""Peer review of a plan: the judges of the plan compare the stored answers of its checkpoints in pairs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 CHECKPOINT = "peer-review"
-"""Name of the run that holds the calls; it judges stored answers again, so no report lists it."""
+"""Checkpoint name of the run that holds a review's calls; the run is a rejudging, so no report lists it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +59,13 @@ class JudgedBattles:
     files: BattleFiles
     """Battles with prompts and answers; ``failures`` counts verdicts that a judge failed to give."""
     failures: Mapping[str, int]
-    """Failed verdicts by status."""
+    """Number of failed verdicts by status."""
     skipped: int
     """Number of verdicts that were not asked for because of the budget."""
     first_message: str
     """Message of the first failure."""
     is_sure: bool | None
-    """Whether an adaptive review ended because every order is sure; None if the review is not adaptive."""
+    """Whether an adaptive review ended because the order of all pairs is sure; None for other reviews."""
     out_of_budget: bool
     """Whether calls were skipped because they might have exceeded the budget."""
 
@@ -101,7 +101,7 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
         matches: Maximum number of matches of an adaptive review, which chooses matches where the ranking is
             not sure; None for a review that is not adaptive. Every judge judges every match.
         exclude_self: Whether a judge that is one of the models does not judge its own answers. A judge is
-            the model whose answers its backend generates, or that has the name of its backend.
+            a model if its backend generates the answers of the model, or has the name of the model.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Maximum number of matches that are judged at the same time.
@@ -170,8 +170,8 @@ def estimate_judging(  # noqa: PLR0913 - keyword-only options
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``judge_plan`` with the same arguments, without any call.
 
-    The estimate of an adaptive review is for ``matches`` matches, drawn at random; a review that is sure
-    earlier costs less.
+    The estimate of an adaptive review is for ``matches`` matches, drawn at random; a review that ends
+    earlier, because all orders are sure, costs less.
 
     Args:
         plan: See ``judge_plan``.
@@ -247,7 +247,7 @@ class _PlanReview:
             self.is_sure = await judge_adaptively(matches, self._contest, self._pairing.matches, seed)
 
     def _stored_run(self) -> Run:
-        """Return the run of an earlier review of the same models, or a new run."""
+        """Return the run of an earlier review with the same run of the first model; otherwise a new run."""
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
         if earlier and not self._options.fresh:
@@ -267,7 +267,7 @@ class _PlanReview:
         """Return the judges of each task; judges with the same backend share its limits.
 
         Raises:
-            ConfigError: No judge has a model, or two judges of a task have one name.
+            ConfigError: A task has no judge with a model, or two judges of a task have the same name.
         """
         backends = {
             name: self.resources.wrap(context, name, "judge", cache_scope)
@@ -319,7 +319,7 @@ def _no_verdict(run: MatchRun) -> ConfigError | JudgeError:
 
 
 def _models_of_backends(plan: Plan) -> dict[str, frozenset[str]]:
-    """Return for each backend the checkpoints that it is: it answers for them, or has the name of one."""
+    """Return for each backend the checkpoints whose answers it generates, or whose name it has."""
     models = {checkpoint.name: frozenset({checkpoint.name}) for checkpoint in plan.checkpoints}
     for checkpoint in plan.checkpoints:
         if checkpoint.backend:

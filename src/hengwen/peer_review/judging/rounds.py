@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from hengwen.peer_review.judging.stored_answers import Contest
 
 FIRST_OPPONENTS = 2
-"""Opponents of each model on each question of the first round of an adaptive review."""
+"""Number of opponents of each model on each question in the first round of an adaptive review."""
 RESAMPLES = 100
 CONFIDENCE = 0.95
 
 
 async def judge_fixed(run: MatchRun, contest: Contest, opponents: int | None, seed: int) -> None:
-    """Judge the matches of a plan that does not depend on verdicts.
+    """Judge matches that are all chosen before the first verdict.
 
     Args:
         run: The run that judges.
@@ -39,7 +39,7 @@ async def judge_adaptively(run: MatchRun, contest: Contest, matches: int, seed: 
     """Judge matches in rounds until the order of every pair is sure, or the number of matches is reached.
 
     The first round has two opponents of each model on each question. Each later round draws as many matches
-    as there are questions, the more often of a pair, the less sure its order is. The draw depends only on the
+    as there are questions, more of them from pairs whose order is less sure. The draw depends only on the
     seed and on the verdicts, so that a repeated review finds its stored replies.
 
     Args:
@@ -72,7 +72,7 @@ async def judge_adaptively(run: MatchRun, contest: Contest, matches: int, seed: 
 
 
 def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int, Pair]]:
-    """Return question and pair of each match; only pairs whose models both answered can meet."""
+    """Return the question and the pair of models of each match; both models have answered the question."""
     cells = []
     for number, question in enumerate(contest.questions):
         present = sorted(question.answers)
@@ -83,13 +83,13 @@ def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int
 
 
 def _chances(run: MatchRun, contest: Contest) -> np.ndarray:
-    """Return for each pair of models the chance that their order is wrong; equal chances without verdicts."""
+    """Return for each pair of models the chance that their order is wrong; 0.5 if one has no verdict."""
     models = len(contest.models)
     chances = np.triu(np.full((models, models), 0.5), 1)
     if len(run.columns.winner) == 0:
         return chances
     battles = run.columns.battles()
-    if len(battles.questions) < 2:  # resamples of one question are all equal
+    if len(battles.questions) < 2:  # one question has only one possible resample
         return chances
     matches = combine_orders(distinct_verdicts(battles), "tie")
     model = PairModel(matches, len(battles.models), len(battles.questions))
@@ -97,6 +97,6 @@ def _chances(run: MatchRun, contest: Contest) -> np.ndarray:
     known = uncertain_pairs(model.scores, model.resample(weights), CONFIDENCE)
     known = known + known.T
     position = [contest.models.index(name) for name in battles.models]
-    full = np.full((models, models), 0.5)  # models without a verdict are not sure
+    full = np.full((models, models), 0.5)  # the order of a model without verdicts is unknown
     full[np.ix_(position, position)] = known
     return np.asarray(np.triu(full, 1))

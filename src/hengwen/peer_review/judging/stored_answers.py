@@ -1,4 +1,4 @@
-"""The answers of the models under test: those of the newest run of each checkpoint of a plan."""
+"""Read the answers of the models under test from the newest run of each checkpoint of a plan."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A sample with the answers of the models, one answer of each."""
+    """A sample with one answer of each model that answered it."""
 
     task: LoadedTask
     sample: Sample
     repeat: int
-    """Number of the answers, if the models answered the sample several times."""
+    """Repeat of the answers, if the models answered the sample several times."""
     answers: dict[int, Response]
     """Answer of each model, by the position of the model."""
 
@@ -47,7 +47,7 @@ class Contest:
 def stored_contest(
     suite: LoadedPlan, store: Store, checkpoints: list[str], limit: int | None = None
 ) -> Contest:
-    """Return the stored answers of the checkpoints of a plan, over the questions that at least two answered.
+    """Return the stored answers of a plan's checkpoints to all questions that at least two of them answered.
 
     Args:
         suite: The loaded plan, whose tasks have judges.

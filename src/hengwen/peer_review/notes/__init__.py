@@ -1,1 +1,1 @@
-"""What a reader of a peer review must know, in Chinese and English."""
+"""Notes in Chinese and English on what limits the results of a peer review."""

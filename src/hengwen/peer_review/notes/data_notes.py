@@ -1,4 +1,4 @@
-"""Notes about the battles: duplicates, missing links between models, order of the answers, questions."""
+"""Notes about the battles: duplicates, unlinked models, order of the answers, number of questions."""
 
 from __future__ import annotations
 

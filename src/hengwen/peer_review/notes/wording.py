@@ -13,7 +13,7 @@ MAX_NAMES = 6
 
 
 def names(members: Sequence[str], language: Language) -> str:
-    """Return a list of names; of long lists, the first names and the number of the others.
+    """Return names as a list in words; a long list is cut to its first names and the number of the others.
 
     Examples:
         >>> names(["a", "b"], "en"), names([str(n) for n in range(9)], "en")

@@ -38,9 +38,9 @@ def read_battles(paths: Sequence[Path]) -> BattleFiles:
 
     Two formats are read. Pairwise judgments of FastChat and PiCO (``gpt-4_pair.jsonl``) have ``question_id``,
     ``model_1``, ``model_2``, ``g1_winner``, ``g2_winner``, ``judge`` and ``turn``. Plain battles have
-    ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie`` or ``error``) and ``question``; optional
-    columns are ``judge``, ``first`` (``a`` or ``b``, the answer that was shown first), ``turn``, ``length_a``
-    and ``length_b``, and for preference pairs ``prompt``, ``answer_a`` and ``answer_b``.
+    ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie`` or ``error``) and ``question``. Optional
+    columns of plain battles are ``judge``, ``first`` (``a`` or ``b``, the answer that was shown first),
+    ``turn``, ``length_a`` and ``length_b``, and for preference pairs ``prompt``, ``answer_a``, ``answer_b``.
 
     Args:
         paths: The files, at least one.

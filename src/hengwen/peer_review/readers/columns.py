@@ -1,4 +1,4 @@
-"""Columns of battles that are read row by row."""
+"""Collect battles, which are read row by row, in columns."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, st
 
 
 def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
-    """Return what a field with one of several known values means.
+    """Return the meaning of a field that must have one of several known values.
 
     Args:
         row: The row.

@@ -1,7 +1,7 @@
 """Rows of FastChat's pairwise judgments (MT-bench), and of PiCO, which has the same format.
 
-A row holds the verdicts of a judge in both orders: in the first, ``g1_winner``, the answer of ``model_1`` is
-shown first; in the second, ``g2_winner``, that of ``model_2``.
+A row holds two verdicts of a judge: ``g1_winner``, for which the answer of ``model_1`` was shown first, and
+``g2_winner``, for which the answer of ``model_2`` was shown first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WINNERS = {"model_1": 1.0, "model_2": 0.0, "tie": 0.5, "error": None}
 
 
 def is_fastchat(row: DataRow) -> bool:
-    """Return whether a row has the fields of a pairwise judgment of FastChat."""
+    """Return whether a row has a field that only pairwise judgments of FastChat have."""
     return any(name in row.values for name in FIELDS)
 
 
@@ -44,7 +44,7 @@ def add_fastchat_row(columns: BattleColumns, row: DataRow) -> None:
 
 
 def _judge(row: DataRow) -> str:
-    """Return the name of the judge; the field is a name, or a list of the name and of the prompt."""
+    """Return the name of the judge; the field is the name, or a list of name and prompt."""
     judge = row.values.get("judge")
     if isinstance(judge, list):
         if not judge or not isinstance(judge[0], str) or not judge[0]:

@@ -65,10 +65,10 @@ def add_plain_row(columns: BattleColumns, row: DataRow) -> None:
 
 
 def _add_texts(columns: BattleColumns, row: DataRow, item: tuple[str, int], texts: Mapping[str, str]) -> None:
-    """Add the prompt and the answers of a row, of which one may be missing.
+    """Add the prompt and the answers of a row; one of the two answers may be missing.
 
     Raises:
-        DataError: The prompt is missing, or an earlier row has another text in its place.
+        DataError: The prompt is missing, or an earlier row has another text for the same prompt or answer.
     """
     earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
     prompt = row.required_text("prompt")
@@ -105,7 +105,7 @@ def plain_rows(
     prompts: Mapping[tuple[str, int], str],
     answers: Mapping[tuple[str, int, str], str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield battles as rows that can be read again.
+    """Yield battles as rows of plain battles, which ``add_plain_row`` can read.
 
     Args:
         battles: The battles.

@@ -1,4 +1,4 @@
-"""Read prompts and answers of FastChat's data, which lie beside its judgments."""
+"""Read prompts and answers from FastChat's files; its judgments do not contain them."""
 
 from __future__ import annotations
 
