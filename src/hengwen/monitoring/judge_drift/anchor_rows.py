@@ -35,9 +35,9 @@ class JudgedAnchor(NamedTuple):
     then: float
     now: float
     level: float
-    """Human value by which the anchor is weighted: of the score, or else of the level of its judge."""
+    """Human value that decides the weight of the anchor: of the score, or else of the judge's level."""
     human: float | None
-    """Human value of the score; None if people only rated the level of its judge, which is another score."""
+    """Human value of the score; None if people only rated the judge's level, which is another score."""
 
 
 class RunAnchors:
@@ -45,7 +45,7 @@ class RunAnchors:
 
     def __init__(self) -> None:
         self._judged: dict[tuple[ScoreAddress, str], dict[AnchorId, _Judged]] = defaultdict(dict)
-        """Judged values of anchors by score and panel member; the member is empty for the whole judge."""
+        """Judged values of anchors by score and panel member; the member "" is the judge as a whole."""
         self._human: dict[ScoreAddress, dict[AnswerId, float]] = defaultdict(dict)
 
     def add(self, row: Row) -> None:
@@ -71,8 +71,8 @@ class RunAnchors:
         Args:
             later: Anchors of the later run.
             score: Task and name of the score.
-            members: Signatures of one panel member in this run and in the later run; empty for the judge as
-                a whole.
+            members: Signatures of one panel member in this run and in the later run; empty for the panel or
+                judge as a whole.
         """
         human = later._human.get(score) or self._human.get(score)
         levels = human or later._human_levels(score) or self._human_levels(score)
@@ -90,7 +90,7 @@ class RunAnchors:
         ]
 
     def _human_levels(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the human values of the level of the judge that gives a score."""
+        """Return the human values of the judge's level from which a score is derived."""
         task, name = score
         return self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 

@@ -61,19 +61,19 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorChanges:
-    """How the values of anchors changed between two runs, and the levels of the answers."""
+    """How the values of anchors changed between two runs, and the levels of the earlier run's answers."""
 
     differences: Sequence[float]
     """Change of each anchor's value."""
     clusters: Sequence[str]
     levels: Sequence[int]
-    """Human level of each anchor."""
+    """Level that people gave to each anchor."""
     answer_levels: Sequence[int]
     """Level that the earlier run gave to each answer of the earlier checkpoint."""
 
     @property
     def uncovered(self) -> float:
-        """Share of the answers whose level no anchor has."""
+        """Share of the answers with a level that people gave to no anchor."""
         present = set(self.levels)
         return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
 
@@ -90,8 +90,9 @@ def paired_effect(
     """Return the mean change of the prompts' values, with its intervals and p-value.
 
     The p-value is that of the sign-flip test if there are at most 32 clusters, or if at least half of the
-    prompts have the same difference: if a judge changes few verdicts, the p-value of a t test is too small.
-    Otherwise the p-value is that of Student's t test, from which the intervals are computed.
+    prompts have the same difference. In the second case, for example if a judge changes few verdicts, the
+    p-value of a t test would be too small. In all other cases the p-value is that of Student's t test, from
+    which the intervals are computed.
 
     Args:
         before: Earlier value of each prompt, at least one.
@@ -119,7 +120,7 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     would seem to have changed more than it has on the answers.
 
     Args:
-        changes: The anchors; the human level of at least one of them occurs among the answers.
+        changes: The anchors; at least one has a human level that also occurs among the answers.
         scale: Lowest and highest value; None if values are unbounded.
 
     Examples:
@@ -136,7 +137,7 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     differences = np.array([changes.differences[index] for index in used])
     clusters = [changes.clusters[index] for index in used]
     weights = level_weights([changes.levels[index] for index in used], changes.answer_levels)
-    assert weights is not None  # every used anchor has a level of the answers
+    assert weights is not None  # the level of every used anchor occurs among the answers
     effect = _effect(differences, clusters, scale, np.array(weights))
     return replace(effect.effect, anchors=len(used), anchors_needed=effect.needed(scale))
 
@@ -151,13 +152,14 @@ def adjusted_effect(
             that are equal in both runs.
         judge: Change of the judge, from ``anchor_effect``.
         margin: Largest change that does not matter; None on an unbounded scale.
-        changed_share: Share of the answers that differ between the runs, in [0, 1]; only their scores contain
-            the change of the judge.
+        changed_share: Share of the answers that differ between the runs, in [0, 1]. The change of the judge
+            is multiplied by this share, because equal answers keep their old verdicts.
 
     Notes:
-        The p-value is that of Welch's t test. A t test is impossible if both standard errors are 0, because
-        all scores changed by one value and all anchors by one value. Then the p-value is that of ``raw``; if
-        the judge changed as well, it is the larger one of both.
+        The p-value is that of Welch's t test. If all scores changed by the same value, and
+        all anchors by the same value, both standard errors are 0 and a t test is impossible. In this case the
+        p-value is that of ``raw`` or, if the judge changed as well, the larger one of ``raw`` and ``judge``;
+        it is 1 if the change of the model is 0.
     """
     first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
     second = MeanEstimate(
@@ -202,7 +204,7 @@ class _MeasuredEffect:
     """Whether two pseudo-observations (the smallest and largest possible difference) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
-        """Return the number of prompts or anchors that show a true change of 0 to be below the margin."""
+        """Return how many prompts or anchors show, if the true change is 0, that it is below the margin."""
         if scale is None:
             return None
         span, clusters = scale[1] - scale[0], self.effect.clusters

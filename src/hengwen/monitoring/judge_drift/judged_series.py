@@ -129,9 +129,9 @@ def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
 
 
 def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[Difference, ...]:
-    """Return the settings in which two judges differ; if signatures differ, only their differing parts.
+    """Return the settings in which two judges differ; of signatures that differ, only the parts that differ.
 
-    If only the signature of one of the judges is known, only the signatures are compared.
+    If the signature is all that is known of one of the judges, only the signatures are compared.
 
     Examples:
         >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})

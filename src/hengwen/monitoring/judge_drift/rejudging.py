@@ -1,7 +1,7 @@
 """``rejudge`` judges the stored answers of an earlier checkpoint again, with the judges of a plan.
 
-The new verdicts are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore they
-never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
+The new verdicts are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore the
+new verdicts never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
 ) -> RunResult:
     """Judge the stored answers of an earlier checkpoint again; ``judge_drift`` compares old and new verdicts.
 
-    Replies of earlier runs are not reused. The new verdicts belong to the runs ``before`` and ``after``: a
-    second call of ``rejudge`` pays only for answers without a new verdict, for example after an interruption.
+    Replies of earlier runs are not reused. A second call of ``rejudge`` with the
+    same runs and judges pays only for answers without a new verdict, for example after an interruption.
     Prompts whose text, references or metadata have changed in the plan are skipped.
 
     Args:
-        plan: The plan, or its path. Its judges are used; its checkpoints are not evaluated.
+        plan: The plan, or its path. The judges of the plan are used; its checkpoints are not evaluated.
         store: An open store, or the path or URL of a store.
         before: The run whose answers are judged again: an id, the start of an id, or a checkpoint name;
             default: the pinned baseline of the plan, or else the checkpoint before ``after``.
@@ -143,7 +143,7 @@ def estimate_rejudging(
 
 
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
-    """Load the tasks and judges of a plan that has judges."""
+    """Load the tasks and judges of a plan; raise an error if the plan has no judges."""
     if not any(task.judges for task in plan.tasks):
         raise ConfigError(
             f"plan {plan.name!r} has no judges, so there is nothing to judge again; "

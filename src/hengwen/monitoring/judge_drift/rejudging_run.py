@@ -44,7 +44,7 @@ class RejudgingRun:
 
     Args:
         resources: Plan, store, options and backends.
-        pair: The two runs.
+        pair: The earlier run, whose answers are judged again, and the later run.
 
     Raises:
         ConfigError: There is no earlier run, or none of its answers is an answer to a prompt of the plan.
@@ -64,7 +64,7 @@ class RejudgingRun:
         self._answers = self._stored_answers()
 
     def _stored_answers(self) -> list[_TaskAnswers]:
-        """Return the earlier run's answers to prompts that have not changed in the plan since then."""
+        """Return the earlier run's answers to the prompts that are still the same in the plan."""
         store = self._resources.store
         hashes = store.sample_hashes(self._before)
         responses: dict[str, dict[str, list[Response]]] = defaultdict(lambda: defaultdict(list))
@@ -115,7 +115,7 @@ class RejudgingRun:
         ledger.commit()
         # the cache scope is this run, so stored replies of other runs are not reused
         tasks = [self._task_job(task, self._judges(context, task, run.id)) for task in self._answers]
-        # because of fresh, rows of other runs are not copied into this run
+        # with ``fresh``, rows of other runs are not copied into this run
         return await run_job(Job(run=run, tasks=tasks, fresh=True), ledger, committer, resources)
 
     def _judges(self, context: CallContext, task: _TaskAnswers, cache_scope: str) -> list[Judge]:
@@ -138,7 +138,7 @@ class RejudgingRun:
         )
 
     def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
-        """Return the run to resume, or a new run; a finished run is resumed to judge failures again."""
+        """Return the run to resume, or a new one; a finished run is resumed to judge failed answers again."""
         before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
         earlier = rejudging_for(self._resources.store, self._pair)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
@@ -169,13 +169,13 @@ class RejudgingRun:
         )
 
     def _facts(self) -> dict[str, Any]:
-        """Return the facts of this run: those of the earlier run, but with the present judges.
+        """Return the settings to store with this run: those of the earlier run, but with the present judges.
 
         ``for_run`` is the id of the later run, with which the earlier run will be compared.
         """
         before: Mapping[str, Any] = self._before.facts
         facts = {"for_run": self._pair.after.id}
-        if not before:  # runs of older versions have no facts
+        if not before:  # runs by older versions of Hengwen did not store their settings
             return facts
         changed = {
             answers.task.spec.name: {

@@ -29,20 +29,20 @@ class JudgeDriftReport:
     after: Run
     """Run of the later checkpoint."""
     again: Run | None = None
-    """Run in which the earlier answers were judged again; None if they were not. ``started`` says when."""
+    """Run that judged the earlier answers again (at its time ``started``); None if there is no such run."""
     scores: tuple[JudgedScoreDrift, ...] = ()
     """Headline scores in the order of the plan, each followed by the members of its panel."""
     problem: Problem = ""
     """Why the report has no scores; empty if it has some."""
     alpha: float = ALPHA
     left_out_prompts: int = 0
-    """Number of prompts that are left out, because they differ between the runs."""
+    """Number of prompts that are left out because their content differs between the runs."""
     unchecked: tuple[str, ...] = ()
     """Checkpoints whose runs were made by an older version, which did not record the endpoints of judges."""
 
     @property
     def is_known(self) -> bool:
-        """Whether answers were judged again, or any score has enough anchors or a different judge."""
+        """Whether answers were judged again, or a score has a result or a reason other than missing data."""
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
@@ -58,10 +58,11 @@ def judge_drift(
 ) -> JudgeDriftReport:
     """Tell whether the model changed between two checkpoints, or the judge that scored them.
 
-    If the earlier answers were judged again (``rejudge``), the judge's change is the difference between their
-    new and their old verdicts, and the model's change is the difference between the later answers and the
-    earlier answers, all judged by the present judge. Otherwise the judge's change is the change of the
-    anchors that both runs judged, and the model's change is the difference of the scores minus this change.
+    If ``rejudge`` has judged the earlier answers again, the judge's change is the mean of their new verdicts
+    minus the mean of their old verdicts. The model's change is then the mean of the later answers minus the
+    mean of the earlier answers, all judged by the present judge. Without new verdicts, the judge's change is
+    the change of the anchors that both runs judged, and the model's change is the difference between the
+    scores of the two runs minus the judge's change.
 
     Args:
         store: The store with the runs.

@@ -18,17 +18,17 @@ class RunPair(NamedTuple):
     """An earlier run and a later run that are compared."""
 
     before: Run | None
-    """None if the store has no other run to compare with."""
+    """Earlier run; None if the store has no other run to compare with."""
     after: Run
 
 
 def choose_runs(store: Store, before: str | None, after: str | None, plan: str | None) -> RunPair:
     """Return the two runs to compare: those that are named, or the defaults.
 
-    The later run is by default that of the last checkpoint in training order, or the newest run if the order
-    is not known. The earlier run is by default the pinned baseline of the plan, or else the run of the
-    checkpoint before. If no other checkpoint has the same prompts, the earlier run is the newest run with
-    other prompts.
+    The later run is by default the run of the last checkpoint in training order, or the newest run if the
+    training order is not known. The earlier run is by default the pinned baseline of the plan, or
+    else the run of the checkpoint before the later one. If no other checkpoint has the same prompts, the
+    earlier run is the newest run with other prompts.
 
     Args:
         store: The store with the runs.
@@ -66,12 +66,14 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
 
 
 def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, plan: str | None) -> RunPair:
-    """Return the last run of a drift report in training order, and its baseline or else the run before.
+    """Return the two runs to compare for a drift report: its last run in training order, and an earlier run.
+
+    The earlier run is the baseline of the report or, without one, the run before the last.
 
     Args:
         store: The store with the runs.
         names: Runs of the report; empty for the newest run of each checkpoint.
-        baseline: Baseline of the report; None for the pinned run, if it is one of the runs.
+        baseline: Baseline of the report; None for the pinned run, if it is a run of the report.
         plan: Name of the plan; default: the plan of the newest run.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Compute how the model and its judge changed one score, or the reason why this cannot be told."""
+"""Compute how much of a score's change is due to the model and to its judge, or why this is unknown."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 MAX_UNCOVERED = 0.05
-"""Anchors decide nothing if more than this share of the answers have a level that no anchor has."""
+"""Largest share of answers with a level that no anchor has; above it, the verdict is ``cannot tell``."""
 
 
 class Verdicts(NamedTuple):
     """The verdicts of one judge, or of one member of a panel, in the runs that are compared."""
 
     then: JudgedSeries
-    """Verdicts on the earlier answers, as they were judged then."""
+    """Verdicts that the earlier run gave to its own answers."""
     again: JudgedSeries | None
-    """Verdicts on the earlier answers, judged again; None if they were not."""
+    """Verdicts of a later rejudging of the earlier answers; None if there was none."""
     now: JudgedSeries
-    """Verdicts on the later answers."""
+    """Verdicts that the later run gave to its own answers."""
 
 
 def with_changes(
@@ -101,7 +101,7 @@ def with_changes(
 
 
 def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
-    """Among the later answers with a verdict, return the share that equal no earlier answer."""
+    """Return the share of the later answers with a verdict that differ from every earlier answer."""
     scored = scored_answers(now)
     return sum(answer not in equal for answer in scored) / max(1, len(scored))
 
@@ -167,7 +167,7 @@ def _with_model(
     bounds: Bounds | None,
     changed_share: float = 1.0,
 ) -> JudgedScoreDrift:
-    """Return a score with the change of the model; with anchors, the judge's change is subtracted."""
+    """Return a score with the change of the model, without the judge's change if anchors measure that one."""
     if not paired.prompts:
         return replace(drift, reason="not scored")
     model = _paired(paired, bounds)

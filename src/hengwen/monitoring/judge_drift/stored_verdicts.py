@@ -48,7 +48,7 @@ class StoredVerdicts:
     """By task: for each later answer that equals an earlier answer to the same prompt, the id of that one."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
-    """Verdicts of panel members, by run id and address of the level."""
+    """Verdicts of panel members, by run id and by task and name of the panel's level."""
     _anchors: dict[str, RunAnchors] = field(init=False)
     """Anchors by run id."""
 
@@ -178,13 +178,13 @@ def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[Answ
 
 
 def _level_of(score: ScoreAddress) -> ScoreAddress:
-    """Return the address of the level from which a score is derived."""
+    """Return task and name of the judge's level from which a score is derived."""
     task, name = score
     return task, f"{name.partition('.')[0]}.level"
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair the members of two panels by signature; if one member is left in each panel, pair these two.
+    """Pair the members of two panels by signature; if one member of each panel is left over, pair these.
 
     Args:
         earlier: Signatures of the members of the earlier panel.

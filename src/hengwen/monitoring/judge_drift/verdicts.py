@@ -1,9 +1,9 @@
 """Decide for each judged score what changed (drifted): the model, its judge, both or neither.
 
-The change with the smaller p-value is named if this p-value is at most ``ALPHA``. The other change is named
-in addition only if its p-value is at most ``SECOND_ALPHA``. If both p-values are equal and above
-``SECOND_ALPHA``, neither is named. With ``ALPHA`` for both, one in twenty reports
-on a single true drift would name both.
+Of the changes of the model and of the judge, the one with the smaller p-value is named if this p-value is at
+most ``ALPHA``. The change with the larger p-value is named in addition only if this p-value is at most
+``SECOND_ALPHA``. If both p-values are equal and above ``SECOND_ALPHA``, neither change is named. If ``ALPHA``
+were the limit for both changes, one report in twenty would name both although only one has drifted.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class AnchorAgreement:
     error_now: float
     """Mean distance of the judge's value from the human value in the later run."""
     p: float
-    """p-value of the sign-flip test of the change of the mean distance, not corrected."""
+    """p-value of the test whether the mean distance changed (sign-flip), not corrected for several scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +102,8 @@ class JudgedScoreDrift:
     conflicts: tuple[Difference, ...] = ()
     """Settings in which the judge of the repeated judgment differs from the judge of the later run."""
     agreement: AnchorAgreement | None = None
-    """Distance of the judge's values from human values of this score; None if no anchor that both runs judged
-    has one."""
+    """Distance of the judge's values from human values; None if no anchor that both runs judged has a human
+    value of this score."""
 
     @property
     def prompts_needed(self) -> int | None:
@@ -121,7 +121,7 @@ def _largest(values: Iterable[int | None]) -> int | None:
 
 
 def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
-    """Return the scores with p-values corrected for their number, and with verdicts.
+    """Return the scores with verdicts, and with p-values corrected for the number of scores.
 
     The p-values of all scores are corrected together by Holm's method, separately for the model and for the
     judge. The p-values of all panel members are corrected together by the method of Benjamini and Hochberg.
@@ -203,6 +203,6 @@ def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVer
         return "cannot tell"
     if second <= SECOND_ALPHA:
         return "both"
-    if model_p == judge_p:  # neither change has more evidence than the other
+    if model_p == judge_p:  # the evidence for both changes is equal
         return "cannot tell"
     return "model drifted" if model_p < judge_p else "judge drifted"

@@ -30,7 +30,7 @@ class Pairs:
         self.incidence[np.arange(pairs), second] = -1.0
         members = groups == np.arange(int(groups.max(initial=0)) + 1)[:, None]
         self.centring = (members.T.astype(float) @ members) / np.maximum(members.sum(axis=1), 1)[groups]
-        """Projection of strengths on the means of the groups, shape (m, m)."""
+        """Matrix that replaces each strength by the mean strength of its group, shape (m, m)."""
 
     @property
     def items(self) -> int:
@@ -110,8 +110,8 @@ def fit_bradley_terry(
         pairs: The compared pairs.
         wins: Wins of the first item of each pair, ties count half, shape (K, P).
         battles: Number of battles of each pair, shape (K, P).
-        ridge: Precision of a normal prior of the strengths, shape (K,). Without it, the strengths must be
-            finite: each item must be linked to each other item of its group by a chain of wins.
+        ridge: Precision of a normal prior of the strengths, shape (K,). Without a prior, the strengths
+            are finite only if, within each group, chains of wins or ties lead from each item to every other.
 
     Notes:
         Bradley and Terry (1952), Biometrika 39, 324.

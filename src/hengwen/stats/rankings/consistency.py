@@ -1,8 +1,8 @@
 """Weigh judges by the consistency optimisation of PiCO: the weight of a model as a judge follows its score.
 
-The optimisation is that of the program published with the paper, without its framework: a linear layer and a
-logistic function turn fixed noise into weights, and gradient descent increases the correlation of weights and
-scores. It depends on the noise, so it is repeated from other noise.
+The optimisation is that of the program which the authors of PiCO published: a linear layer and a logistic
+function turn fixed noise into weights, and gradient descent increases the correlation of weights and
+scores. Its result depends on the noise, so the optimisation is repeated with other noise.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ LEARNING_RATE = 0.1
 DECAY_EVERY = 10
 """Number of epochs after which the learning rate is divided by 10."""
 RANK_SCALE = 200.0
-"""K: a win is worth 1 + (rank of the winner - rank of the loser) / K, with ranks by weight from the top."""
+"""K: a win is worth 1 + (rank of the winner - rank of the loser) / K; rank 0 has the highest weight."""
 RESTARTS = 16
-"""Number of searches from different noise, the first of which is the result."""
+"""Number of searches, each from other random noise; the first search is the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class ConsistencySearch:
 def consistency_searches(
     counts: JudgedCounts, seed: int, restarts: int = RESTARTS
 ) -> list[ConsistencySearch]:
-    """Return the searches from different noise; the first one is the result.
+    """Return the results of several searches for the weights, each from other noise; the first one counts.
 
     Args:
         counts: Wins and ties by judge.
@@ -139,7 +139,7 @@ def _score_gradient(
     slopes: NDArray[np.float64],
     values: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return the gradient by the weights of a function of the scores that has these slopes."""
+    """Return the gradient by weights of a function of the scores; ``slopes`` is its gradient by scores."""
     slopes = slopes / _battles(counts)
     points = slopes[counts.first] * values[0] + slopes[counts.second] * values[1]
     return np.asarray(group_sums(counts.judge, points, counts.items))

@@ -91,9 +91,8 @@ def fit_davidson(
 ) -> NDArray[np.float64]:
     """Return the strengths of the items in K sets of counts, and the log of the tie parameter, (K, m + 1).
 
-    With the strengths s and t of two items and the log tie parameter u, the chances of a win of the first
-    item, a win of the second item and a tie are proportional to exp((s - t) / 2), exp((t - s) / 2) and
-    exp(u).
+    Two items have the strengths s and t, and the log tie parameter is u. The chance that the first item wins
+    is proportional to exp((s - t) / 2), that the second item wins to exp((t - s) / 2), a tie to exp(u).
 
     Args:
         pairs: The compared pairs.

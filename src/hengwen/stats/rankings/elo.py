@@ -13,7 +13,7 @@ INITIAL = 1000.0
 BASE = 10.0
 SCALE = 400.0
 STEP = 4.0
-"""Points that a battle can move at most (K)."""
+"""Largest number of rating points that a model can gain or lose in one battle (K)."""
 
 
 def elo_ratings(

@@ -1,4 +1,4 @@
-"""Which items battles can compare: groups without a common battle, and groups that always win."""
+"""Find groups of items that are linked by battles, and groups that are linked by chains of wins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def compared_groups(first: NDArray[np.intp], second: NDArray[np.intp], items: int) -> NDArray[np.intp]:
-    """Return the group of each item, from 0 in the order of the items; no battle links two groups.
+    """Return the number of each item's group, from 0 in the order of the items; no battle links two groups.
 
     Args:
         first: First item of each pair, shape (P,).
@@ -32,9 +32,9 @@ def win_groups(
     losses: NDArray[np.float64],
     items: int,
 ) -> NDArray[np.intp]:
-    """Return the group of each item: in a group, a chain of wins or ties leads from each item to each other.
+    """Return the group of each item; in a group, chains of wins or ties lead from each item to every other.
 
-    Strengths of a Bradley-Terry model are finite only if all compared items are in one such group.
+    Strengths of a Bradley-Terry model are finite only if no battle links items of different groups.
 
     Args:
         first: First item of each pair, shape (P,).

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDesign:
-    """Rows of equal battles, sorted by cells. A cell has one pair of models and one judge."""
+    """Battles as rows, sorted by cell: one pair of models and one judge. Equal battles can share a row."""
 
     first: NDArray[np.intp]
     """First model of each cell, shape (C,)."""
@@ -48,21 +48,21 @@ class JudgeDesign:
 
     @property
     def strengths(self) -> slice:
-        """Columns of the strengths."""
+        """Slice of the parameters that holds the strengths."""
         return slice(0, self.items)
 
     @property
     def discriminations(self) -> slice:
-        """Columns of the discriminations."""
+        """Slice of the parameters that holds the discriminations."""
         return slice(self.items, self.items + self.judges)
 
     @property
     def all_coefficients(self) -> slice:
-        """Columns of the coefficients of all covariates."""
+        """Slice of the parameters that holds the coefficients of all covariates."""
         return slice(self.items + self.judges, self.size)
 
     def coefficients(self, term: int) -> slice:
-        """Return the columns of the coefficients of a covariate, one for each judge."""
+        """Return the slice of the parameters with the coefficients of a covariate, one for each judge."""
         start = self.items + self.judges * (1 + term)
         return slice(start, start + self.judges)
 
@@ -73,7 +73,7 @@ class JudgeDesign:
 
     @cached_property
     def to_models(self) -> Any:
-        """Matrix that sums cells by model, with the sign of the model in the cell, (m, C)."""
+        """Matrix that sums cells by model: 1 for a cell's first model, -1 for its second, shape (m, C)."""
         return self._signed(self.first, self.second, self.items)
 
     @cached_property
@@ -83,7 +83,7 @@ class JudgeDesign:
 
     @cached_property
     def to_judged_models(self) -> Any:
-        """Matrix that sums cells by judge and model, with the sign of the model, (J m, C)."""
+        """Matrix that sums cells by judge and model: 1 for a cell's first model, -1 for second, (J m, C)."""
         offset = self.judge * self.items
         return self._signed(offset + self.first, offset + self.second, self.judges * self.items)
 
@@ -95,12 +95,12 @@ class JudgeDesign:
 
     @cached_property
     def centring(self) -> NDArray[np.float64]:
-        """Projection of strengths on the means of the groups, (m, m)."""
+        """Matrix that replaces each strength by the mean strength of its group, (m, m)."""
         same = self.groups[:, None] == self.groups
         return np.asarray(same / same.sum(axis=1))
 
     def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of the rows of each cell, shape (C, K), from values of rows, shape (R, K)."""
+        """Return the sum of the rows' values in each cell, shape (C, K), from values of shape (R, K)."""
         if len(self.rows) == len(values):
             return values
         if values.shape[1] == 1:

@@ -1,8 +1,9 @@
 """Bradley-Terry model in which each judge has a discrimination and its own preferences.
 
-The chance that judge j prefers model a to model b is logistic(d_j (s_a - s_b) + sum of c_jk x_k): d_j is the
-discrimination of the judge, s are the strengths of the models, and x_k are covariates such as the position in
-the prompt. The discriminations have the mean 1, and the strengths of compared models have the mean 0.
+The chance that judge j prefers model a to model b is logistic(d_j (s_a - s_b) + sum of c_jk x_k). Here, d_j
+is the discrimination of the judge, s_a and s_b are the strengths of the models, x_k are covariates such as
+the position in the prompt, and c_jk are the coefficients of the judge for the covariates. The discriminations
+have the mean 1, and the strengths of models that battles link have the mean 0.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from hengwen.stats.rankings.judge_design import JudgeDesign
 
 DISCRIMINATION_PRECISION = 1.0
-"""Precision of the normal prior of a discrimination around 1; a judge with few battles counts as average."""
+"""Precision of the normal prior of a discrimination around 1; with few battles, the estimate stays near 1."""
 COEFFICIENT_PRECISION = 0.25
 """Precision of the normal prior of a coefficient around 0."""
 MAX_CELLS = 4_000_000
-"""Rows times sets of counts that are computed at a time; 8 bytes each, in several arrays."""
+"""Maximum number of rows times sets of counts that are computed at once; several arrays have this size."""
 FINE = 1e-6
-"""Tolerance of the estimate; each further step would be about 100 times shorter."""
+"""Tolerance of the fit to all data; each further step would be about 100 times shorter."""
 COARSE = 1e-4
-"""Tolerance of a resample, whose strengths vary much more than this."""
+"""Tolerance of the fit to a resample; strengths differ much more than this between resamples."""
 
 
 class Prediction(NamedTuple):
@@ -46,7 +47,7 @@ class JudgeLikelihood:
     """Penalised log-likelihoods of K sets of counts.
 
     Args:
-        design: The rows.
+        design: The battles, arranged in rows.
         wins: Wins of the first model of each row, ties count half, shape (R, K).
         battles: Number of battles of each row, shape (R, K).
         ridge: Precision of a normal prior of the strengths around 0, shape (K,); 0 for none.
@@ -74,7 +75,7 @@ class JudgeLikelihood:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the expected information; the constraints are held."""
+        """Return the gradient and the expected information, with terms that keep the parameters' means."""
         from scipy.special import expit
 
         prediction = self._predict(parameters)
@@ -87,7 +88,7 @@ class JudgeLikelihood:
         return self._penalised(parameters, gradient, information)
 
     def _predict(self, parameters: NDArray[np.float64]) -> Prediction:
-        """Return the prediction, which is kept for the next call with the same parameters."""
+        """Return the prediction, and cache it for the next call with the same parameters."""
         if self._last is None or self._last[0] is not parameters:
             self._last = (parameters, predict(self.design, parameters))
         return self._last[1]
@@ -107,7 +108,7 @@ class JudgeLikelihood:
         scale = 1.0 + np.abs(information[:, index, index]).mean(axis=1)
         information[:, index, index] += diagonal
         information[:, design.strengths, design.strengths] += scale[:, None, None] * design.centring
-        # the sum of the discriminations stays the number of judges
+        # keep the mean of the discriminations at 1
         information[:, design.discriminations, design.discriminations] += 1e3 * scale[:, None, None]
         excess = parameters[:, design.discriminations].sum(axis=1) - design.judges
         gradient[:, design.discriminations] -= (1e3 * scale * excess)[:, None]
@@ -118,7 +119,7 @@ def predict(design: JudgeDesign, parameters: NDArray[np.float64]) -> Prediction:
     """Return what K sets of parameters predict.
 
     Args:
-        design: The rows.
+        design: The battles, arranged in rows.
         parameters: The parameters, shape (K, p).
     """
     columns = np.ascontiguousarray(parameters.T)
@@ -196,7 +197,7 @@ def fit_judge_model(
     """Return the parameters for K sets of counts, shape (K, p), in the order of the design.
 
     Args:
-        design: The rows.
+        design: The battles, arranged in rows.
         wins: Wins of the first model of each row, ties count half, shape (R, K).
         battles: Number of battles of each row, shape (R, K).
         ridge: Precision of a normal prior of the strengths, shape (K,); default: no prior.
@@ -242,7 +243,7 @@ def information_of(
     """Return the expected information of all parameters with priors and constraints, shape (p, p).
 
     Args:
-        design: The rows.
+        design: The battles, arranged in rows.
         parameters: The parameters, shape (p,).
         battles: Number of battles of each row, shape (R,).
         ridge: Precision of the prior of the strengths.
@@ -261,15 +262,15 @@ def step_without_judge(
 ) -> NDArray[np.float64]:
     """Return the strengths without the battles of a judge after one Newton step, shape (m,).
 
-    Only the rows of this judge are read: its part of the gradient and of the information is subtracted.
+    Only the rows of the judge to leave out are read: their part of gradient and information is subtracted.
 
     Args:
-        design: The rows.
+        design: The battles, arranged in rows.
         parameters: The parameters that fit all battles, shape (p,).
         information: Their information, shape (p, p).
         counts: Wins of the first model of each row, and battles of each row, each shape (R,).
         judge: The judge to leave out.
-        ridge: Precision of a prior of the strengths that is needed only without this judge.
+        ridge: Precision of a prior of the strengths, if the data need one only without this judge; else 0.
     """
     from scipy.special import expit
 

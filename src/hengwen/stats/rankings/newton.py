@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_HALVINGS = 12
 """Number of times that a step which lowers the likelihood is halved."""
 MAX_STEP = 2.0
-"""Largest change of a parameter in one step; longer steps are shortened, because logistic curves are flat."""
+"""Largest change of a parameter in one step; where logistic curves are flat, Newton steps are too long."""
 TOLERANCE = 1e-10
 """The search ends after a step in which no parameter changes by more than this."""
 

@@ -1,4 +1,4 @@
-"""Ranks as intervals: the ranks that differences of scores, with their uncertainty, leave possible."""
+"""Rank intervals: all ranks that an item can have, given the uncertain differences between scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 DECIMALS = 7
-"""Scores that are equal to this many decimals are tied; a search for strengths ends with smaller errors."""
+"""Scores that are equal to this many decimals are tied; numerical errors of fitted scores are smaller."""
 
 
 def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -35,8 +35,8 @@ def rank_intervals(
     """Return the lowest and the highest possible rank of each item, shape (m, 2).
 
     Item i can have rank 1 unless another item is surely better. Another item is surely better (or worse) if
-    the simultaneous interval of its difference to item i excludes 0; the interval is simultaneous over all
-    other items.
+    the confidence interval of its difference to item i excludes 0. These intervals hold for all other items
+    at the same time.
 
     Args:
         scores: Score of each item, shape (m,), higher is better.
