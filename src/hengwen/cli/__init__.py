@@ -87,13 +87,13 @@ def main() -> None:
     atexit.register(gc.freeze)  # skip the garbage collection at exit, which takes a fifth of a short run
     with lenient_streams():
         try:
-            with relaxed_gc(freeze=False):  # also during the imports of the command
+            with relaxed_gc(freeze=False):  # also while the command imports its modules
                 app()
         except HengwenError as error:
             print_error(str(error))
             sys.exit(error.exit_code)
         except OSError as error:
-            if not isinstance(error.filename, (str, os.PathLike)):  # the error is not about a file
+            if not isinstance(error.filename, (str, os.PathLike)):  # an OSError that does not name a file
                 raise
             print_error(f"{error.filename}: {(error.strerror or str(error)).lower()}")
             sys.exit(ConfigError.exit_code)

@@ -1,4 +1,4 @@
-"""Read API keys, endpoint URLs and options of Hengwen from ``.env`` in this folder or one above."""
+"""Read API keys, endpoint URLs and options of Hengwen from ``.env`` in this folder or a folder above."""
 
 from __future__ import annotations
 

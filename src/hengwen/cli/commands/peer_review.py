@@ -32,7 +32,7 @@ PLAN_OPTIONS = (
     "wait",
     "trust",
 )
-"""Options that apply only if the judges of a plan judge."""
+"""Options that apply only if the argument is a plan, whose judges give the battles."""
 
 
 def peer_review(
@@ -216,7 +216,7 @@ def _review(
 def _data(
     files: list[Path], plan_options: PlanOptions, *, as_json: bool, quiet: bool
 ) -> tuple[BattleFiles, int]:
-    """Return the battles of files, or those that the judges of a plan give, and the exit code."""
+    """Return the battles, from files or from the judges of a plan, and the exit code."""
     from hengwen.cli.peer_review.judge_plan import judge_plan_battles
     from hengwen.peer_review.readers.battle_file import read_battles
 

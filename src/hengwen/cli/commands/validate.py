@@ -66,7 +66,7 @@ def validate(
 
 
 def _show_gates(suite: LoadedPlan, location: str) -> None:
-    """Print each gate with its power at the plan's size."""
+    """Print each gate with its power at the plan's number of prompts."""
     if not suite.plan.gates:
         return
     from hengwen.cli.monitoring.gate_power_text import power_line
@@ -83,7 +83,7 @@ def _show_gates(suite: LoadedPlan, location: str) -> None:
     try:
         with open_or_create_store(location) if exists else nullcontext() as store:
             powers = gate_powers(store, suite.plan, gates, sizes)
-    except StoreError as error:  # the plan is valid all the same
+    except StoreError as error:  # an unreadable store does not make the plan invalid
         print_warning(f"the power of gates is not known: {error}")
         powers = gate_powers(None, suite.plan, gates, sizes)
     for gate, terms in zip(gates, powers, strict=True):

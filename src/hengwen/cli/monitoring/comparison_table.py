@@ -133,7 +133,7 @@ def _lines(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]
     if test is None or effects is None or means is None:
         return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
     decimals = decimals_for(score.scale, means)
-    fine = max(2, decimals)  # differences are small
+    fine = max(2, decimals)  # differences are small, so they get at least 2 decimals
     bounds = score.interval.bounds if score.interval else None
     change = f"{number(means[0], decimals)} → {number(means[1], decimals)}"
     difference = f"{signed(test.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip()

@@ -1,7 +1,7 @@
 """``hengwen gate --confirm N``: generate more answers for inconclusive scores, and check the gates again.
 
-All prompts of a task get N more answers. If only prompts with bad answers got more, every run would look
-better than it is.
+All prompts of a task get N more answers. If only prompts with bad answers got more answers, every
+run would look better than it is.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
 
     Args:
         report: Results with at least one score that is too uncertain.
-        baselines: The run that was checked, its baselines, and the plan, which is trusted.
+        baselines: The run that was checked, its baselines, and the plan, which the user already trusts.
         repeats: Number of further answers to each prompt.
         quiet: Whether no progress is shown.
 
@@ -55,7 +55,7 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
 
     Raises:
         ConfigError: The answers of the checkpoint, or of a baseline, are stored ones; a baseline is a run of
-            the tested checkpoint; a run used ``--fresh``; or the plan gives other answers than a run has.
+            the tested checkpoint; a run used ``--fresh``; or the plan gives answers that differ from a run's.
     """
     plan, run = baselines.plan, baselines.run
     tasks = tasks_to_confirm(report)
@@ -106,7 +106,7 @@ def _check_backend(plan: Plan, checkpoint: str) -> None:
 
 
 def _check_not_fresh(store: Store, run: Run) -> None:
-    """Raise an error if a run used ``--fresh``: other runs cannot reuse its answers, only those before it."""
+    """Raise an error if a run used ``--fresh``; a later run cannot reuse the answers of such a run."""
     if any(attempt.role == "subject" and attempt.cache_scope for attempt in store.attempts(run)):
         raise ConfigError(
             f"--confirm: run {run.id} was made with --fresh, so more answers cannot be added to it; set more "
@@ -115,7 +115,7 @@ def _check_not_fresh(store: Store, run: Run) -> None:
 
 
 def _check_answers(store: Store, earlier: Run, later: Run, tasks: Collection[str]) -> None:
-    """Raise an error unless a later run with more repeats has all answers of an earlier one."""
+    """Raise an error unless a later run with more repeats contains all answers of an earlier run."""
     answers = _answers(store, earlier, tasks)
     if not answers.items() <= _answers(store, later, tasks).items():
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Format the lines of a drift report about one score: order of its means, variance, prompts, human ranks."""
+"""Format details of one score in a drift report: order of the means, variance, prompts, human ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics import MetricResult
 
 MAX_HUMAN = 6
-"""Maximum number of checkpoints whose agreement with humans is printed; if more, only the newest."""
+"""Maximum number of checkpoints whose agreement with humans is printed; the newest ones are chosen."""
 _COURSE_ZH = {
     "pairs that fall (CIN)": "下降的检查点对（CIN）",
     "longest rise (LIS)": "最长上升子序列（LIS）",
@@ -29,7 +29,7 @@ low."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:
-    """Return the lines that a drift report prints about one score below its two answers.
+    """Return the lines that a drift report prints about one score, below the lines on difference and drift.
 
     Args:
         score: A score with at least two checkpoints.
@@ -98,7 +98,7 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
         Bilingual("各题变化不同", "prompts that change differently"): variance.interaction,
         Bilingual("同题多次回答", "answers to one prompt"): repeat,
     }
-    if repeat is None:  # then the interaction contains the variance of the repeats
+    if repeat is None:  # without repeats, the interaction contains their variance
         rest = {
             Bilingual(
                 "各题变化不同或同题多次回答不同（无法分开）",

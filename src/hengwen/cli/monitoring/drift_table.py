@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 MAX_MEANS = 12
-"""Maximum number of checkpoints whose means are all printed; of more, only the first and the last mean."""
+"""Maximum number of checkpoints whose means are all printed; if more, only the first and last are."""
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""
 _STYLES = {"better": "green", "worse": "red"}
@@ -152,7 +152,7 @@ def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bili
 
 
 def _differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
-    """Return whether the checkpoints differ; if only Friedman's test says so, this is added."""
+    """Return in words whether the checkpoints differ, and whether only Friedman's test says so."""
     answer, difference = words.differs_text(score), score.difference
     level = report.looks.differ_alpha
     if score.differs != "differ" or difference is None or level is None:

@@ -100,7 +100,7 @@ def _mixed_text(score: ScoreDrift) -> Bilingual:
 
 
 def unknown_error_text(score: ScoreDrift) -> Bilingual:
-    """Return why the error of a checkpoint's mean is unknown, and what the test of the newest mean uses."""
+    """Return why the error of a checkpoint's mean is unknown, and what the test of this mean uses instead."""
     reason = (
         Bilingual("整组回答只有一个数值", "one value for all answers")
         if score.problem == "group score"
@@ -114,7 +114,7 @@ def unknown_error_text(score: ScoreDrift) -> Bilingual:
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
-    """Return in one line whether a score differs and drifts; equal words of both answers appear once."""
+    """Return in one line whether a score differs and whether it drifts; if both texts are equal, only one."""
     first, second = differs_text(score), drifts_text(score)
     if first == second:
         return first

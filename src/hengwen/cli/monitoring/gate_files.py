@@ -29,7 +29,8 @@ def junit_xml(report: GateReport, language: Language) -> str:
     """Return the gates as JUnit XML, one test case each; warnings are in the ``system-out`` of the suite.
 
     In the test case, a failed gate has the element ``failure``, an inconclusive gate ``skipped``, and a gate
-    on a score that no answer has ``error``. If a gate only warns and did not pass, it has ``skipped``.
+    on a score that is missing for all answers ``error``. A gate that only warns has ``skipped`` if it did
+    not pass.
     """
     kinds = [_junit_kind(gate) for gate in report.gates]
     counts = {
@@ -100,7 +101,7 @@ def comment_mark(plan: str) -> str:
 
 
 def _junit_kind(gate: GateResult) -> str:
-    """Return the element that says how a test case ended; empty if it passed."""
+    """Return the name of the XML element for the outcome of a test case; empty if the case passed."""
     if gate.outcome == "passed":
         return ""
     if gate.outcome == "error":

@@ -103,7 +103,7 @@ def gate_word(gate: GateResult) -> Bilingual:
 
 
 def is_warning(gate: GateResult) -> bool:
-    """Return whether a gate did not pass but leaves the exit code as it is; an error always changes it."""
+    """Return whether a gate did not pass but leaves the exit code unchanged; errors do not count."""
     return gate.only_warns and gate.outcome not in ("passed", "error")
 
 
@@ -246,7 +246,7 @@ def _drift_text(score: ScoreDrift) -> Bilingual:
 
 def _fall_text(score: ScoreComparison) -> Bilingual:
     test = score.test
-    assert test is not None  # only tested scores are shown
+    assert test is not None  # callers pass only scores with a test
     decimals = max(2, decimals_for(score.scale, [test.difference]))
     p = "" if score.p_adjusted is None else f" p {p_text(score.p_adjusted)}"
     text = f"{score.address} {signed(test.difference, decimals)}{p}"

@@ -279,7 +279,7 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
 
 
 def _visible(effect: Effect, decimals: int) -> Bilingual:
-    """Return the smallest visible change, or why it is not known."""
+    """Return the smallest change that would usually be detected, or why it is not known."""
     if effect.detectable is not None:
         smallest = number(effect.detectable, decimals)
         return Bilingual(f"可看出的最小变化 {smallest}", f"smallest visible change {smallest}")

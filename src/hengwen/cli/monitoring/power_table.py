@@ -161,7 +161,7 @@ def _lines(score: ScorePower, result: PlanPower) -> list[Bilingual]:
 
 def _variance_line(score: ScorePower) -> Bilingual:
     variance = score.variance
-    assert variance is not None  # the score is planned
+    assert variance is not None  # callers pass only scores that have one
     total = variance.of_prompt(variance.repeats)
     n = f"{score.data_prompts}"
     zh, en = f"{n} 题", f"{n} prompts"
@@ -189,7 +189,7 @@ def _variance_line(score: ScorePower) -> Bilingual:
 
 def _repeats_line(score: ScorePower) -> Bilingual:
     variance, size = score.variance, score.present
-    assert variance is not None  # the score is planned
+    assert variance is not None  # callers pass only scores that have one
     assert size is not None
     if variance.repeat is None:
         return Bilingual(
@@ -219,7 +219,7 @@ def _repeats_line(score: ScorePower) -> Bilingual:
 
 def _cost_line(score: ScorePower) -> Bilingual:
     size = score.present
-    assert size is not None  # the score is planned
+    assert size is not None  # callers pass only scores that have one
     if not size.calls:
         return Bilingual(
             f"此任务一次运行有 {count(size.answers)} 个回答，不调用模型",
@@ -277,7 +277,7 @@ def _cells(size: RunSize, mark: str) -> tuple[str, ...]:
 def _advice(score: ScorePower, requirement: Requirement) -> Bilingual:
     difference = number(requirement.difference, _decimals(score))
     best, repeats, present = requirement.cheapest, requirement.with_present_prompts, score.present
-    assert present is not None  # the score is planned
+    assert present is not None  # callers pass only scores that have one
     prompts = count(present.prompts)
     if best is None:
         first = Bilingual("一百万题也不够", "a million prompts are not enough")

@@ -49,7 +49,7 @@ def rejudge_answers(
         options: Options of the command.
         runs: Names of the runs of the drift report; empty for the newest run of each checkpoint.
         baseline: Baseline of the drift report; None for the pinned run.
-        plan: Name of the plan of the drift report; None for that of the newest run.
+        plan: Name of the plan of the drift report; None for the plan of the newest run.
         as_json: Whether the cost is printed as JSON.
         quiet: Whether no progress is shown.
 
@@ -57,7 +57,7 @@ def rejudge_answers(
         Exit code of judging again, and the name of the plan.
 
     Raises:
-        ConfigError: The plan is wrong, is not that of the report, or there is nothing to judge again.
+        ConfigError: The plan is wrong, or is not the plan of the report, or there is nothing to judge again.
         Exit: The option ``--dry-run`` is set, and the cost was printed.
     """
     from hengwen.cli.ui.dry_run_table import show_estimates

@@ -18,7 +18,7 @@ COLUMN_HELP = "Field of a .jsonl or .csv row that holds the score; with '-', of 
 
 
 def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float]]:
-    """Yield each row and its score. A line is read when its score is needed, so that a file may grow.
+    """Yield each row and its score. A line is read only when its score is needed, so the file may still grow.
 
     Args:
         file: A text with one number per line, a .jsonl or .csv file, or ``-`` for standard input.

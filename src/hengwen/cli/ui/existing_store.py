@@ -15,7 +15,7 @@ def open_existing_store(location: str) -> Store:
         location: Path or URL.
 
     Raises:
-        ConfigError: There is no such file.
+        ConfigError: The store does not exist.
     """
     from hengwen.errors import ConfigError
     from hengwen.store import store_files

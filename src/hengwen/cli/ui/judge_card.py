@@ -73,7 +73,7 @@ def print_judge_card(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Print how many judgments are needed, test the judge, print the results, and exit with an exit code.
+    """Print how many judgments are needed, test the judge, print the results, and end the program.
 
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 if the judge gave no verdict at all.
     """

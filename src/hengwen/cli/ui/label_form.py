@@ -92,7 +92,7 @@ class LabelSession:
         return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
     def _ask(self, question: Question) -> bool:
-        """Read input until the answer is labelled or skipped, or the rater goes back; False if he quits."""
+        """Read input until the answer is labelled or skipped, or the rater goes back; False means quit."""
         labels = question.rubric.labels
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)
@@ -190,7 +190,7 @@ class LabelSession:
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return the commands that can be entered in addition to the labels of a rubric, by the text to enter.
+    """Return for each text that can be entered, apart from the labels of a rubric, its command.
 
     A command can always be entered with a colon in front. The single letter of a command can be entered only
     if the letter is not a label of the rubric.

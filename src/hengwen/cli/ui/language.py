@@ -26,7 +26,7 @@ Lang = Annotated[
 def choose_language(
     option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
 ) -> Language:
-    """Return the language that the option names, else the language of the plan, else of the locale.
+    """Return the language that the option names, else that of the plan, else that of the locale.
 
     A locale that names no language, such as ``C.UTF-8``, counts as Chinese.
 

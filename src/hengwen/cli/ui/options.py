@@ -180,7 +180,7 @@ def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
 
     Args:
         context: The command line.
-        reasons: Why an option does not apply, by the name of its parameter.
+        reasons: For each parameter whose option does not apply, the reason.
 
     Raises:
         ConfigError: An option of ``reasons`` is on the command line; the message names the first one.

@@ -1,4 +1,4 @@
-"""Standard streams on which a failed write (closed pipe, full disk, ASCII terminal) stops no command."""
+"""Standard streams on which a failed write (closed pipe, full disk, ASCII terminal) ends no command."""
 
 from __future__ import annotations
 

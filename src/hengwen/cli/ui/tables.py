@@ -1,4 +1,4 @@
-"""Print the data of a report: scores by checkpoint, their course over training, findings and failures."""
+"""Print the data of a report: scores by checkpoint, their trajectory over training, findings and failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the main and human scores of each task, their course over training, findings and failures.
+    """Print the main and human scores of each task, their trajectory over training, findings and failures.
 
     Each task has one table with its scores as columns. If this table is wider than the terminal, each score
     gets a separate table.
@@ -72,7 +72,7 @@ def _print_task(view: View, task: TaskView, console: Console) -> None:
 
 
 def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Table:
-    """Return a table with a row per checkpoint in training order, and below it the course of each score."""
+    """Return a table with a row per checkpoint in training order, and below it each score's trajectory."""
     table = Table(title=Text(task.name), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
     table.add_column(_CHECKPOINT.in_language(view.language), overflow="fold")
     for score in scores:
@@ -88,7 +88,7 @@ def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Tabl
 
 
 def _print_score(view: View, score: ScoreView, console: Console) -> None:
-    """Print one score: a row per checkpoint, then counts that are equal in all rows, and its course."""
+    """Print one score: a row per checkpoint, then counts that are equal in all rows, and its trajectory."""
     counts = {cell.counts(view.language) if cell and cell.complete else None for cell in score.cells}
     shared = counts.pop() if len(counts) == 1 else None
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

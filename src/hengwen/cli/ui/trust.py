@@ -28,7 +28,7 @@ def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url:
         base_url: Value of ``--base-url``.
 
     Returns:
-        The plan as it was loaded, without the model of ``--judge``.
+        The plan as it is in the file; ``--judge`` and ``--base-url`` are not applied to it.
 
     Raises:
         ConfigError: The plan is wrong, or needs trust that the user does not give.

@@ -18,7 +18,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class OneLineGroup(TyperGroup):
-    """A group of commands whose usage errors are one line."""
+    """A group of commands whose usage errors are printed as one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the options of the group."""

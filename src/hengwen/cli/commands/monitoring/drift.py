@@ -78,7 +78,7 @@ def drift(
     from hengwen.monitoring.judge_drift.run_pair import pair_of_report
 
     if lang is not None:
-        options.parse_language(lang)  # a wrong option must fail before the look is recorded
+        options.parse_language(lang)  # check --lang before the store counts this test
     if rejudge is None and (dry_run or fresh):
         raise typer.BadParameter(f"{'--dry-run' if dry_run else '--fresh'} is for --rejudge PLAN")
     code = 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
-"""Variable in which GitHub Actions names the file of a step's summary."""
+"""Environment variable in which GitHub Actions names the summary file of a workflow step."""
 
 
 def gate(
@@ -111,7 +111,7 @@ def gate(
 
 
 def _check_different(files: Mapping[str, Path | None]) -> None:
-    """Raise an error if two options, or an option and the summary of the step, name the same file."""
+    """Raise an error if two options, or an option and GitHub's summary variable, name the same file."""
     from hengwen.errors import ConfigError
     from hengwen.io.output_target import is_same_file
 
