@@ -57,7 +57,7 @@ def peer_review(
         str,
         typer.Option(
             "--conflict",
-            help="What a judge counts that prefers another answer in each order: tie or abstain.",
+            help="How a match counts in which the two orders have different winners: tie or abstain.",
         ),
     ] = "tie",
     own: Annotated[
