@@ -36,7 +36,7 @@ class CheckpointRun:
     Args:
         resources: Plan, store, options and backends, which the runs of one command share.
         order: Index of the checkpoint in the plan.
-        sharing: The part of this process in the plan, if several processes run it together.
+        sharing: Object with which this process shares the plan with others; None if it runs the plan alone.
     """
 
     def __init__(self, resources: RunResources, order: int, sharing: PlanSharing | None = None) -> None:
@@ -117,7 +117,7 @@ class CheckpointRun:
         ]
 
     def _earlier_run(self) -> Run | None:
-        """Return the newest run of the checkpoint."""
+        """Return the newest run of the checkpoint; None if there is none."""
         runs = self._store.runs(self._suite.plan.name)
         return next((run for run in runs if run.checkpoint == self._spec.name), None)
 
@@ -146,7 +146,7 @@ class CheckpointRun:
             fresh=self._options.fresh,
             has_anchors=bool(suite.anchors)
             and not is_running
-            and earlier.id not in self._resources.run_ids,  # a later round of this command
+            and earlier.id not in self._resources.run_ids,  # this is a later round of the same command
         ):
             if earlier is not None and is_running and self._sharing is not None:
                 raise self._sharing.busy_error(earlier)
@@ -159,7 +159,7 @@ class CheckpointRun:
                 versions=package_versions(),
             )
         facts = self._resources.facts.facts(self._order, self._responses, earlier.facts)
-        stays_finished = (  # this process may end early, and then nobody would write the status again
+        stays_finished = (  # if this process ends early, no process would set the status to finished again
             is_running and earlier.status == "finished" and facts["tasks"] == earlier.facts.get("tasks")
         )
         reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
@@ -229,7 +229,10 @@ class CheckpointRun:
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
-    """Return the scores (TASK/SCORE) in the order of the plan: scorers, judges, anchors, labels."""
+    """Return the names of all scores (TASK/SCORE) in the order in which reports list them.
+
+    The order within a task is: scorers, whole task, judges, human labels, anchors, human labels of anchors.
+    """
     addresses: list[str] = []
     for judged in tasks:
         task = judged.task

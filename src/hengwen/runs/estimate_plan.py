@@ -39,7 +39,7 @@ class BatchEstimate(CostEstimate):
     """Estimated calls, tokens, cost and files of one backend whose calls are sent to a batch endpoint."""
 
     files: int
-    """Number of files of the first round; calls that depend on replies follow in later rounds."""
+    """Number of files in the first round; later rounds send the calls that depend on replies."""
 
 
 def estimate_plan(  # noqa: PLR0913 - keyword-only options
@@ -65,7 +65,7 @@ def estimate_plan(  # noqa: PLR0913 - keyword-only options
         base_url: URL of an OpenAI-compatible server for ``judge``.
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Whether to count all calls, also those whose results the store has.
+        fresh: Whether to count all calls, including calls whose results the store already has.
         batch: Options for sending calls to batch endpoints; None to send each call at once.
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
@@ -102,7 +102,7 @@ async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> lis
 
 
 def estimates_of(resources: RunResources) -> list[CostEstimate]:
-    """Return the calls that a dry run counted; models under test come first."""
+    """Return the estimates of a dry run for each backend and role; models under test come first."""
     names = sorted(resources.dry_backends, key=lambda key: key[1] == "judge")
     return [_estimate_of(resources, name, role) for name, role in names]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options that control how a plan is run; none of them changes a score."""
+    """Options that control how a plan is run, but not how an answer is scored."""
 
     concurrency: int = 16
     """Maximum number of concurrent calls (sent, without a reply yet) per endpoint, >= 1."""
@@ -61,8 +61,8 @@ class RunOptions:
     checkpoints: Collection[str] | None = None
     """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
     make_limiter: Callable[[str, asyncio.Event], Limiter] | None = None
-    """Function that returns the limiter of a backend, by its name and the event that stops the run, if the
-    limits are shared with other processes; None if they hold for this process alone."""
+    """Function that takes a backend's name and the event that stops the run, and returns a limiter that is
+    shared with other processes; None if each limit holds for this process alone."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 
@@ -76,8 +76,8 @@ class RunResources:
         options: How the plan is run.
 
     Raises:
-        ConfigError: A backend is wrong; a budget is set, and a backend has no price; or a run should be both
-            fresh and shared, or be sent in batches and be fresh or shared.
+        ConfigError: A backend is wrong; a budget is set, and a backend has no price; or two of the options
+            ``fresh``, ``share`` and ``batch`` are set.
     """
 
     def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
@@ -105,7 +105,10 @@ class RunResources:
         self.batches = batch_session(self)
 
     def _needs_key(self) -> bool:
-        """Return whether the run makes calls: a cancellation makes none if no batch was sent."""
+        """Return whether the run needs API keys.
+
+        A dry run, an export and an import need none; a cancellation needs keys only if a batch was sent.
+        """
         if self.options.dry or self.options.batch is None:
             return not self.options.dry
         action = self.options.batch.action
@@ -114,7 +117,7 @@ class RunResources:
         )
 
     def _limiter(self, name: str) -> Limiter:
-        if self.options.dry:  # a dry run makes no call, so nothing is delayed
+        if self.options.dry:  # a dry run makes no call, so it needs no rate limit
             return Limiter(self.options.concurrency, stopping=self.stopping)
         if self.options.make_limiter is not None:
             return self.options.make_limiter(name, self.stopping)
@@ -179,7 +182,7 @@ class RunResources:
         return self._pool
 
     def _count_answers(self) -> int:
-        """Return how many answers the runs of the command evaluate at most."""
+        """Return the maximum number of answers that the runs of the command evaluate."""
         count = 0
         for checkpoint in self.suite.plan.checkpoints:
             if self.options.checkpoints is not None and checkpoint.name not in self.options.checkpoints:
@@ -190,7 +193,7 @@ class RunResources:
         return count
 
     def _evaluators(self) -> dict[str, list[Evaluator]]:
-        """Return by task the evaluators that need no network and score single answers or repeats."""
+        """Return, by task, the evaluators for worker processes: they need no network, and no other samples."""
         return {
             task.spec.name: [
                 *map(ScorerEvaluator, task.scorers),

@@ -110,8 +110,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
-            share the work.
+        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
+            processes do not share the work.
         BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
@@ -178,7 +178,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         fresh: Whether to evaluate everything again, without results of earlier runs.
         budget: Maximum cost of the calls, at the prices of the plan.
         time_limit: Seconds after which no new call is made.
-        wait: Whether to wait if another process runs the plan; or a function to call when this process waits.
+        wait: Whether to wait if another process runs the plan; or a function that is called before waiting.
         share: Whether to share the work with other processes that run the plan in this PostgreSQL database.
         batch: Options for sending calls to batch endpoints; None to send each call at once.
         progress: Called with (checkpoint, samples done, samples in total).
@@ -191,8 +191,8 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
-            share the work.
+        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
+            processes do not share the work.
         BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         CancelledError: The task was cancelled; calling this function again resumes the run.
@@ -239,7 +239,7 @@ def run_resolved(
         store: An open store, or the path or URL of a store.
         options: How the plan is run.
         trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
-        interrupts: Requests to stop the run, instead of the signals of this process.
+        interrupts: Source of requests to stop the run; None to use the signals of this process.
     """
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
@@ -272,18 +272,18 @@ async def _run_suite(
 
 @asynccontextmanager
 async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncIterator[PlanSharing | None]:
-    """Let a run be stopped, hold the lock of its plan, and close its resources at the end.
+    """Make a run stoppable, hold the lock of its plan, and close its resources at the end.
 
     Args:
         resources: Plan, store, options and backends of the run; a dry run needs no lock.
         interrupts: Requests to stop the run.
 
     Yields:
-        The part of this process in the plan, if several processes run it together.
+        The object with which this process shares the plan with others; None if it runs the plan alone.
 
     Raises:
-        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
-            share the work.
+        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
+            processes do not share the work.
         TimeLimitError: The time limit stopped the run.
         CancelledError: The run was stopped before it got the lock.
     """
@@ -322,7 +322,7 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
 
 
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
-    """Return the runs with their failures, counted in the store."""
+    """Return the runs with their numbers of failures, which the store counts."""
     suite, store, session = resources.suite, resources.store, resources.batches
     task_scores = {f"{task.spec.name}/{name}" for task in suite.tasks for name in task.task_scores}
     failures: Counter[str] = Counter()

@@ -49,7 +49,7 @@ class BatchFile:
     """A file of requests to one model, and how far it is processed."""
 
     id: str
-    """Name that this program gave the file; the provider has it in the file's name and in the metadata."""
+    """Id that this program gave the file; it is part of the file's name and of the metadata of the batch."""
     plan: str
     backend: str
     """Name of the backend in the plan."""
@@ -81,14 +81,14 @@ class BatchCall:
     attempt: Attempt
     """The attempt; its status is ``batched`` until the reply is downloaded."""
     tries: int = 1
-    """Number of files that this call was in, without those in which only its response format was refused."""
+    """Number of files with this call, except files in which only its response format was refused."""
     state: CallState = "open"
     response_format: str = ""
     """How the JSON schema was sent, as in ``Reply.response_format``."""
     logprobs: int | None = None
     """Number of alternatives to each token that were requested with log-probabilities."""
     message: str = ""
-    """Why the call failed, at first or in an earlier file."""
+    """Why the call failed in this file or, while it is open, in the last earlier file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class BatchStore:
             upsert(cursor, connection.dialect, tables.batch, [asdict(file)])
 
     def add(self, calls: Sequence[BatchCall]) -> None:
-        """Write calls with their attempts in one transaction; each replaces an earlier call with its id."""
+        """Write calls and their attempts in one transaction; a call replaces an earlier one with its id."""
         attempts = [codec.attempt_columns(call.attempt, self._prefixes) for call in calls]
         prompts = [{"hash": key, "text": text} for key, text in self._prefixes.drain().items()]
         requests = [self._request_columns(call) for call in calls]
@@ -210,7 +210,7 @@ class BatchStore:
         return heads
 
     def record(self, replies: Sequence[tuple[CallHead, CallState, str, Mapping[str, Any]]]) -> None:
-        """Write what became of calls, in one transaction.
+        """Write the results of calls in one transaction.
 
         Args:
             replies: For each call: the call, its new state, why it failed, and the changed columns of its
@@ -255,7 +255,7 @@ class BatchStore:
             )
 
     def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> int:
-        """Record that a file has ended; return the number of its calls that got no line.
+        """Record that a file has ended; return the number of its calls for which no line was returned.
 
         Args:
             file: The file.
@@ -284,15 +284,15 @@ class BatchStore:
             connection.execute(delete(attempt).where(chosen))
 
     def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
-        """Delete a file whose calls without a reply will not be sent in it.
+        """Delete a file that is given up; calls that have a reply, were refused or failed in it are kept.
 
-        The calls are as they were before the file: those of an earlier file may be sent again, the others are
-        deleted. Calls that failed or were refused in this file stay.
+        Calls without a reply are put back into their state before this file: a call that was in an earlier
+        file may be sent again, and any other call is deleted.
 
         Args:
             file: The file.
-            was_cancelled: Whether the file was sent and cancelled: then all calls that may be sent again are
-                deleted, because a cancellation is no attempt that counts.
+            was_cancelled: Whether the user cancelled the batch of the file. Then all calls of the file that
+                have no reply but may be sent again are deleted, so that the cancelled try does not count.
         """
         request, batch = tables.batch_request, tables.batch
         in_file = request.c.batch_id == file.id
@@ -323,7 +323,7 @@ class BatchStore:
         )
 
     def count(self, state: CallState, batch_id: str | None = None) -> int:
-        """Return the number of calls in a state, in all files of the plan or in the file with an id."""
+        """Return the number of calls in a state, in all files of the plan or in the file ``batch_id``."""
         request = tables.batch_request
         query = select(func.count()).where(request.c.plan == self.plan, request.c.state == state)
         if batch_id is not None:

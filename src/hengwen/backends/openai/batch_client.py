@@ -1,8 +1,8 @@
 """Client of OpenAI's Batch API: upload files of requests, create batches, and download the replies.
 
-Unlike single calls, a batch needs few HTTP calls, so the client of the ``openai`` package serves here: it
-streams files, pages through lists, and knows the fields of the API. Its own retries are off, because a call
-that creates a batch may only be repeated after a look at the list of batches.
+Unlike single calls, a batch needs few HTTP calls, so this module uses the client of the ``openai`` package.
+That client streams files, pages through lists, and knows the fields of the API. Its own retries are off,
+because a call that creates a batch may only be repeated after a look at the list of batches.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FINAL_STATUSES = ("completed", "failed", "expired", "cancelled")
 MISSING_STATUSES = (404, 410)
 """HTTP statuses of a batch or file that the provider does not have."""
 TOKEN_LIMIT_CODE = "token_limit_exceeded"  # noqa: S105 - a code of the API
-"""Code of the error that there is no room for the tokens of a batch until others have ended."""
+"""Error code of a batch that must wait, because other batches use up the account's token limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class RemoteBatch:
 
 
 class MissingError(BackendError):
-    """The provider has no such batch or file, or it has deleted it."""
+    """The provider never had the requested batch or file, or has deleted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class BatchClient:
 
         Args:
             file_id: Id of the uploaded file of requests.
-            metadata: At most 16 texts by name; names of up to 64 and texts of up to 512 characters.
+            metadata: At most 16 texts by name; a name has at most 64 characters, a text at most 512.
         """
         with self._errors():
             created = await self._client.batches.create(
@@ -147,7 +147,7 @@ class BatchClient:
             return self._remote(await self._client.batches.retrieve(batch_id))
 
     async def cancel(self, batch_id: str) -> RemoteBatch:
-        """Ask the provider to cancel a batch; replies that exist then are kept."""
+        """Ask the provider to cancel a batch; replies that are ready are kept."""
         with self._errors():
             return self._remote(await self._client.batches.cancel(batch_id))
 
@@ -174,7 +174,7 @@ class BatchClient:
                 yield RemoteFile(file_id, _text(file.filename), _count(file.bytes))
 
     async def download(self, file_id: str, path: Path) -> None:
-        """Write the content of a file to a path that only the user can read, a part at a time."""
+        """Download a file in small parts, and write it to a path that only the user can read."""
         with self._errors(), _open_private(path) as target:
             async with self._client.files.with_streaming_response.content(file_id) as response:
                 async for chunk in response.iter_bytes(CHUNK):

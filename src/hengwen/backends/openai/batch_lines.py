@@ -25,7 +25,7 @@ ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 MAX_ID = 64
 """Maximum number of characters of a ``custom_id``."""
 EXPIRED_CODES = ("batch_expired", "batch_cancelled")
-"""Codes of requests that were not executed before the batch ended."""
+"""Error codes of requests that were not executed before the batch ended."""
 SERVER_ERROR = 500
 
 
@@ -101,7 +101,7 @@ class BatchLines:
         return head.encode() + body + b"}\n", response_format, logprobs
 
     def start_at(self, response_format: str) -> None:
-        """Encode no request in a stricter format than that of an earlier request.
+        """From now on, encode no request in a stricter response format than an earlier request had.
 
         Args:
             response_format: Response format of the earlier request; empty if it had no schema.

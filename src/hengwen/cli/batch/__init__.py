@@ -1,1 +1,1 @@
-"""The words after ``hengwen run PLAN --batch``."""
+"""Arguments and messages of ``hengwen run PLAN --batch``."""

@@ -23,12 +23,12 @@ REPEATED = ("store", "judge", "base_url", "limit", "repeat", "trust")
 
 
 class FollowUp:
-    """What to print after ``hengwen run``; it must be created before the run.
+    """Messages at the end of ``hengwen run``; created before the run, to note which batches are open.
 
     Args:
         context: The command line.
         options: Options of a run in batches; None without ``--batch``.
-        path: The plan.
+        path: Path of the plan.
         store: The open store.
         plan: Name of the plan.
     """
@@ -42,7 +42,7 @@ class FollowUp:
         self._command = shlex.join(["hengwen", "run", str(path), *_repeated(context, store)])
 
     def resume_hint(self) -> str:
-        """Return how to go on after an interruption."""
+        """Return which command resumes the run after an interruption."""
         if self._action is None or not self._batches.files("uploaded", "created"):
             return "the same command resumes the run"
         return (
@@ -54,12 +54,12 @@ class FollowUp:
         """Print what an export, an import or a cancellation did.
 
         Args:
-            result: Its result.
+            result: Result of the run.
             strict: Whether a single failure is an error.
             as_json: Whether to print JSON.
 
         Raises:
-            Exit: The command ends here; after a run and an import, the report follows.
+            Exit: The action was an export or a cancellation, which is followed by no report.
         """
         if self._action == "cancel":
             self._show_cancellation(result, as_json=as_json)

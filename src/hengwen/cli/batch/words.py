@@ -32,7 +32,7 @@ def batch_options(
         words: Words after the plan: none, ``export FOLDER``, ``import FILE...`` or ``cancel``.
         batch: Whether ``--batch`` is set.
         refused: Options that cannot be combined with ``--batch``, and whether they are set.
-        poll: Seconds between two questions for the state of the batches.
+        poll: Seconds between two requests for the state of the batches.
         online_below: Number of calls from which a round is sent as a batch.
         report: Function that is called when the state of the batches changes.
 

@@ -155,7 +155,7 @@ def run(
 
 
 def _check_ray(store: str, *, fresh: bool, budget: float | None, only_this_machine: bool) -> None:
-    """Check, before the store is opened, that a plan can be run by Ray.
+    """Check that Ray can run a plan; this is called before the store is opened.
 
     Raises:
         ConfigError: The store is not in PostgreSQL, or an option does not apply.

@@ -1,4 +1,4 @@
-"""``hengwen score FILE -o OUT``, with ``--engine`` into a folder, and ``hengwen score --refs REF HYP``."""
+"""``hengwen score``: score one file, many files (``--engine``), or texts against references (``--refs``)."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def _report(output: Path, result: FileScoreResult | FolderScoreResult, *, as_jso
 
 
 def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
-    """Print how many rows failed, and exit with 1 if this is an error."""
+    """Print how many rows failed; exit with 1 if all failed, or if some failed and ``strict`` is set."""
     from hengwen.cli.ui.messages import print_error
 
     if result.failed == result.rows:

@@ -1,4 +1,4 @@
-"""Backend of a run in batches: it answers from the store, and collects every other call in a file."""
+"""Backend of a run in batches: it returns stored replies, and writes calls without a reply to files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchedBackend:
-    """What a run in batches must know of one backend of the plan."""
+    """Settings of one backend of the plan that a run in batches needs."""
 
     name: str
     lines: BatchLines
@@ -94,7 +94,7 @@ class BatchBackend:
         Raises:
             CallPending: The call waits in a file.
             JudgeError: The reply cannot be parsed.
-            BackendError: The call failed for good, or it would exceed the budget.
+            BackendError: The call failed and may not be sent again, or it would exceed the budget.
             StoreError: The store failed.
         """
         call_key = request.key(self.endpoint)
@@ -106,7 +106,7 @@ class BatchBackend:
         if stored is not None:
             reply = reply_of(stored)
             return reply, parse(reply)
-        if call is not None and call.state == "replied":  # it could not be parsed
+        if call is not None and call.state == "replied":  # the reply could not be parsed
             reply = reply_of(call.attempt)
             return reply, parse(reply)
         if call is not None and not self._may_send_again(call):
@@ -174,7 +174,7 @@ class BatchBackend:
 
 
 def custom_id_of(call_key: str, cache_scope: str) -> str:
-    """Return the id of a call in files: its call key, or a hash of key and scope for calls of one run only.
+    """Return the id of a call in files: its call key, or a hash if only one run may use the reply.
 
     Args:
         call_key: The call key (hash of everything that can change the reply).

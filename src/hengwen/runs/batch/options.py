@@ -44,7 +44,7 @@ class BatchOptions:
     files: tuple[Path, ...] = ()
     """For ``import``: the files with the replies."""
     poll_seconds: float = 60.0
-    """Seconds between two questions for the state of the batches, >= 0."""
+    """Seconds between two requests for the state of the batches, >= 0."""
     online_below: int = 0
     """A round with fewer calls than this is not sent as a batch but call by call, at the full price."""
     max_requests: int = MAX_REQUESTS

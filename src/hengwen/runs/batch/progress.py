@@ -12,11 +12,11 @@ class Progress:
     open: int
     """Number of batches that have not ended."""
     waiting: int
-    """Number of those that wait for room in the provider's queue."""
+    """Number of open batches that wait for room in the provider's queue."""
     completed: int
-    """Number of calls of open batches that have a reply."""
+    """Number of calls of open batches that have succeeded or failed."""
     total: int
-    """Number of calls of open batches."""
+    """Number of calls of open batches, without the batches that wait for room."""
     problem: str = ""
     """Why the state of a batch is unknown, or why a batch was refused."""
     lost: tuple[str, ...] = ()

@@ -86,8 +86,8 @@ class BatchQueue:
         store: The batches of the plan in the store.
         limits: Maximum size of the files of each backend, by its name in the plan.
         folder: Folder of the files; it is created with the first file.
-        prefix: Beginning of the names of the files, which no other process uses.
-        spool: Folder in which runs keep the files that they send; default: ``folder``.
+        prefix: Beginning of the ids of the files; no other process uses this prefix.
+        spool: Folder for the files that are sent to a provider, not exported; default: ``folder``.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class BatchQueue:
         self.collected = 0
         """Number of calls that the present pass has added."""
         self.missing = 0
-        """Number of calls that the present pass has added, and that were discarded."""
+        """Number of calls of the present pass whose files were discarded, so that they are still missing."""
         self.online = False
         """Whether missing calls are sent one by one instead of being added to a file."""
         self._limits = limits
@@ -114,7 +114,7 @@ class BatchQueue:
         self._open: dict[tuple[str, str], _OpenFile] = {}
 
     def start_pass(self) -> None:
-        """Forget how many calls the last pass added."""
+        """Begin a pass: set the numbers of added calls and of files to 0."""
         self.collected = self.missing = 0
         self._numbers["shard"] = 0
 
@@ -127,7 +127,7 @@ class BatchQueue:
         return self.store.find(custom_id)
 
     def was_read(self, custom_id: str) -> bool:
-        """Return whether this command has parsed the reply to a call; the ledger knows it then."""
+        """Return whether this command has parsed the reply to a call; then the ledger has the reply."""
         return self._read.might_contain(custom_id)
 
     def mark_read(self, custom_id: str) -> None:
@@ -222,22 +222,22 @@ class BatchQueue:
                 self.store.save(replace(file, state=state))
 
     def discard(self) -> float:
-        """Delete the files that were not sent, with their calls; return their estimated cost."""
+        """Delete all files that were not sent, and their calls; return their estimated cost."""
         cost = sum(
             open_file.file.cost for open_file in self._open.values()
-        )  # the store has it after the seal
+        )  # the store has this cost only after the seal
         self.close()
         self.missing = self.collected
         return cost + sum(self.remove(file) for file in self.store.files("collecting", "ready"))
 
     def remove(self, file: BatchFile) -> float:
-        """Delete a file that was not sent, with its calls; return its estimated cost."""
+        """Delete a file and its calls without a reply; return its estimated cost."""
         self.delete_content(file)
         self.store.void(file)
         return file.cost
 
     def delete_content(self, file: BatchFile) -> None:
-        """Delete a file that was to be sent or exported; delete the folder of runs if it is empty then."""
+        """Delete a file of requests from the disk; delete the folder ``spool`` if it is then empty."""
         for folder in {self.folder, self.spool}:
             (folder / _name_of(file)).unlink(missing_ok=True)
         if self.spool.is_dir() and not any(self.spool.iterdir()):

@@ -29,20 +29,20 @@ MAX_LINE = 64_000_000
 
 @dataclass(slots=True)
 class ReplyCounts:
-    """What was read from files of replies."""
+    """Counts of the replies, errors and other lines in files of replies."""
 
     replies: int = 0
     """Number of calls with a good reply."""
     errors: int = 0
-    """Number of calls that failed."""
+    """Number of lines that report a failed call."""
     unknown: int = 0
     """Number of lines whose ``custom_id`` belongs to no call of the plan."""
     duplicates: int = 0
-    """Number of lines about a call with a reply in an earlier line."""
+    """Number of lines about a call whose reply was in an earlier line or file."""
     unreadable: int = 0
     """Number of lines that are no JSON object with a ``custom_id``."""
     usage: Usage = field(default_factory=Usage)
-    """Tokens of all good replies in the files, also of those that the store had."""
+    """Tokens of all good replies in the files, including replies that the store already had."""
     answered: CallKeyFilter = field(default_factory=CallKeyFilter)
     """Ids of the calls with a good reply in the files."""
 
@@ -70,14 +70,16 @@ def record_replies(
 ) -> None:
     """Read a file of replies, and write each reply to the attempt of its call.
 
-    The first good reply of a call is kept. A call that failed gets the state ``again`` if another batch may
-    help, else ``failed``. Each part of the file is one transaction.
+    The first good reply of a call is kept. A call that failed gets the state ``refused`` if a looser response
+    format may help, ``again`` if another batch may help, else ``failed``.
+
+    The results of up to 500 lines are written in one transaction.
 
     Args:
         path: The file.
         store: The batches of the plan.
-        lines_of: Function that returns the decoder for a call; None if the plan has no such backend.
-        counts: Numbers to which those of this file are added.
+        lines_of: Function that returns the decoder for a call; None if the plan lacks the call's backend.
+        counts: Counts to which the counts of this file are added.
     """
     with path.open("rb") as content:
         parts = _lines(content, counts)
@@ -147,7 +149,7 @@ def _failed(
 
 
 def _attempt_columns(status: str, raw: str, reply: Reply | None) -> dict[str, Any]:
-    """Return the columns of an attempt that a line sets."""
+    """Return the columns of an attempt that a line of a file of replies changes."""
     usage = Usage() if reply is None else reply.usage
     return {
         "status": status,

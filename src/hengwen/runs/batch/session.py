@@ -1,4 +1,4 @@
-"""Run a plan in rounds: collect the missing calls in files, send these, repeat until no call is missing."""
+"""Run a plan in rounds: write the missing calls to files, send the files; repeat until no call is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BatchSession:
             an earlier run in batches downloaded.
         queue: Calls of the plan that wait for a batch endpoint.
         backends: The backends that have a batch endpoint, by name.
-        clients: The same backends, which make the clients.
+        clients: The same backends by name; each creates the client of its batch endpoint.
         tokens: Maximum number of tokens in open batches, by name of the backend.
         budget: Limit of the cost of calls.
         stopping: When this event is set, the session stops; batches go on at the provider.
@@ -70,7 +70,7 @@ class BatchSession:
     def wrap(
         self, context: CallContext, online: LedgerBackend, name: str, role: Role, cache_scope: str
     ) -> BatchBackend | LedgerBackend:
-        """Return a backend that collects calls; the given backend if it has no batch endpoint.
+        """Return a backend that collects calls in files; ``online`` if the backend has no batch endpoint.
 
         Args:
             context: State of the run.
@@ -108,7 +108,8 @@ class BatchSession:
         Raises:
             CancelledError: The session was stopped; batches go on at the provider.
             BackendError: A batch endpoint failed, or somebody cancelled a batch at the provider.
-            ConfigError: Files are exported and not imported.
+            ConfigError: The batches in the store or the backends of the plan do not fit the action, or the
+                imported files hold no reply to an exported call.
         """
         action = "online" if self._options is None else self._options.action
         if action == "cancel":
@@ -253,7 +254,7 @@ class BatchSession:
         try:
             result = await self._pass(evaluate)
         except BaseException:
-            self.queue.discard()  # files of an export that did not end would look like those of a whole one
+            self.queue.discard()  # an incomplete export would look like a complete one
             raise
         self.queue.seal("exported")
         return result
@@ -286,7 +287,7 @@ class BatchSession:
         return result
 
     def all_warnings(self) -> list[str]:
-        """Return what was wrong with the files of replies."""
+        """Return the warnings about files of replies and about batches that were given up."""
         of_batches = [words for submission in self._submissions.values() for words in submission.warnings]
         return self.warnings + of_batches
 
@@ -312,7 +313,7 @@ class BatchSession:
             await self._poll([submission.advance_cancelled for submission in submissions])
 
     def _give_up_unsent(self) -> None:
-        """Forget exported files, which stay in their folder, and files that an earlier run did not send."""
+        """Give up exported files, which stay on disk, and delete files that an earlier run did not send."""
         for file in self._store.files("exported"):
             self._store.void(file)
         for file in self._store.files("collecting", "ready"):

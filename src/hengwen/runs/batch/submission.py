@@ -1,7 +1,7 @@
 """Send the files of one backend to its batch endpoint, watch the batches, and collect their replies.
 
-Every step is recorded in the store after it was done. After a crash, ``recover`` looks for a step that was
-done but not recorded in the provider's lists of files and batches.
+Every step is recorded in the store after it was done. After a crash, ``recover`` searches the provider's
+lists of files and batches for a step that the store has not recorded.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ ID_KEY, RUN_KEY, SHARD_KEY = "hengwen_batch", "hengwen_run", "hengwen_shard"
 MAX_METADATA = 512
 """Maximum number of characters of a text in the metadata."""
 MAX_SKIPPED = 16
-"""Maximum number of rounds of polling before a batch that found no room is sent again."""
+"""Maximum number of rounds of polling before a batch that the provider had no room for is created again."""
 MAX_UNKNOWN = 20 * 60
-"""Seconds for which the state or the replies of a batch may be missing."""
+"""Seconds for which the state or the replies of a batch may be missing before the run stops."""
 DOWNLOADS = 2
-"""Number of times that a file with unreadable lines is downloaded."""
+"""Maximum number of downloads of a file; only a file with unreadable lines is downloaded again."""
 
 
 class Submission:
@@ -51,7 +51,7 @@ class Submission:
         backend: The backend.
         queue: Files of the plan.
         budget: Limit of the cost of calls.
-        stopping: When this event is set, no file is uploaded any more, and no call is repeated later.
+        stopping: When this event is set, no further file is uploaded, and no failed call is repeated.
         tokens: Maximum number of estimated tokens in batches that have not ended; None for no limit.
         clock: Time in seconds.
     """
@@ -80,7 +80,7 @@ class Submission:
         self._unknown_since: dict[str, float] = {}
         """When the state or the replies of a batch were first missing, by the id of its file."""
         self._too_large = ""
-        """Why a file was refused although no other batch of the backend was open."""
+        """Message about a batch that exceeded the token limit although no other batch was open."""
         self.warnings: list[str] = []
         self.cancelled: list[str] = []
         """Ids of batches that were cancelled at the provider."""
@@ -100,7 +100,7 @@ class Submission:
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
     async def recover(self) -> None:
-        """Bring the store up to date after a crash: adopt what was sent, and delete what was not."""
+        """Record the files and batches that a crashed command sent, and delete the files that it did not."""
         for file in self._files("collecting"):
             self._queue.remove(file)
         ready = {remote_name(file): file for file in self._files("ready")}
@@ -116,7 +116,7 @@ class Submission:
                 self._queue.remove(file)
 
     def _exceeds_tokens(self, file: BatchFile) -> bool:
-        """Return whether a file is larger than the present limit, which was set after it was written."""
+        """Return whether a file has more tokens than a limit that was set after the file was written."""
         return self._tokens is not None and file.requests > 1 and file.input_tokens > self._tokens
 
     async def _adopt_files(self, ready: dict[str, BatchFile]) -> None:
@@ -156,7 +156,7 @@ class Submission:
         """Start batches for which there is room, and collect the replies of batches that have ended.
 
         Raises:
-            BackendError: The state or the replies of a batch are missing for too long.
+            BackendError: The endpoint refused a call, or a batch has no state or no replies for too long.
         """
         completed = total = ended = 0
         problems: list[str] = []
@@ -211,7 +211,7 @@ class Submission:
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
-        """Let a file wait whose batch was refused for the token limit, or give it up for smaller files.
+        """Let a file wait after its batch exceeded the token limit, or delete it to replace it by smaller ones.
 
         Args:
             file: The file.
@@ -253,8 +253,8 @@ class Submission:
     async def _create(self, file: BatchFile) -> RemoteBatch | None:
         """Create a batch; return None if the provider has no room for it now.
 
-        If a call to create the batch fails, the batch may exist all the same. It is then searched for before
-        the call is repeated.
+        If a call to create the batch fails, the batch may exist all the same. Before the call is repeated,
+        the provider's list of batches is searched for the batch.
         """
         metadata = {ID_KEY: file.id, RUN_KEY: file.runs[:MAX_METADATA], SHARD_KEY: str(file.shard)}
         async for attempt in self._attempts():
@@ -315,7 +315,7 @@ class Submission:
         return counts
 
     async def cancel(self) -> None:
-        """Ask the provider to cancel the batches, and delete the files that are in none."""
+        """Ask the provider to cancel the batches, and delete the files that have no batch."""
         for file in self._files("uploaded"):
             self._queue.remove(file)
         for file in self._files("created"):
@@ -355,7 +355,7 @@ def remote_name(file: BatchFile) -> str:
 
 
 def _is_of(remote: RemoteBatch, file: BatchFile) -> bool:
-    """Return whether a batch was created from a file, and not refused."""
+    """Return whether a batch was created from a file, and was not refused."""
     same_file = bool(file.file_id) and remote.input_file_id == file.file_id
     return remote.status != "failed" and (same_file or remote.metadata.get(ID_KEY) == file.id)
 
