@@ -166,7 +166,7 @@ class SqlLedger:
         self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows (scores and failures); a later evaluation replaces an earlier one of the same answer.
+        """Record rows; a later evaluation of an answer replaces the earlier one by the same scorer or judge.
 
         Args:
             rows: Rows of any evaluations; all rows of an evaluation (those with the same answer, kind and
@@ -191,7 +191,7 @@ class SqlLedger:
             self._stored_calls.add(call_key)
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the answers to a task that any process of a run has committed, by sample and repeat."""
+        """Yield the answers to a task that any process of a run has committed, by sample id and repeat."""
         response = tables.response
         query = (
             select(response)

@@ -200,7 +200,7 @@ def defined_entropy(normalized: float | None, n: int) -> float:
     """Return the normalised entropy of n-grams.
 
     Raises:
-        ValueError: It is None, because there is only one n-gram.
+        ValueError: ``normalized`` is None, because there is only one n-gram.
     """
     if normalized is None:
         raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")

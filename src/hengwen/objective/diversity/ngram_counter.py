@@ -1,4 +1,4 @@
-"""Count the n-grams of texts exactly, with memory for the distinct tokens and 1/64 of the n-grams."""
+"""Count the n-grams of texts exactly; memory holds all distinct tokens, but only 1/64 of the n-grams."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class NgramCounts:
-    """Numbers about the n-grams of a set of texts."""
+    """Counts of the n-grams of a set of texts."""
 
     def __init__(self) -> None:
         self.distinct = 0
         """Number of different n-grams."""
         self.frequencies: Counter[int] = Counter()
-        """How many different n-grams occur once, twice, and so on."""
+        """Number of different n-grams, by how often they occur."""
 
     @property
     def total(self) -> int:
-        """Number of n-grams."""
+        """Number of n-grams, including repeated ones."""
         return sum(count * number for count, number in self.frequencies.items())
 
     def add(self, counts: NDArray[Any]) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHUNK_TOKENS = 500_000
 """Number of tokens whose n-grams are formed at a time."""
 MAX_ROWS = 1_000_000
-"""Number of rows above which they are kept in temporary files."""
+"""Maximum number of rows in memory; if there are more, all rows are written to temporary files."""
 FILES = 64
 """Number of temporary files; the rows of one file must fit into memory."""
 _BREAK = 0xFFFFFFFF
@@ -44,7 +44,7 @@ class TokenChunk:
 
     @property
     def is_full(self) -> bool:
-        """Whether the n-grams of the chunk should be taken."""
+        """Whether the chunk has enough tokens to form its n-grams with ``take``."""
         return len(self._tokens) >= CHUNK_TOKENS
 
     def add(self, tokens: Sequence[str], owner: int = 0) -> None:
@@ -54,7 +54,7 @@ class TokenChunk:
         self._owners.extend([owner] * (len(tokens) + 1))
 
     def take(self, orders: Sequence[int]) -> list[tuple[Rows, Rows]]:
-        """Return the n-grams of each length with the number of the text of each, and empty the chunk.
+        """Return, for each length, the n-grams and the number of the text of each; empty the chunk.
 
         Examples:
             >>> chunk = TokenChunk()
@@ -94,7 +94,7 @@ def _grams(tokens: Rows, owners: Rows, order: int) -> tuple[Rows, Rows]:
 
 
 class GramTable(ExitStack):
-    """Rows of an n-gram and a number, such as its count or the number of its text.
+    """Table in which each row is an n-gram and a number, such as its count or the number of its text.
 
     Args:
         order: Length of the n-grams.
@@ -150,7 +150,7 @@ class GramTable(ExitStack):
 
 
 def summed(grams: Rows, counts: Rows | None = None) -> tuple[Rows, Rows]:
-    """Return the different n-grams in order, and the sum of the counts of each.
+    """Return the different n-grams, sorted, and the sum of the counts of each n-gram.
 
     Args:
         grams: N-grams.

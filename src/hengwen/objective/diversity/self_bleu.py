@@ -88,8 +88,9 @@ def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
 def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]]:
     """Return the number of tokens of each text, and how many of its 1- to 4-grams another text contains.
 
-    An n-gram counts at most as often as it occurs in the other text that has it most often. Only the text
-    that has an n-gram more often than all others loses: by the difference to the second largest count.
+    An n-gram counts at most as often as it occurs in the other text that has it most often. So only a text
+    that has an n-gram more often than any other text has fewer matches than n-grams. The difference is its
+    count minus the second largest count.
 
     Args:
         texts: The tokens of each text.
@@ -122,7 +123,7 @@ def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]
 
 
 def _losses(grams: NDArray[Any], owners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return for each n-gram the text that has it most often, and its difference to the second largest count.
+    """Return, for each n-gram, the text with its largest count, and this count minus the second largest.
 
     Args:
         grams: N-grams, with repeats.
@@ -134,7 +135,7 @@ def _losses(grams: NDArray[Any], owners: NDArray[Any]) -> tuple[NDArray[Any], ND
     counts = counts.astype(np.int64)
     starts = first_rows(rows[:, 1:])
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
-    order = np.lexsort((-counts, group))  # the groups keep their beginnings
+    order = np.lexsort((-counts, group))  # each group still begins at its index in starts
     counts, in_order = counts[order], rows[order, 0]
     has_second = np.diff(starts, append=len(rows)) > 1
     second = np.where(has_second, counts[np.minimum(starts + 1, len(counts) - 1)], 0)
@@ -146,7 +147,7 @@ def _closest_other(lengths: list[int], length: int) -> int:
 
     Args:
         lengths: Sorted lengths of all texts.
-        length: Length of the present text, which is also in ``lengths``.
+        length: Length of the text itself, which is also in ``lengths``.
     """
     start = bisect_left(lengths, length)
     if start + 1 < len(lengths) and lengths[start + 1] == length:

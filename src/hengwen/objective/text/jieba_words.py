@@ -32,9 +32,9 @@ def last_word(run: str) -> str:
 
 @cache
 def _tokenizer() -> Any:
-    """Return a jieba tokenizer with jieba's dictionary, of which it parses only the words that it needs.
+    """Return a jieba tokenizer that parses only the dictionary words that it needs.
 
-    jieba parses its whole dictionary first, which takes more than a second and 70 MB.
+    jieba itself would first parse its whole dictionary, which takes more than a second and 70 MB.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -58,7 +58,7 @@ def _tokenizer() -> Any:
 class _Dictionary:
     """The words of jieba's dictionary with their frequencies.
 
-    The words that begin with a character are parsed when a text contains this character.
+    All words with the same first character are parsed when a text contains this character.
 
     Args:
         text: Content of the dictionary: lines of word, frequency and part of speech.
@@ -67,24 +67,24 @@ class _Dictionary:
     def __init__(self, text: str) -> None:
         self._text = text
         self._spans: dict[str, list[tuple[int, int]]] = {}
-        """Begin and end of the lines of the words with a first character, as far as they are not parsed."""
+        """Begin and end of the dictionary lines that are not parsed yet, by the first character of a line."""
         for lines in re.finditer(r"^(.).*\n?(?:^\1.*\n?)*", text, re.MULTILINE):
             self._spans.setdefault(lines[1], []).append(lines.span())
         self.total = sum(map(int, re.findall(r" (\d+) ", text)))
         """Sum of the frequencies of all words."""
         self.frequencies: dict[str, int] = {}
-        """Frequency of each parsed word; 0 for the beginnings of words that are no words themselves."""
+        """Frequency of each parsed word; 0 for a prefix of a word that is not a word itself."""
         self._lock = threading.Lock()
 
     def parse_words_of(self, sentence: str) -> None:
-        """Parse the words that begin with a character of a sentence; several threads may call this."""
+        """Parse the words that begin with any character of a sentence; several threads may call this."""
         if self._spans.keys().isdisjoint(sentence):
             return
         with self._lock:
             for char in self._spans.keys() & set(sentence):
                 for begin, end in self._spans[char]:
                     self._parse_lines(begin, end)
-                del self._spans[char]  # last: without its key, other threads use the words without the lock
+                del self._spans[char]  # delete this last: it lets other threads skip the lock
 
     def _parse_lines(self, begin: int, end: int) -> None:
         for line in self._text[begin:end].splitlines():

@@ -17,7 +17,7 @@ Width = Literal["keep", "fold"]
 """``fold`` applies NFKC (Unicode normalisation), which turns full-width letters and punctuation into ASCII;
 ``keep`` changes nothing."""
 BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba", "ja-mecab", "ko-mecab", "flores200"]
-"""sacrebleu's tokenizers, and ``jieba``; the last three need additional packages."""
+"""sacrebleu's tokenizers, and ``jieba``; ``ja-mecab``, ``ko-mecab`` and ``flores200`` need extra packages."""
 BLEU_TOKENIZERS: tuple[BleuTokenizer, ...] = get_args(BleuTokenizer)
 TokenSplit = Literal["mixed", "char", "jieba", "whitespace"]
 TOKEN_SPLITS: tuple[TokenSplit, ...] = get_args(TokenSplit)
@@ -41,7 +41,7 @@ _STOP = (  # whitespace, and punctuation of both widths
 _PLAIN = re.compile(f"[{_PLAIN_HAN}{_STOP}]*")
 _STOPS = re.compile(f"[{_STOP}]+")
 _MIN_CHAR_SHARE = 0.05
-"""``char`` is chosen if at least this share of the letters is of a kind that ``zh`` does not split."""
+"""The tokenizer ``char`` is chosen if ``zh`` cannot split at least this share of the letters."""
 
 
 def fold_width(text: str, width: Width = "keep") -> str:
@@ -122,7 +122,7 @@ def mixed_tokens(text: str) -> list[str]:
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return the tokens of a text; those of a purely Chinese text as one string, which is faster to compare.
+    """Return the tokens of a text; for a purely Chinese text, return one string, which is faster to compare.
 
     Examples:
         >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")

@@ -1,1 +1,1 @@
-"""Locks with which processes that use one store agree on who does what."""
+"""Locks on plans, samples and calls, so that processes with one store do not do the same work twice."""

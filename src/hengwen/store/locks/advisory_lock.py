@@ -1,4 +1,4 @@
-"""A plan lock in PostgreSQL: an advisory lock on a connection whose application name names the process."""
+"""A plan lock in PostgreSQL: an advisory lock of a session; its application name identifies the process."""
 
 from __future__ import annotations
 

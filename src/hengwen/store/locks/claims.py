@@ -107,7 +107,7 @@ class AdvisoryClaims:
     def _begin(self) -> None:
         self._connection.autocommit = True
         token = self._scalar(_SESSION, ())
-        if token:  # so another process uses the same session
+        if token:  # another process uses the same session
             self._check_token(token)
         begin = {
             "token": self._token,
@@ -152,9 +152,9 @@ class AdvisoryClaims:
             )
 
     def lock_plan(self, plan: str) -> bool:
-        """Take a plan's lock with the other processes that share its work; return whether it was taken.
+        """Take a plan's lock together with the processes that share the plan; return whether it was taken.
 
-        It is not taken while a process that does not share its work runs the plan.
+        The lock is not taken while a process that does not share the plan runs it.
 
         Args:
             plan: Name of the plan.
