@@ -44,7 +44,7 @@ def judge(count: int, *faults: object) -> tuple[float, dict[int, int]]:
 
 
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """Measure random faults, then an endpoint with a limit."""
+    """Measure an endpoint with random faults, then an endpoint that limits the calls a second."""
     judge(10)  # import the modules
     for _ in range(options.rounds):
         seconds, counts = judge(options.count, *RANDOM_FAULTS)

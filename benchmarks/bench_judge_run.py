@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/bench_judge_run.py [--count 2000] [--rounds 3] [--latency 0.05]
 
 A local server answers each call after the latency; 64 calls are open at a time. The CPU time of a run with
-one judgment is subtracted, which is the start of the program. Figures: CPU time per judgment, wall time as a
-multiple of the ideal time (count x latency / 64), peak memory, and size of the store.
+one judgment, which is mostly the start of the program, is subtracted. Figures: CPU time per judgment, wall
+time as a multiple of the ideal time (count x latency / 64), peak memory, and size of the store.
 Targets: 1.1 ms of CPU a judgment, 170 MB.
 """
 
@@ -28,7 +28,7 @@ CONCURRENCY = 64
 
 
 def run(count: int, url: str) -> tuple[Usage, int]:
-    """Return the cost of one ``hengwen run``, and the bytes of its store."""
+    """Return the cost of one ``hengwen run``, and the size of its store in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         plan = write_plan(Path(folder), count, url)
         options = ["--store", f"{folder}/x.db", "-o", f"{folder}/r.html", "--json", "--trust", "--strict"]

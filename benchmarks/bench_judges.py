@@ -5,7 +5,7 @@
 Hengwen and each peer run in a process of their own, against a local server in a third process. The peer
 ``openai`` is the bare client, which only sends the prompts of Hengwen's judge. Figures: efficiency (the ideal
 time, count x latency / concurrency, divided by the actual time), CPU time per judgment without the start, and
-memory above that of the imports. Targets: an efficiency of 85 % at 50 ms x 64 calls and of 80 % at 200 ms x
+memory without that of the imports. Targets: an efficiency of 85 % at 50 ms x 64 calls and of 80 % at 200 ms x
 256 calls, 0.8 ms of CPU a judgment, 0.55 times the CPU of the bare client, 60 MB, and 1.5 s for a program
 that judges one answer.
 """
@@ -37,9 +37,9 @@ SETTINGS = {
     (0.2, 256): (80, (HENGWEN, "openai")),
 }
 SLOW_PEERS = ("inspect-ai", "deepeval")
-"""Peers that judge fewer answers."""
+"""Peers that judge only ``--peer-count`` answers, because they are slow."""
 RATIO = 0.55
-"""Hengwen's CPU time is at most this multiple of that of the bare client."""
+"""Target: Hengwen's CPU time is at most this multiple of the bare client's CPU time."""
 
 
 def write_plan(folder: Path, count: int, url: str) -> Path:
@@ -66,7 +66,7 @@ def write_plan(folder: Path, count: int, url: str) -> Path:
 
 
 def judge_with_hengwen(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Run a plan with a store."""
+    """Judge answers by a run of a plan with a store."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:

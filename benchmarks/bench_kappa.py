@@ -25,7 +25,7 @@ LEVELS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 CUTS = ndtri(np.cumsum([0.05, 0.1, 0.2, 0.35, 0.3])[:-1])
 RESAMPLES = 1000
 DESIGNS = [
-    # prompts, labels per prompt, latent correlation, share of the latent human variance that is the prompt's
+    # prompts, labels per prompt, latent correlation, share of the latent human variance between prompts
     (30, 1, 0.85, 0.0),
     (50, 1, 0.85, 0.0),
     (50, 1, 0.6, 0.0),
@@ -53,7 +53,7 @@ def draw(
 
 
 def kappa(human: np.ndarray, judge: np.ndarray) -> float:
-    """Return the quadratic kappa of one series."""
+    """Return the quadratic kappa of one simulation."""
     cells = pair_cells(human, judge, np.zeros(len(human), dtype=np.intp), LEVELS)
     return float(agreement_statistics(cells, cells.total)["quadratic_kappa"][0])
 
@@ -61,7 +61,7 @@ def kappa(human: np.ndarray, judge: np.ndarray) -> float:
 def intervals(
     human: np.ndarray, judge: np.ndarray, prompts: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    """Return the three intervals of one series."""
+    """Return the three intervals of one simulation."""
     index = np.repeat(np.arange(prompts), len(human) // prompts)
     cells = pair_cells(human, judge, index, LEVELS)
     weights = resample_clusters(prompts, RESAMPLES, seed) @ cells.counts

@@ -2,9 +2,10 @@
 
     .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--rounds 6] [--in-flight 16 64]
 
-A local server answers after 50 ms and logs the question of each reply. A reply counts if the server sent it
-before the kill and the continued run requests it again. Replies that the killed process had not read yet are
-counted separately: the server recognizes them, because Linux resets a connection that ends with unread data.
+A local server answers after 50 ms and logs the question of each reply. A reply counts as paid for
+twice if the server sent it before the kill and the continued run requests it again. Replies that the killed
+process had not read yet are counted separately: the server recognizes them, because Linux resets a connection
+that ends with unread data.
 Targets: at most 5 replies that were read are paid for twice after SIGKILL, and none after SIGTERM.
 """
 
@@ -44,7 +45,7 @@ class LoggingStub(Stub):
         self._last_reply = ""
 
     def data_received(self, data: bytes) -> None:
-        self._last_reply = ""  # the client has read it
+        self._last_reply = ""  # the client has read the last reply
         self._data += data
         while (end := self._data.find(b"\r\n\r\n")) >= 0:
             length = int(re.search(rb"content-length: *(\d+)", self._data[:end].lower())[1])  # type: ignore[index]
@@ -80,16 +81,16 @@ async def serve(log: Path) -> None:
 
 
 def replies(log: Path, event: str = "sent") -> list[tuple[float, str]]:
-    """Return (time, question) of the replies so far that were sent, or never read."""
+    """Return (time, question) of the logged replies that were sent, or of those that were never read."""
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [(float(logged_at), question) for logged_at, kind, question in lines if kind == event]
 
 
 def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> tuple[int, int]:
-    """Kill a run between a third and two thirds of its replies, continue it, and count.
+    """Kill a run between a third and two thirds of its replies, continue it, and count repeated replies.
 
     Returns:
-        Number of replies that were read before the kill and paid for twice, and of those not read.
+        Numbers of replies paid for twice: those that the killed run had read, and those that it had not.
     """
     with tempfile.TemporaryDirectory() as name:
         folder, log = Path(name), Path(name) / "log"

@@ -7,8 +7,8 @@ are replaced, so that no two texts are equal. The plan has the scorers ``lyric``
 rules judge with the rubric ``lyric_craft``. Output: CPU time of all processes compared with that of the bare
 scorers and judge in one process, busy cores, memory of all processes together, size of the store, and the
 time of a report. Targets for 36,000 lyrics on two cores: 2.5 times the bare CPU time, 80 % of both cores,
-400 MB, 2.5 kB of store an answer, and 5 s for a report; for 360,000 the same for each answer, with the same
-memory.
+400 MB, 2.5 kB of store an answer, and 5 s for a report. For 360,000 lyrics, the targets for one answer and
+for the memory are the same.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def varied(text: str, chooser: random.Random) -> str:
 
 
 def varied_lyrics(source: Path, answers: int) -> Iterator[dict[str, str]]:
-    """Yield the rows of all checkpoints, each repeated with other characters."""
+    """Yield the rows of all checkpoints; each lyric is repeated with other characters replaced."""
     by_checkpoint: dict[str, list[dict[str, str]]] = defaultdict(list)
     with source.open(encoding="utf-8") as lines:
         for line in lines:
@@ -116,7 +116,7 @@ def bare_seconds(plan: Path) -> tuple[int, float]:
 class ProcessTree(threading.Thread):
     """Samples the memory (resident set size) of a process and all its descendants.
 
-    It also samples for how long the descendants had work, which other programs on the machine do not change.
+    It also samples how long each descendant ran or waited for a core; other programs do not change this time.
     """
 
     def __init__(self, pid: int, interval: float = 0.2) -> None:
@@ -126,7 +126,7 @@ class ProcessTree(threading.Thread):
         self.largest_child = 0.0
         """Largest memory of one descendant in MB."""
         self.busy: dict[int, tuple[float, float]] = {}
-        """For each descendant the seconds that it ran or waited for a core, and its seconds in all."""
+        """For each descendant: seconds in which it ran or waited for a core, and seconds since its start."""
         self._first_seen: dict[int, float] = {}
         self._pid = pid
         self._interval = interval
@@ -152,7 +152,7 @@ class ProcessTree(threading.Thread):
         return max(own + children for _, own, children in self.samples)
 
     def at(self, share: float) -> float:
-        """Return the largest memory in MB around a share of the time (a tenth before and after it)."""
+        """Return the largest memory in MB near a share of the run time (up to a tenth before or after it)."""
         end = self.samples[-1][0]
         return max(
             own + children
@@ -191,7 +191,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def measured(command: list[str]) -> tuple[float, float, ProcessTree]:
-    """Run a program; return its wall seconds, the CPU seconds of all its processes, and its memory."""
+    """Run ``hengwen``; return wall seconds, CPU seconds of all processes, and the samples of their memory."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
     with subprocess.Popen([sys.executable, "-m", "hengwen", *command], stderr=subprocess.PIPE) as process:

@@ -6,7 +6,7 @@ The lyrics are copies of those in ``../shared/data/muchin-checkpoints.jsonl`` in
 ``hengwen score`` writes them with their scores to a file. The judgments come from a local server that answers
 after 5 ms, 64 calls at a time; ``hengwen run`` stores them and writes a report. Figures: seconds, CPU time
 and memory of all processes of the command at shares of its time. Target: the memory at 90 % of the time is at
-most 1.1 times that at 30 %.
+most 1.1 times the memory at 30 % of the time.
 """
 
 from __future__ import annotations

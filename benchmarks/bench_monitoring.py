@@ -3,10 +3,10 @@
     python benchmarks/bench_monitoring.py [--samples 1000] [--part compare power]
 
 The simulations are those of the slow tests (``tests/monitoring``). ``--samples`` is the number of simulated
-cases, but ``drift`` and ``monitor`` simulate a fifth as many (series of looks, and baselines with many
-streams each), ``slope`` twice as many, and the limits of ``gate`` 20 times as many. The Monte-Carlo error of
-a share of .05 is .007 with 1,000 cases, and .015 with 200. ``speed`` measures ``--rounds`` runs of ``hengwen
-drift`` on a store of ``--checkpoints``.
+cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many baselines, ``slope``
+twice as many cases, and ``gate`` 20 times as many to test the limits. The Monte-Carlo error of a share of
+.05 is .007 with 1,000 cases, and .015 with 200. ``speed`` measures ``--rounds`` runs of ``hengwen drift`` on
+a store of ``--checkpoints``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 SPEED = "speed"
-"""The part that is measured, not simulated."""
+"""Name of the only part that is measured, not simulated."""
 JITTER = 0.15
 """Standard deviation of the checkpoints in units of the latent standard deviation of an answer."""
 GATE_PROMPTS = (5, 6, 10, 20, 30, 50, 100)
@@ -73,7 +73,7 @@ def slope_figures(samples: int) -> Iterator[Figure]:
 
 
 def drift_figures(samples: int) -> Iterator[Figure]:
-    """Measure the false alarms of ``hengwen drift`` at 20 looks, if checkpoints vary without a trend."""
+    """Measure the false alarms of ``hengwen drift``, run up to 20 times on checkpoints without a trend."""
     from tests.monitoring.drift import test_false_alarms as drift
     from tests.monitoring.drift.conftest import SHARES, draw_levels, make_series
 
@@ -104,7 +104,7 @@ def drift_figures(samples: int) -> Iterator[Figure]:
 
 
 def judge_drift_figures(samples: int) -> Iterator[Figure]:
-    """Drifts of the judge and of the model that are named, and a fallen model that is called stable."""
+    """Measure how often drift of judge or model is named, and how often a worse model is called stable."""
     from tests.monitoring.judge_drift import simulations as judges
 
     for name, (case, right) in judges.CASES.items():
@@ -135,7 +135,7 @@ def monitor_figures(samples: int) -> Iterator[Figure]:
 
 
 def gate_figures(samples: int) -> Iterator[Figure]:
-    """Measure how often gates pass falsely, at one look and at 20 looks at one baseline."""
+    """Measure how often gates pass falsely in one test, and in 20 tests against the same baseline."""
     from tests.monitoring.gates import test_gate_simulations as gates
 
     for name in gates.DISTRIBUTIONS:
@@ -146,7 +146,7 @@ def gate_figures(samples: int) -> Iterator[Figure]:
 
 
 def power_figures(samples: int) -> Iterator[Figure]:
-    """Measure the power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for .8."""
+    """Measure the power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for power .8."""
     from tests.monitoring.power.test_score_power import detections
 
     for repeats, tests in ((1, 1), (3, 1), (5, 5)):

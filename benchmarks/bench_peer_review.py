@@ -3,8 +3,8 @@
     python benchmarks/bench_peer_review.py [--judges 10] [--lengths] [--rounds 3]
 
 Each round runs in a process of its own. evalica fits one Bradley-Terry model of the same battles, and one of
-a resample of questions; Hengwen fits 200 resamples. Targets: 3 s and 500 MB from arrays, 15 s from a JSONL
-file.
+a resample of questions; Hengwen fits 200 resamples. Targets for Hengwen: 3 s and 500 MB from arrays,
+15 s from a JSONL file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MODELS, QUESTIONS, BATTLES, RESAMPLES = 50, 5000, 1_000_000, 200
 ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-"""Environment of the measured processes: one CPU each, because threads of BLAS would wait for busy cores."""
+"""Environment of the measured processes: one CPU each, as several BLAS threads would wait for busy cores."""
 TASKS: dict[str, tuple[str, str, float | None]] = {
     # case, system, target in seconds
     "default": (f"default method, {RESAMPLES} resamples", HENGWEN, 3),

@@ -2,10 +2,10 @@
 
     python benchmarks/bench_ppi.py [--simulations 4000]
 
-50 labels on five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human levels
-with noise and an upward shift. The intervals should contain the true mean in .95 of cases. ``judge alone`` is
-the normal interval of the judge's mean; ``plain PPI++`` (prediction-powered inference) tunes its parameter
-lambda as Hengwen does, and uses the normal interval without a correction.
+20 or 50 labels on five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human
+levels with noise and an upward shift. The intervals should contain the true mean in .95 of cases. ``judge
+alone`` is the normal interval of the judge's mean; ``plain PPI++`` (prediction-powered inference) tunes its
+parameter lambda as Hengwen does, and uses the normal interval without a correction.
 """
 
 from __future__ import annotations

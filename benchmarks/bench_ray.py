@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/bench_ray.py [--copies 100] [--rounds 3]
 
-The time that Ray takes to start is a figure of its own. ``hengwen score`` writes the same rows to one file in
+The time that Ray takes to start is measured separately. ``hengwen score`` writes the same rows to one file in
 a process of its own, of which CPU time and memory are measured. Requires
 ``../shared/data/muchin-checkpoints.jsonl``.
 """
@@ -60,7 +60,7 @@ def program_figures(source: Path, target: Path, count: int) -> Iterator[Figure]:
 
 
 def figures(options: argparse.Namespace) -> list[Figure]:
-    """Measure both in turn, so that other load of the machine affects both.
+    """Measure local processes and Ray in turn, so that other load of the machine affects both.
 
     The figures are returned at the end, because Hengwen discards what is printed while Ray is running.
     """

@@ -3,8 +3,9 @@
     python -m pytest benchmarks/bench_sequences.py --benchmark-only --benchmark-group-by=group
 
 Compare the medians within a group: each group holds one metric of Hengwen and the libraries that compute it
-too. Targets: PEN takes a third of the time of antropy, a fifth for many short sequences; CIN takes half of
-the time of scipy on scores from 1 to 5, and no more on floats; LIS takes no more than the patience sort.
+too. Targets: permutation entropy (PEN) takes a third of the time of antropy, and a fifth for many short
+sequences. The number of inversions (CIN) takes half of the time of scipy on scores from 1 to 5, and no more
+than scipy on floats. The longest increasing subsequence (LIS) takes no more than the patience sort.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.figures import Entry
 
 MIN_RATIO = 0.95
-"""Below this ratio, which is 1 at least, the time of the start was not measured well."""
+"""Minimum plausible ratio: below it, the time of the start was measured badly, as no ratio is below 1."""
 
 
 def write_plan(folder: Path, count: int, subject: str, judge: str) -> Path:
@@ -71,7 +71,7 @@ def ratio(subject: float, judge: float, count: int, concurrency: int) -> float:
 
 
 def figures(options: argparse.Namespace) -> Iterator[Entry]:
-    """Measure both orders of the two latencies."""
+    """Measure with the slower server as the judge, and as the model under test."""
     for _ in range(options.rounds):
         for subject, judge in ((0.05, 0.2), (0.2, 0.05)):
             case = f"model {1000 * subject:.0f} ms, judge {1000 * judge:.0f} ms: wall / slower stage"

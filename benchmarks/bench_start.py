@@ -30,7 +30,7 @@ COMMANDS = {
     "import deepeval": ("deepeval", "-c", "import deepeval"),
 }
 BASELINES = 3
-"""``--help`` may take this multiple of ``python -c pass``."""
+"""``--help`` may take 0.25 s more than this multiple of the time of ``python -c pass``."""
 
 
 def figures(rounds: int) -> Iterator[Entry]:

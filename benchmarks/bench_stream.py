@@ -4,8 +4,8 @@
 
 Samples and stored answers have some hundred characters; the plan has one cheap scorer, and the store is a
 SQLite file. Each number of samples runs in its own process, and then once more with the finished store.
-Target: the memory above that of the imports of the most samples is at most
-1.25 times that of the fewest.
+Target: without the memory of the imports, the run with the most samples takes at most 1.25 times the memory
+of the run with the fewest samples.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_GROWTH = 1.25
-"""Memory of the most samples, compared with that of the fewest."""
+"""Maximum memory of the run with the most samples, as a multiple of that of the run with the fewest."""
 
 
 def write_plan(folder: Path, count: int) -> Path:

@@ -175,9 +175,9 @@ def test_self_bleu(benchmark: BenchmarkFixture, lines: list[str], count: int) ->
 def test_near_duplicates(benchmark: BenchmarkFixture, lines: list[str], count: int, kind: str) -> None:
     """Search near duplicates in short answers; every tenth one copies an earlier answer with a few edits.
 
-    An answer has 20 to 60 characters, and a copy has up to one edit in eight characters. Stock phrases: each
-    answer has 2 to 6 of 11,000 lines, so the number of pairs that share a line grows with the square of the
-    number of answers.
+    An answer has 20 to 60 characters, and a copy has up to one edit in eight characters. With stock
+    phrases, each answer has 2 to 6 of 11,000 lines, so the number of pairs that share a line grows with the
+    square of the number of answers.
     """
     texts = answers(lines, count, stock=kind == "stock phrases")
     case = f"near duplicates of {count:,} texts ({kind}), a text"

@@ -4,10 +4,11 @@
     .venv/bin/python benchmarks/bench_two_processes.py --share [--in-flight 64] [--latency 0.05]
 
 Without ``--share``, on a SQLite file, the second process is refused, waits (``--wait``), or takes over when
-the first one is killed. With ``--share``, on a PostgreSQL server that the benchmark starts, one process runs
-the plan alone, one shares it with nobody, two share it, and of two the first is killed half-way. Every
-judgment needs one call; each further call is one that is paid for twice. Targets: none without a
-kill, and at most those in flight at a kill. The first process is killed when half of the replies are stored.
+the first one is killed. With ``--share``, the benchmark starts a PostgreSQL server and measures four cases:
+one process without ``--share``, one process with it, two processes that share the plan, and two of which the
+first is killed. Every judgment needs one call; each further call is paid for twice. Targets: no further
+calls without a kill, and otherwise at most as many as were in flight at the kill. The first process is killed
+when half of the replies are stored.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ REFUSED = 1
 
 
 class UnmeasuredError(RuntimeError):
-    """Processes did not meet as the figure needs it."""
+    """The processes did not run at the same time, or a process failed, so there is no figure."""
 
 
 @contextmanager
@@ -69,10 +70,10 @@ def check_running(process: subprocess.Popen[bytes]) -> None:
 
 
 def check(calls: int, count: int, codes: list[int], expected: list[int]) -> None:
-    """Check that each judgment was called, and how the processes ended.
+    """Check that there were enough calls, and that the processes ended with the expected codes.
 
     Raises:
-        UnmeasuredError: If a judgment is missing, or a process ended in another way.
+        UnmeasuredError: If there were fewer calls than judgments, or a process ended with another code.
     """
     if codes != expected:
         raise UnmeasuredError(f"the processes ended with codes {codes}, expected {expected}")
@@ -194,7 +195,7 @@ def databases() -> Iterator[Iterator[str]]:
 
 def figures(options: argparse.Namespace) -> Iterator[Entry]:
     """Measure two processes that do not share a plan."""
-    count = options.count or 1000  # three seconds, in which the second process starts
+    count = options.count or 1000  # takes three seconds, in which the second process starts
     for name, wait, kill in (
         ("is refused", False, False),
         ("waits", True, False),
@@ -213,7 +214,7 @@ def figures(options: argparse.Namespace) -> Iterator[Entry]:
 
 
 def sharing_figures(options: argparse.Namespace) -> Iterator[Entry]:
-    """Measure processes that run a plan alone or share it; interleaved."""
+    """Measure processes that run a plan alone or share it; the cases alternate in each round."""
     count = options.count or 2000
     words = ["-j", str(options.in_flight)]
     kinds = {

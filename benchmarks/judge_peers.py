@@ -2,7 +2,7 @@
 
 Every function judges ``count`` answers by a local server, ``concurrency`` at a time, and returns the seconds,
 the seconds of CPU, and the megabytes above the memory that the imports and one judgment take. Where a library
-judges one answer a call, the loop and the semaphore are those of this module.
+judges one answer a call, this module adds the loop and the semaphore.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Cost = dict[str, float]
 
 
 def measured(judge_all: Callable[[int], None], count: int) -> Cost:
-    """Judge one answer, then ``count`` answers; return the cost of the latter."""
+    """Judge one answer, then ``count`` answers; return the cost of the ``count`` answers."""
     judge_all(1)
     cpu, memory = process_usage()
     begin = time.perf_counter()
@@ -53,7 +53,7 @@ def measured_calls(make_call: Callable[[Any], Callable[[int], Awaitable[Any]]], 
     """Measure calls that use the asynchronous client of the openai package.
 
     Args:
-        make_call: Function from the client to a function that judges one answer.
+        make_call: Function that takes the client, and returns a function that judges one answer.
         *settings: URL, number of answers, concurrency.
     """
     from openai import AsyncOpenAI
@@ -167,7 +167,7 @@ def judge_with_inspect(url: str, count: int, concurrency: int) -> Cost:
 
 
 def judge_with_deepeval(url: str, count: int, concurrency: int) -> Cost:
-    """Evaluate test cases with the metric ``GEval``, whose steps are given."""
+    """Evaluate test cases with the metric ``GEval`` and fixed evaluation steps."""
     os.environ |= {"DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_NO_INSPECT_PROMPT": "1"}
     from deepeval import evaluate
     from deepeval.evaluate.configs import AsyncConfig, CacheConfig, DisplayConfig
@@ -209,4 +209,4 @@ REPLIES: dict[str, tuple[str, ...]] = {
     "inspect-ai": ("--content", "切题。GRADE: C"),
     "deepeval": ("--content", json.dumps({"reason": "切题。", "score": 7})),
 }
-"""Options of ``judge_stub.py`` for a reply that the peer can read; by default a verdict of Hengwen."""
+"""Options of ``judge_stub.py`` for replies that a peer can parse; other systems get Hengwen verdicts."""

@@ -4,9 +4,9 @@
         [--content TEXT] [--tool NAME]
 
 The server prints its port and, when standard input closes, the number of requests by status. It can refuse a
-random share of requests (status 429, Retry-After: 1) and fail another (status 500), both drawn from a fixed
-seed. With ``--rate``, it refuses requests beyond this number a second. ``--content`` is the text of the reply
-instead of the verdict, or the arguments of a call of the tool ``--tool``.
+random share of requests (status 429, Retry-After: 1) and fail another share (status 500), both drawn from a
+fixed seed. With ``--rate``, it refuses requests beyond this number a second. ``--content`` replaces the
+verdict as the text of the reply; with ``--tool``, it is the arguments of a call of this tool instead.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Faults:
     Args:
         refuse: Share of requests that are refused at random.
         fail: Share of requests that fail.
-        rate: Number of requests a second (and at the same time) that are accepted; None for no limit.
+        rate: Number of requests accepted a second, and accepted at once after a pause; None for no limit.
     """
 
     def __init__(self, refuse: float = 0.0, fail: float = 0.0, rate: float | None = None) -> None:
@@ -93,7 +93,7 @@ class Faults:
 
 
 class Stub(asyncio.Protocol):
-    """Splits the input into requests by their content lengths, and answers each one after the latency."""
+    """Splits the input into requests by content length, and answers after the latency; refuses at once."""
 
     latency = 0.0
     faults = Faults()

@@ -2,7 +2,7 @@
 
     python benchmarks/monitoring_store.py STORE [--checkpoints 100] [--prompts 1000] [--scores 5]
 
-A score is the sum of a part of its prompt, a part of its checkpoint, and a random part of the repeat. The
+A score is the sum of a part for its prompt, a part for its checkpoint, and a random part for the repeat. The
 runs have an answer for each prompt and repeat, and the recorded facts of a real run, so that they are
 comparable.
 """

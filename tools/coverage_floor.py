@@ -1,4 +1,4 @@
-"""Fail where coverage is below its floors: coverage.py has one floor for lines and branches together."""
+"""Fail if line or branch coverage is too low; coverage.py itself has one limit for both together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIN_BRANCHES = 90.0
 
 
 def main(report: Path) -> int:
-    """Return 0 where a coverage report (JSON) reaches both floors, else 1."""
+    """Return 0 if a coverage report (JSON) reaches the minimum of lines and of branches, else 1."""
     totals = json.loads(report.read_text(encoding="utf-8"))["totals"]
     lines = 100 * totals["covered_lines"] / totals["num_statements"]
     branches = 100 * totals["covered_branches"] / totals["num_branches"]

@@ -41,13 +41,13 @@ END_TO_END = {
 }
 """Further tests of an area. They are slow: a mutant that survives runs all tests that call its function."""
 RAW_IDS = "disable_test_id_escaping_and_forfeit_all_rights_to_community_support"
-"""mutmut collects tests several times in one process, and pytest would escape some ids again each time."""
+"""Option of pytest. Without it, pytest escapes some ids again each time that mutmut collects the tests."""
 KILLED = ("killed", "timeout", "suspicious", "segfault")
 STATUSES = ("killed", "survived", "no tests", "timeout")
 
 
 def main() -> int:
-    """Run mutmut in each area; return 1 where too few mutants were killed."""
+    """Run mutmut in each area; return 1 if too few mutants of an area were killed."""
     parser = argparse.ArgumentParser(description="mutation testing of a sample")
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"default: all of {', '.join(AREAS)}")
     parser.add_argument("--sample", type=int, default=100, help="mutants of an area; 0 for all")
@@ -61,7 +61,7 @@ def main() -> int:
     results: dict[str, dict[str, str]] = {}
     for area in options.areas or AREAS:
         folder = prepare(area)
-        # mutmut writes all mutants before it fails because none has this name
+        # no mutant has this name: mutmut writes all mutants, then fails
         mutmut(folder, "none", jobs=options.jobs, check=False)
         names = draw(folder, options.only, options.sample, f"{options.seed} {area}")
         mutmut(folder, *names, jobs=options.jobs)
@@ -112,7 +112,7 @@ def mutmut(folder: Path, *names: str, jobs: int, check: bool = True) -> None:
 
 
 def draw(folder: Path, pattern: str, count: int, seed: str) -> list[str]:
-    """Return the names of the mutants to test: those of the pattern, or a sample of them."""
+    """Return the names of the mutants to test: those that match the pattern, or a sample of them."""
     names = sorted(name for name in statuses_in(folder) if fnmatch.fnmatchcase(name, pattern))
     if not names:
         sys.exit(f"no mutant of {folder.name} matches {pattern!r}, see {folder / 'mutmut.log'}")
@@ -129,7 +129,7 @@ def statuses_in(folder: Path) -> dict[str, str]:
 
 
 def report(results: dict[str, dict[str, str]], fail_under: float) -> int:
-    """Print the survivors, and tables by module and by area; return 1 where an area is below the limit."""
+    """Print the survivors, and tables by module and by area; return 1 if an area is below the limit."""
     modules: dict[str, Counter[str]] = {}
     for statuses in results.values():
         for name, status in statuses.items():

@@ -1,1 +1,1 @@
-"""What benchmarks share: their figures, their environment, and the table of results."""
+"""Modules that all benchmarks share: figures, environment, and the table of results."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BENCHMARKS = Path(__file__).resolve().parents[1]
 NO_FIGURES = "printed no figures"
 STOP_SECONDS = 10
-"""Time in which a script that is interrupted stops its servers."""
+"""Seconds in which an interrupted script must stop its servers."""
 
 
 def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bool) -> list[Entry]:
@@ -31,12 +31,12 @@ def run_script(script: Script, python: Path, *, rounds: int | None, is_quick: bo
     Args:
         script: The script.
         python: Python of the environment of the benchmarks.
-        rounds: Rounds of each figure; None for those of the script.
+        rounds: Rounds of each figure; None for the number that the script sets.
         is_quick: Whether to add the options of a quick measurement.
 
     Returns:
-        Figures and problems. A script that fails or exceeds its time limit is a problem, after the figures
-        that it printed before.
+        Figures and problems. If the script fails or exceeds its time limit, a problem follows the figures
+        that it had printed.
     """
     rounds = rounds or script.rounds
     options = [*script.options, *(script.quick if is_quick else ())]
@@ -75,7 +75,7 @@ def parse_lines(output: str) -> list[Entry]:
 
 
 def figures_of_pytest(report: dict[str, Any]) -> list[Entry]:
-    """Return a figure for each round in a JSON report of pytest-benchmark; rounds take seconds of CPU."""
+    """Return a figure for each round in a JSON report of pytest-benchmark; rounds are in seconds of CPU."""
     figures: list[Entry] = []
     medians: dict[tuple[str, str], float] = {}
     for benchmark in report["benchmarks"]:
@@ -131,7 +131,7 @@ def _run(command: list[str], environment: dict[str, str], seconds: int) -> tuple
         except subprocess.TimeoutExpired:
             _stop(process)
             error = f"stopped after {seconds} s"
-        except BaseException:  # Ctrl-C, which the session of the script does not receive
+        except BaseException:  # Ctrl-C, which the script does not receive in a session of its own
             _stop(process)
             raise
         output.seek(0)
@@ -143,7 +143,7 @@ def _run(command: list[str], environment: dict[str, str], seconds: int) -> tuple
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a script and its children, so that it stops its servers; kill them after a time."""
+    """Interrupt a script and its children, so that it stops its servers; kill them after ``STOP_SECONDS``."""
     try:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(STOP_SECONDS)

@@ -16,7 +16,7 @@ PEERS = ROOT / "benchmarks" / "peers.in"
 PINS = ROOT / "benchmarks" / "requirements-bench.txt"
 UV = ROOT / ".venv" / "bin" / "uv"
 BASE = ("aiohttp", "jieba", "numpy", "openai", "pypinyin", "rapidfuzz", "sacrebleu", "scipy", "sqlalchemy")
-"""Dependencies of Hengwen whose versions change its speed; some are peers too."""
+"""Dependencies of Hengwen whose versions change its speed; some are also measured as peers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class Environment:
     """An environment that is ready for benchmarks."""
 
     python: Path
-    """Its Python."""
+    """Path of the environment's Python."""
     versions: dict[str, str]
-    """Version of Hengwen, of each installed peer, and of the libraries that matter, by name."""
+    """Version of Hengwen, of each installed peer, and of the libraries that affect its speed."""
     missing: dict[str, str]
     """Last line of the error of each peer that could not be installed, by name."""
 

@@ -20,7 +20,7 @@ PER_SECOND = {"s": 1.0, "ms": 1e3, "µs": 1e6}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A value that one round of a benchmark measured. Rounds have equal case, system and unit."""
+    """A value that one round of a benchmark measured; all rounds have the same case, system and unit."""
 
     case: str
     """What is measured, in words."""
@@ -138,12 +138,12 @@ def measure(
         work: The function.
         case: What is measured, in words.
         system: Hengwen, or the peer.
-        count: Number of texts that one call handles; the figure is the time for one of them.
+        count: Number of texts that one call handles; the figure is the time for one text.
         unit: ``s``, ``ms`` or ``µs``.
         rounds: Number of calls; the variable ``BENCH_ROUNDS`` of the environment limits it. If it is above 1,
             one more call comes first, which is not measured.
-        growth: Case of an earlier figure of the same system, with less input, and a target: this figure is
-            at most that multiple of the earlier one.
+        growth: A pair: the case of an earlier figure of the same system with less input, and the maximum of
+            this figure divided by the earlier one.
         **targets: ``high`` or ``ratio_high`` of the figure.
     """
     benchmark.group = case

@@ -43,11 +43,11 @@ class Load:
     """Largest load average."""
     others: float | None
     """Mean number of cores that were kept busy by programs for which the scripts do not wait: other programs,
-    but also PostgreSQL and Ray; None where the system does not tell."""
+    but also PostgreSQL and Ray; None where the system does not report it."""
     cores: int
     """Number of cores."""
     stolen: float = 0.0
-    """Mean number of cores that the host of a virtual machine gave to others (steal time)."""
+    """Mean number of cores that the host gave to other virtual machines (steal time)."""
 
     @property
     def note(self) -> str:
@@ -102,7 +102,7 @@ class LoadSampler:
 
 
 def _machine_seconds() -> tuple[float, float] | None:
-    """Return the seconds since the start of the system that all cores were busy, and that the host took."""
+    """Return the core-seconds, since the system started, that were busy, and those that the host took."""
     try:
         fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:

@@ -24,7 +24,7 @@ class Usage:
     """Cost of a program."""
 
     wall: float
-    """Seconds until it ended."""
+    """Seconds until the program ended."""
     cpu: float
     """Seconds of CPU."""
     megabytes: float
@@ -62,7 +62,7 @@ class StubServer:
     """A running ``judge_stub.py``."""
 
     url: str
-    """Base URL of its chat completions."""
+    """Base URL of the server's OpenAI-compatible API."""
     counts: dict[int, int] = field(default_factory=dict)
     """Number of replies by HTTP status; filled when the server has stopped."""
 
@@ -72,7 +72,7 @@ def stub(latency: float, *options: Any) -> Iterator[StubServer]:
     """Start the server, yield it, and stop it at the end.
 
     Args:
-        latency: Seconds until it answers a call.
+        latency: Seconds until the server answers a call.
         *options: Options of ``judge_stub.py``.
     """
     command = [sys.executable, str(STUB), str(latency), *map(str, options)]

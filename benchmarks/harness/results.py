@@ -102,7 +102,7 @@ def number(value: float) -> str:
 
 
 def results_page(results: Sequence[TopicResult]) -> str:
-    """Return the page; the first result tells the machine and the versions, which all results share."""
+    """Return the page; all results share the machine and the versions of the first."""
     first = results[0]
     lines = [
         "# Benchmark results",

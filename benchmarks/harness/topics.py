@@ -18,7 +18,7 @@ class Script:
     rounds: int | None = 3
     """Rounds of a full measurement; None if the script has no rounds."""
     seconds: int = 600
-    """Time limit."""
+    """Time limit in seconds."""
     is_pytest: bool = False
     """Whether the script is run by pytest-benchmark."""
 
