@@ -193,7 +193,7 @@ class RunResources:
         return count
 
     def _evaluators(self) -> dict[str, list[Evaluator]]:
-        """Return, by task, the evaluators for worker processes: they need no network, and no other samples."""
+        """Return by task the evaluators for worker processes; they need no network and no other samples."""
         return {
             task.spec.name: [
                 *map(ScorerEvaluator, task.scorers),

@@ -211,7 +211,7 @@ class Submission:
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
-        """Let a file wait after its batch exceeded the token limit, or delete it to replace it by smaller ones.
+        """Let a file wait after its batch exceeded the token limit, or delete it to write smaller files.
 
         Args:
             file: The file.

@@ -162,7 +162,7 @@ class AdvisoryClaims:
         return bool(self._scalar(_LOCK_PLAN, plan_key(plan)))
 
     def owner(self, plan: str) -> LockOwner | None:
-        """Return a process that runs a plan; None if there is none or it cannot be found out.
+        """Return a process that runs a plan; None if no process runs it, or which one is unknown.
 
         Args:
             plan: Name of the plan.

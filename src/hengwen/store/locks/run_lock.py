@@ -59,7 +59,7 @@ class RunLock(Protocol):
         ...
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if there is none or it cannot be found out."""
+        """Return the process that holds the lock; None if no process holds it, or which one is unknown."""
         ...
 
     def release(self) -> None:
