@@ -53,7 +53,7 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge: from the rubric, after caps, and for the whole task.
+        """Return the names of all scores of the judge: of the rubric, limited by rules, and of the task.
 
         Args:
             scale: Formula of the task's published score; None if the task has no published score.

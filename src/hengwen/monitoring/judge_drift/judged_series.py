@@ -181,7 +181,7 @@ def restricted(
 
 
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
-    """Return a column in which each answer that equals an earlier answer has the value of that answer.
+    """Return a column in which an answer with the same text as an earlier answer has the earlier one's value.
 
     If both runs contain the same answer, the later run reuses the stored reply of the judge, so its verdict
     is an old one. In the returned column, a later answer that equals an earlier answer has the value from

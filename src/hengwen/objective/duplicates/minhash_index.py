@@ -4,11 +4,11 @@ Each text gets MinHash values of its bigrams (pairs of adjacent characters). The
 hashes of all bigrams, counted with multiplicity, find pairs with a high character ratio; hashes of the
 distinct bigrams find pairs with a high Jaccard index. The hashes are divided into bands; two texts collide if
 all rows (hashes) of a band are equal. The number of rows in a band is chosen for the worst case, a pair
-exactly at the threshold that shares as few bigrams as possible. Even such a pair collides in some band with a
-probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs share more bigrams than in the
-worst case, so they almost always collide. With more rows in a band, fewer pairs of dissimilar texts collide
-by chance; only the number of these chance collisions grows with the square of the number of texts. Pairs that
-collide (candidates) are then compared exactly, so there are no false positives;
+exactly at the threshold that shares as few bigrams as possible. A pair in the worst case collides in some
+band with a probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs share more bigrams
+than in the worst case, so they almost always collide. With more rows in a band, fewer pairs of dissimilar
+texts collide by chance; only the number of these chance collisions grows with the square of the number of
+texts. Pairs that collide (candidates) are then compared exactly, so there are no false positives;
 ``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
 """
 

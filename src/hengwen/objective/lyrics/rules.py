@@ -21,10 +21,10 @@ RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 class LyricRules:
     """Checked weights of the lyric scorer.
 
-    The field ``reading`` decides how texts are parsed. The reading ``document`` follows the published
-    description of the score. The reading ``muchin`` gives the numbers of the public program MuChin, except
-    for rounding differences of up to 3 units in the last place. All numbers can be changed; the defaults are
-    those of ``document``.
+    The field ``reading`` decides how texts are parsed. With ``reading="document"``, parsing follows the
+    published description of the score. With ``reading="muchin"``, the scorer gives the
+    numbers of the public program MuChin, except for rounding differences of up to 3 units in the last place.
+    All numbers can be changed; the defaults are those of ``document``.
 
     Raises:
         ValueError: The weights of the phases do not sum to 1, or ``section_share`` and ``line_share`` do not;

@@ -73,7 +73,7 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
 
 
 def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
-    """Return what ``choose_bleu_tokenizer`` returns, without keeping the texts.
+    """Return the same as ``choose_bleu_tokenizer``, but read the texts one at a time.
 
     Args:
         texts: Function that returns the texts; they may be read twice.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EloRatings:
-    """Elo ratings of the matches in the order of the battles; resamples also shuffle the questions.
+    """Elo ratings of the models, updated match by match in file order; resamples draw and shuffle questions.
 
     Args:
         matches: The matches.

@@ -68,7 +68,7 @@ def _phrase(count: int, singular: str, plural: str) -> str:
 def record_replies(
     path: Path, store: BatchStore, lines_of: Callable[[CallHead], BatchLines | None], counts: ReplyCounts
 ) -> None:
-    """Read a file of replies, and write each reply to the attempt of its call.
+    """Read a file of replies, and store each reply as an attempt (one try to get an answer) of its call.
 
     The first good reply of a call is kept. A call that failed gets the state ``refused`` if a looser response
     format may help, ``again`` if another batch may help, else ``failed``.
