@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 
-import pytest
-
-from hengwen.store import call_key_filter
 from hengwen.store.call_key_filter import CallKeyFilter
 
 
@@ -14,13 +12,33 @@ def key(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()
 
 
-def test_added_keys_are_contained_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_key_filter, "MERGE_AT", 7)
-    keys = CallKeyFilter(key(number) for number in range(50))
-    for number in range(50, 100):
+def test_added_keys_are_contained_and_others_are_not() -> None:
+    keys = CallKeyFilter(key(number) for number in range(10_000))
+    for number in range(5_000, 20_000):
         keys.add(key(number))
-    assert all(keys.might_contain(key(number)) for number in range(100))
-    assert not any(keys.might_contain(key(number)) for number in range(100, 1000))
+    assert all(keys.might_contain(key(number)) for number in range(20_000))
+    assert not any(keys.might_contain(key(number)) for number in range(20_000, 30_000))
+
+
+def test_keys_that_differ_only_in_the_last_of_the_compared_digits_are_told_apart() -> None:
+    keys = CallKeyFilter()
+    for digit in "52f":
+        keys.add("0" * 15 + digit + "a" * 48)
+    contained = [digit for digit in "0123456789abcdef" if keys.might_contain("0" * 15 + digit + "b" * 48)]
+    assert contained == ["2", "5", "f"]
+
+
+def test_a_hundred_thousand_keys_need_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        keys = CallKeyFilter()
+        for number in range(100_000):
+            keys.add(f"{number * 0x9E3779B97F4A7C15 % 2**64:016x}")
+        size, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size < 1_600_000
+    assert peak < 1_700_000
 
 
 def test_an_empty_filter_contains_nothing() -> None:

@@ -45,7 +45,7 @@ class AnsweredSamples(Sequence[tuple[Sample, Response]]):
         self._pairs: list[tuple[Sample, Response]] = []
 
     def add(self, sample: Sample, responses: Sequence[Response]) -> None:
-        """Add the responses to a sample."""
+        """Add a sample with the responses that answer it."""
         self._count += len(responses)
         if self._stored is None and responses:
             self._generated[sample.id] = responses

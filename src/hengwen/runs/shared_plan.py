@@ -48,7 +48,7 @@ class PlanSharing:
 
     @property
     def error(self) -> BaseException | None:
-        """The error that ended the connection of the claims; None if there was none."""
+        """The error that ended the connection for claims (locks on samples); None without an error."""
         return self._claims.error
 
     async def start(self, *, wait: bool | Callable[[str], None]) -> None:
@@ -157,7 +157,7 @@ class PlanSharing:
 async def shared_plan(
     store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
 ) -> AsyncIterator[PlanSharing]:
-    """Join the processes that run a plan together, and leave them at the end of the ``with`` block.
+    """Make this process one of those that run a plan together, until the end of the ``with`` block.
 
     Args:
         store: The store of the runs.

@@ -5,21 +5,21 @@ The filter holds 64 bits of each call key. A call key is a hash that identifies 
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, insort
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-MERGE_AT = 100_000
-"""When this many keys were added, they are merged into the sorted array of all earlier keys."""
+BUCKET_DIGITS = 3
+"""Number of first hex digits of a key that choose its bucket."""
 
 
 class CallKeyFilter:
     """A set of hex keys that compares 64 bits; lookups may give false positives, never false negatives.
+
+    A key needs about 9 bytes: the 64 bits are kept in sorted arrays (buckets) of some hundred keys each.
 
     Args:
         keys: Keys of at least 16 hex digits each.
@@ -31,23 +31,18 @@ class CallKeyFilter:
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
-        prefixes = np.fromiter((int(key[:16], 16) for key in keys), dtype=np.uint64)
-        self._sorted: NDArray[np.uint64] = np.unique(prefixes)
-        self._added: set[int] = set()
+        buckets = [array("Q") for _ in range(16**BUCKET_DIGITS)]
+        for key in keys:
+            buckets[int(key[:BUCKET_DIGITS], 16)].append(int(key[:16], 16))
+        self._buckets = [array("Q", sorted(bucket)) for bucket in buckets]
 
     def add(self, key: str) -> None:
         """Add a key."""
-        self._added.add(int(key[:16], 16))
-        if len(self._added) >= MERGE_AT:
-            self._sorted = np.union1d(self._sorted, np.fromiter(self._added, dtype=np.uint64))
-            self._added = set()
+        if not self.might_contain(key):
+            insort(self._buckets[int(key[:BUCKET_DIGITS], 16)], int(key[:16], 16))
 
     def might_contain(self, key: str) -> bool:
         """Return whether the key, or another key with the same first 64 bits, was added."""
-        prefix = int(key[:16], 16)
-        if prefix in self._added:
-            return True
-        if not len(self._sorted):
-            return False
-        index = int(np.searchsorted(self._sorted, np.uint64(prefix)))
-        return index < len(self._sorted) and int(self._sorted[index]) == prefix
+        bucket, prefix = self._buckets[int(key[:BUCKET_DIGITS], 16)], int(key[:16], 16)
+        index = bisect_left(bucket, prefix)
+        return index < len(bucket) and bucket[index] == prefix

@@ -70,7 +70,7 @@ class ConsistencyVotes:
         return self._votes.errors
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores in resampled questions, with the judge weights from all data, shape (B, m)."""
+        """Return the scores of the m models in B resamples of the questions; judge weights of all data."""
         return self._votes.resample(weights)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:

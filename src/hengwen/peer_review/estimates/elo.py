@@ -40,7 +40,7 @@ class EloRatings:
         return self._ratings(self._matches)
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the ratings in resampled questions in shuffled order, shape (B, m)."""
+        """Return the ratings of the m models in B shuffled resamples of the questions, shape (B, m)."""
         rng = np.random.default_rng(self._seed)
         by_question = np.argsort(self._matches.question, kind="stable")
         counts = np.bincount(self._matches.question, minlength=weights.shape[1])

@@ -28,7 +28,7 @@ class Estimate(Protocol):
         ...
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores in resampled questions, shape (B, m).
+        """Return the scores of the m models in each of B resamples of the questions, shape (B, m).
 
         Args:
             weights: Number of times that each question was drawn, shape (B, Q).

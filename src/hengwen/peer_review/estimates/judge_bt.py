@@ -153,7 +153,7 @@ class JudgeModel:
         return np.concatenate(parts, axis=1)
 
     def resample_parameters(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all parameters in resampled questions, shape (B, p).
+        """Return all p parameters, estimated from each of B resamples of the questions, shape (B, p).
 
         Args:
             weights: Number of times that each question was drawn, shape (B, Q).
@@ -185,7 +185,7 @@ class JudgeModel:
         )
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the strengths in resampled questions, shape (B, m)."""
+        """Return the strengths of the m models in each of B resamples of the questions, shape (B, m)."""
         return self.resample_parameters(weights)[:, self.design.strengths]
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:

@@ -52,7 +52,7 @@ class PairCounts:
         return group_sums(self.pair, values, len(self.pairs.first))[None]
 
     def resampled(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums by pair in resampled questions, shape (B, P)."""
+        """Return the sums of each of P pairs in each of B resamples of the questions, shape (B, P)."""
         shape = (len(self.pairs.first), self.questions)
         table = question_table(self.pair, self.question, values, shape)
         return resampled_sums(table, weights).T

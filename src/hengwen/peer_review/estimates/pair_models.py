@@ -84,7 +84,7 @@ class PairModel:
         return np.sqrt(np.diag(cluster_covariance(slopes, information))[: pairs.items])
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the strengths in resampled questions, shape (B, m)."""
+        """Return the strengths of the m models in each of B resamples of the questions, shape (B, m)."""
         battles = self.counts.resampled(self._ones, weights)
         outcomes = self.counts.resampled(self._matches.outcome, weights)
         ridge = np.maximum(prior_where_needed(self.counts.pairs, outcomes, battles), self.prior)

@@ -56,7 +56,7 @@ class Votes:
         return np.asarray(np.where(used > 1, errors, np.nan))
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores in resampled questions, shape (B, m)."""
+        """Return the scores of the m models in each of B resamples of the questions, shape (B, m)."""
         return _means(weights @ self._counts.points, weights @ self._counts.votes)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:
