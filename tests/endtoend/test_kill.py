@@ -64,13 +64,15 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
 
 
 @pytest.mark.parametrize(
-    ("sent", "at_most"), [(signal.SIGKILL, 5), (signal.SIGTERM, 0)], ids=["SIGKILL", "SIGTERM"]
+    ("sent", "at_most"), [(signal.SIGKILL, 16), (signal.SIGTERM, 0)], ids=["SIGKILL", "SIGTERM"]
 )
-def test_of_a_thousand_good_answers_at_most_five_are_paid_for_twice(
+def test_of_a_thousand_good_answers_few_are_paid_for_twice(
     judge_server, suite, start, answered, tmp_path: Path, sent: signal.Signals, at_most: int
 ) -> None:
     count, plan, path = 1000, suite(1000), tmp_path / "x.db"
     judge_server.jitter = 0.06
+    # SIGKILL: 8 replies may wait for their commit, and 8 calls are in flight. On a machine with time left it
+    # is at most 5, which benchmarks/bench_kill.py measures.
     first = start(plan, path, in_flight=8)
     answered(count // 2, first)
     first.send_signal(sent)
