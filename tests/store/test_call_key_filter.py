@@ -41,5 +41,13 @@ def test_a_hundred_thousand_keys_need_little_memory() -> None:
     assert peak < 1_700_000
 
 
+def test_a_key_is_contained_from_the_moment_when_it_is_added() -> None:
+    keys = CallKeyFilter(["0" * 16])
+    for number in (3, 1, 2, 1):
+        assert keys.might_contain(f"{number:016x}") is (number == 1 and keys.might_contain("2".zfill(16)))
+        keys.add(f"{number:016x}{'a' * 48}")
+        assert keys.might_contain(f"{number:016x}")
+
+
 def test_an_empty_filter_contains_nothing() -> None:
     assert not CallKeyFilter().might_contain("f" * 64)

@@ -1,11 +1,9 @@
-"""Sizes from which the store references prefixes, forgets them, and merges call keys."""
+"""Sizes from which the store references prefixes, and forgets them."""
 
 from __future__ import annotations
 
 import pytest
 
-from hengwen.store import call_key_filter
-from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.codecs.prefix_dedup import PrefixStore, decode
 
 
@@ -48,16 +46,3 @@ def test_a_prefix_is_drained_once_and_the_text_used_last_is_searched_first() -> 
             kept = fresh
         assert decode(reference, kept) == f"{first}{number}"
     assert [known.text[0] for known in prefixes._recent] == ["x", "y"]
-
-
-def test_keys_are_merged_at_a_hundred_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert call_key_filter.MERGE_AT == 100_000
-    monkeypatch.setattr(call_key_filter, "MERGE_AT", 3)
-    key_filter = CallKeyFilter(["0" * 16])
-    for number, waiting in ((1, 1), (2, 2), (3, 0), (4, 1)):
-        key_filter.add(f"{number:016x}{'a' * 48}")
-        assert len(key_filter._added) == waiting
-        assert [key_filter.might_contain(f"{other:016x}") for other in range(6)] == [
-            other <= number for other in range(6)
-        ]
-    assert key_filter._sorted.tolist() == [0, 1, 2, 3]
