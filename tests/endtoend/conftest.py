@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -156,15 +156,11 @@ def judge_server(listen: Callable[..., str]) -> JudgeServer:
 
 
 @pytest.fixture
-def start(judge_server: JudgeServer) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start the program in a process of its own, with the judge of this test; it is killed at the end."""
+def launch() -> Iterator[Callable[[Sequence[str]], subprocess.Popen[str]]]:
+    """Start a program in a process of its own; it is killed at the end."""
     processes: list[subprocess.Popen[str]] = []
 
-    def begin(
-        plan: Path, store: Path, *more: str, in_flight: int = 4, command: str = "run"
-    ) -> subprocess.Popen[str]:
-        words = [sys.executable, "-m", "hengwen", command, str(plan), "--judge", "openai/tiny", "--quiet"]
-        words += ["--base-url", judge_server.url, "--store", str(store), "-j", str(in_flight), *more]
+    def start_process(words: Sequence[str]) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             words,
             env={**os.environ, "OPENAI_API_KEY": "x"},
@@ -175,10 +171,26 @@ def start(judge_server: JudgeServer) -> Iterator[Callable[..., subprocess.Popen[
         processes.append(process)
         return process
 
-    yield begin
+    yield start_process
     for process in processes:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def start(
+    judge_server: JudgeServer, launch: Callable[[Sequence[str]], subprocess.Popen[str]]
+) -> Callable[..., subprocess.Popen[str]]:
+    """Start the program in a process of its own, with the judge of this test; it is killed at the end."""
+
+    def begin(
+        plan: Path, store: Path, *more: str, in_flight: int = 4, command: str = "run"
+    ) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "hengwen", command, str(plan), "--judge", "openai/tiny", "--quiet"]
+        words += ["--base-url", judge_server.url, "--store", str(store), "-j", str(in_flight), *more]
+        return launch(words)
+
+    return begin
 
 
 def wait_for(server: JudgeServer, count: int, process: subprocess.Popen[str]) -> None:

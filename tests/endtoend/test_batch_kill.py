@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -38,26 +37,28 @@ def plan(suite: Callable[..., Path], batch_server: BatchServer) -> Path:
 
 
 @pytest.fixture
-def begin(plan: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def begin(
+    plan: Path, tmp_path: Path, launch: Callable[[Sequence[str]], subprocess.Popen[str]]
+) -> Callable[..., subprocess.Popen[str]]:
     """Start a run in batches in a process of its own; it is killed at the end."""
-    processes: list[subprocess.Popen[str]] = []
 
     def start(*more: str) -> subprocess.Popen[str]:
         words = [sys.executable, "-m", "hengwen", "run", str(plan), "--batch", *more, "--poll", "0", "-q"]
-        process = subprocess.Popen(
-            [*words, "--store", str(tmp_path / "x.db")],
-            env={**os.environ, "OPENAI_API_KEY": "x"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        processes.append(process)
-        return process
+        return launch([*words, "--store", str(tmp_path / "x.db")])
 
-    yield start
-    for process in processes:
-        process.kill()
-        process.communicate()
+    return start
+
+
+def nth(number: int, step: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
+    """Return a function that is true for a step from its ``number``-th time on."""
+    times = 0
+
+    def is_due(method: str, path: str) -> bool:
+        nonlocal times
+        times += step(method, path)
+        return times >= number
+
+    return is_due
 
 
 def killer(processes: list[subprocess.Popen[str]], step: Callable[[str, str], bool], sent: signal.Signals):
@@ -175,14 +176,8 @@ def test_a_run_killed_when_half_of_the_replies_are_stored_stores_the_rest(
 
     batch_server.line_of = line
     processes: list[subprocess.Popen[str]] = []
-    downloads: list[str] = []
-
-    def is_second(method: str, path: str) -> bool:
-        if path.endswith("/content"):
-            downloads.append(path)
-        return len(downloads) == 2
-
-    batch_server.on_request, hits = killer(processes, is_second, signal.SIGKILL)
+    second_download = nth(2, lambda method, path: path.endswith("/content"))
+    batch_server.on_request, hits = killer(processes, second_download, signal.SIGKILL)
     processes.append(begin())
     processes[0].wait(timeout=100)
     assert hits
@@ -212,14 +207,8 @@ def test_a_run_killed_when_replies_are_parsed_sends_no_repair_twice(
 
     batch_server.line_of = line
     processes: list[subprocess.Popen[str]] = []
-    uploads: list[str] = []
-
-    def is_second(method: str, path: str) -> bool:
-        if (method, path) == ("POST", "/files"):
-            uploads.append(path)
-        return len(uploads) == 2
-
-    batch_server.on_request, hits = killer(processes, is_second, signal.SIGKILL)
+    second_upload = nth(2, lambda method, path: (method, path) == ("POST", "/files"))
+    batch_server.on_request, hits = killer(processes, second_upload, signal.SIGKILL)
     processes.append(begin())
     processes[0].wait(timeout=100)
     assert hits

@@ -71,8 +71,8 @@ def test_of_a_thousand_good_answers_few_are_paid_for_twice(
 ) -> None:
     count, plan, path = 1000, suite(1000), tmp_path / "x.db"
     judge_server.jitter = 0.06
-    # SIGKILL: 8 replies may wait for their commit, and 8 calls are in flight. On a machine with time left it
-    # is at most 5, which benchmarks/bench_kill.py measures.
+    # SIGKILL: 8 replies may wait for their commit, and 8 calls are in flight. benchmarks/bench_kill.py
+    # measures that a process with enough CPU time loses at most 5.
     first = start(plan, path, in_flight=8)
     answered(count // 2, first)
     first.send_signal(sent)

@@ -114,11 +114,12 @@ def test_a_good_attempt_is_never_replaced(batches, answer) -> None:
 
 def test_the_calls_without_a_line_end_with_their_file(store, batches, answer) -> None:
     answer(1)
-    assert batches.end(FILE, status="timeout", message="late") == 2
+    batches.end(FILE, status="timeout", message="late")
     assert statuses(store) == ["timeout", "timeout", UNREAD]
     assert (batches.count("again"), batches.count("replied")) == (2, 1)
     assert batches.find(call(2).custom_id).message == "late"
-    assert batches.end(FILE, status="timeout", message="late") == 0
+    batches.end(FILE, status="rejected", message="again")
+    assert batches.find(call(2).custom_id).message == "late"
 
 
 def test_a_call_that_is_sent_again_is_in_the_new_file_with_a_new_attempt(store, batches) -> None:

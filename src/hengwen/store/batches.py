@@ -254,8 +254,8 @@ class BatchStore:
                 states,
             )
 
-    def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> int:
-        """Record that a file has ended; return the number of its calls for which no line was returned.
+    def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> None:
+        """Record that a file has ended, and that its calls for which no line was returned have failed.
 
         Args:
             file: The file.
@@ -268,9 +268,8 @@ class BatchStore:
         with self._writer.begin() as connection:
             self._set_status(connection, rest, status)
             values = {"state": state, "message": codec.storable_text(message)}
-            left = connection.execute(update(request).where(rest).values(values)).rowcount
+            connection.execute(update(request).where(rest).values(values))
             connection.execute(update(batch).where(batch.c.id == file.id).values(state="ended"))
-        return left
 
     def _set_status(self, connection: Connection, calls: ColumnElement[bool], status: str) -> None:
         """Set the status of the ``batched`` attempts of calls; for an empty status, delete these attempts."""

@@ -73,16 +73,16 @@ def test_equal_checkpoints_differ_in_at_most_six_of_a_hundred_reports(
 
 def first_look(series_of: Make, *values: Values) -> tuple[str, str]:
     """Return both answers for the first of some scores, at the first look."""
-    first, second = [], []
+    differences, drifts = [], []
     for item in values:
         series = series_of(item)
         rest = {"order_known": True, "mean_variance": series.mean_variance()}
-        first.append(DifferenceTests.of(series, **rest))
-        second.append(DriftTests.of(series, **rest))
+        differences.append(DifferenceTests.of(series, **rest))
+        drifts.append(DriftTests.of(series, **rest))
     alpha = alpha_at_look(1)
-    differ = corrected(with_enough_clusters([question.tests() for question in first], alpha))
-    drift = corrected([question.tests() for question in second])
-    return first[0].answer(differ[0], alpha), second[0].answer(drift[0], alpha)
+    differ = corrected(with_enough_clusters([tests.tests() for tests in differences], alpha))
+    drift = corrected([tests.tests() for tests in drifts])
+    return differences[0].answer(differ[0], alpha), drifts[0].answer(drift[0], alpha)
 
 
 @pytest.mark.parametrize("checkpoints", [5, 8, 20])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from hengwen import BackendError, Score
@@ -11,10 +13,17 @@ def scores(store, run) -> list[bool]:
     return [isinstance(row.outcome, Score) for row in store.rows([run])]
 
 
-def without_replies(batch_server) -> None:
-    """Let batches end without the file of their replies."""
+def without_replies(batch_server, times: int | None = None) -> None:
+    """Let batches end without the file of their replies, at the first ``times`` polls or always."""
     original = batch_server.advance
-    batch_server.advance = lambda batch: {**original(batch), "output_file_id": None}
+    delays = iter(range(times)) if times is not None else count()
+
+    def advance(batch):
+        ended = original(batch)
+        is_late = ended["status"] == "completed" and next(delays, None) is not None
+        return {**ended, "output_file_id": None} if is_late else ended
+
+    batch_server.advance = advance
 
 
 def test_a_batch_whose_state_cannot_be_read_for_a_while_is_asked_for_again(
@@ -33,16 +42,7 @@ def test_a_batch_whose_state_cannot_be_read_for_a_while_is_asked_for_again(
 def test_the_patience_with_missing_replies_is_a_time_and_not_a_number_of_polls(
     judged, run, store, batch_server, clock
 ) -> None:
-    original = batch_server.advance
-    delays = iter(range(100))
-
-    def late(batch):
-        ended = original(batch)
-        if ended["status"] == "completed" and next(delays, None) is not None:
-            return {**ended, "output_file_id": None}
-        return ended
-
-    batch_server.advance = late
+    without_replies(batch_server, times=100)
     (stored,) = run(judged(2)).runs
     assert all(scores(store, stored))
     assert len(batch_server.sent) == 2
@@ -84,15 +84,7 @@ def test_a_batch_that_the_provider_lost_does_not_keep_others_from_their_replies(
 
 
 def test_replies_that_come_after_the_end_of_their_batch_are_awaited(judged, run, store, batch_server) -> None:
-    original, delays = batch_server.advance, iter(range(3))
-
-    def late(batch):
-        ended = original(batch)
-        if ended["status"] == "completed" and next(delays, None) is not None:
-            return {**ended, "output_file_id": None}
-        return ended
-
-    batch_server.advance = late
+    without_replies(batch_server, times=3)
     (stored,) = run(judged(2)).runs
     assert all(scores(store, stored))
     assert len(batch_server.sent) == 2

@@ -37,34 +37,36 @@ def answer_scores(
             question is possible.
     """
     measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
-    first = [
+    difference_tests = [
         DifferenceTests.of(item, order_known=order_known, mean_variance=variance)
         for item, variance in measured
     ]
-    second = [
+    drift_tests = [
         DriftTests.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
     ]
-    differ = count_look("differ") if any(question.tests() for question in first) else None
-    drift = count_look("drift") if any(question.tests() for question in second) else None
+    differ = count_look("differ") if any(tests.tests() for tests in difference_tests) else None
+    drift = count_look("drift") if any(tests.tests() for tests in drift_tests) else None
     differ_alpha = ALPHA if differ is None else alpha_at_look(differ, ALPHA)
     drift_alpha = ALPHA if drift is None else alpha_at_look(drift, ALPHA)
-    differ_p = corrected(with_enough_clusters([question.tests() for question in first], differ_alpha))
-    drift_p = corrected([question.tests() for question in second])
+    differ_p = corrected(with_enough_clusters([tests.tests() for tests in difference_tests], differ_alpha))
+    drift_p = corrected([tests.tests() for tests in drift_tests])
     differ_level = differ_alpha / max(1, sum(map(len, differ_p)))
     drift_level = drift_alpha / max(1, sum(map(len, drift_p)))
     scores = []
-    for prompts, steps, p_differ, p_drift in zip(first, second, differ_p, drift_p, strict=True):
-        answer = steps.answer(p_drift, drift_alpha)
-        course = course_of(steps.series.means) if steps.has_course else None
+    for differing, drifting, p_differ, p_drift in zip(
+        difference_tests, drift_tests, differ_p, drift_p, strict=True
+    ):
+        answer = drifting.answer(p_drift, drift_alpha)
+        course = course_of(drifting.series.means) if drifting.has_course else None
         scores.append(
             replace(
-                _description(prompts),
-                differs=prompts.answer(p_differ, differ_alpha),
+                _description(differing),
+                differs=differing.answer(p_differ, differ_alpha),
                 drifts=answer,
-                direction=steps.direction(p_drift, drift_alpha) if answer == "drift" else "",
-                difference=prompts.baseline_difference(p_differ.get("baseline"), differ_level),
-                overall=prompts.overall_test(p_differ.get("overall")),
-                steps=steps.step_tests(p_drift, drift_level, course),
+                direction=drifting.direction(p_drift, drift_alpha) if answer == "drift" else "",
+                difference=differing.baseline_difference(p_differ.get("baseline"), differ_level),
+                overall=differing.overall_test(p_differ.get("overall")),
+                steps=drifting.step_tests(p_drift, drift_level, course),
                 course=course,
             )
         )
@@ -77,19 +79,19 @@ def answer_scores(
     return tuple(scores), looks
 
 
-def _description(prompts: DifferenceTests) -> ScoreDrift:
+def _description(tests: DifferenceTests) -> ScoreDrift:
     """Return a score with its means, changes of prompts and variance, but without answers."""
-    series = prompts.series
+    series = tests.series
     variance = series.variance()
     ranked = None
-    if prompts.differences is not None:
+    if tests.differences is not None:
         repeat_variance = series.matrix.repeat_variance(series.included)
-        ranked = rank_changes(prompts.differences, repeat_variance)
+        ranked = rank_changes(tests.differences, repeat_variance)
     return ScoreDrift(
         address=series.score.address,
         differs="not comparable",
         drifts="not comparable",
-        problem=prompts.problem(),
+        problem=tests.problem(),
         kind=series.score.kind,
         scale=series.score.scale,
         means=series.checkpoint_means(),

@@ -223,12 +223,10 @@ class BatchQueue:
 
     def discard(self) -> float:
         """Delete all files that were not sent, and their calls; return their estimated cost."""
-        cost = sum(
-            open_file.file.cost for open_file in self._open.values()
-        )  # the store has this cost only after the seal
+        unsealed = sum(open_file.file.cost for open_file in self._open.values())  # not in the store yet
         self.close()
         self.missing = self.collected
-        return cost + sum(self.remove(file) for file in self.store.files("collecting", "ready"))
+        return unsealed + sum(self.remove(file) for file in self.store.files("collecting", "ready"))
 
     def remove(self, file: BatchFile) -> float:
         """Delete a file and its calls without a reply; return its estimated cost."""

@@ -171,7 +171,8 @@ class BatchSession:
         """
         from tenacity import AsyncRetrying, retry_if_result, wait_fixed
 
-        assert self._options is not None
+        options = self._options
+        assert options is not None
         last = ""
 
         async def advance() -> bool:
@@ -180,20 +181,18 @@ class BatchSession:
                 return True
             states = [await each() for each in advances]
             words = describe(states)
-            if words and words != last and self._options is not None and self._options.report is not None:
-                self._options.report(words)
+            if words and words != last and options.report is not None:
+                options.report(words)
             last = words
-            number, lost = (
-                sum(state.open for state in states),
-                [each for state in states for each in state.lost],
-            )
-            if lost and number == len(lost):
+            open_batches = sum(state.open for state in states)
+            lost = [message for state in states for message in state.lost]
+            if lost and open_batches == len(lost):
                 raise BackendError(lost[0])
-            return number > 0
+            return open_batches > 0
 
         is_open: bool = await AsyncRetrying(
             retry=retry_if_result(bool),
-            wait=wait_fixed(self._options.poll_seconds),
+            wait=wait_fixed(options.poll_seconds),
             sleep=lambda seconds: interruptible_sleep(seconds, self._stopping),
             stop=lambda _: self._stopping.is_set(),
             retry_error_callback=lambda _: True,
