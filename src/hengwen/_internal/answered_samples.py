@@ -24,8 +24,8 @@ class AnsweredSamples(Sequence[tuple[Sample, Response]]):
 
     Args:
         samples: All samples of the task.
-        stored: Function that returns the stored responses to the sample with an id; None if the responses
-            come from a model under test, and must be kept here.
+        stored: Function that returns the stored responses to a sample from its id. None if the responses
+            come from a model under test; ``add`` then keeps them.
 
     Examples:
         >>> sample, answer = Sample(id="a"), Response(sample_id="a", text="rain")

@@ -82,7 +82,7 @@ class BoundedQueue(Generic[Item]):
 
 
 def _wake(waiters: deque[asyncio.Future[None]]) -> None:
-    """Let the next waiter that still waits proceed."""
+    """Wake the first waiter that was not cancelled."""
     while waiters:
         waiter = waiters.popleft()
         if not waiter.done():

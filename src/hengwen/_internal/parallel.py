@@ -55,8 +55,8 @@ def map_stream(
         items: Any number of items; an iterator is consumed as items are needed.
         workers: Number of processes; 1 uses the current one. Starting a process takes about a second. None
             uses one process per core if there are at least ``MIN_ITEMS`` items, otherwise the current one.
-        crashed: Function that returns the result of an item at which a worker process died, from the item and
-            a message; default: such an item raises a WorkerError.
+        crashed: Function that is called with an item at which a worker process died, and with a message; it
+            returns the result of the item. By default, such an item raises a WorkerError.
 
     Raises:
         ValueError: ``workers`` is below 1.

@@ -18,8 +18,8 @@ MAX_RETRY_WAIT = 60.0
 def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
     """Return an iterator over the attempts to make a call; it repeats a call that failed.
 
-    Before a call is repeated, the iterator waits as long as the endpoint asked, or for a random time whose
-    maximum doubles with each retry; it never waits longer than ``MAX_RETRY_WAIT``.
+    If the endpoint asked for a wait before the next call, the iterator waits that long. Otherwise, it waits
+    for a random time, whose maximum doubles with each retry. It never waits longer than ``MAX_RETRY_WAIT``.
 
     Args:
         retries: Number of retries, >= 0.

@@ -101,7 +101,10 @@ def _failure(error: Exception) -> bytes:
 
 
 def main() -> None:  # pragma: no cover - runs in worker processes
-    """Serve the parent process until the pipe from it is closed, which also happens when it dies."""
+    """Serve the parent process until it closes its pipe to this process.
+
+    If the parent process dies, its pipe is closed too.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     source = sys.stdin.buffer
     sink = os.fdopen(os.dup(1), "wb")

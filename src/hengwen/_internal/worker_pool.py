@@ -136,8 +136,8 @@ class WorkerPool(Generic[Item, Result]):
     Args:
         function: Function of one item. The function, the items and the results must be picklable.
         workers: Maximum number of processes, >= 1.
-        crashed: Function that returns the result of an item at which a process died, from the item and a
-            message; default: the batch raises a WorkerError.
+        crashed: Function that is called with an item at which processes died twice, and with a message; it
+            returns the result of the item. By default, the batch of such an item raises a WorkerError.
 
     Raises:
         Exception: The function cannot be pickled.
@@ -171,8 +171,8 @@ class WorkerPool(Generic[Item, Result]):
     def submit(self, items: Sequence[Item]) -> Future[list[Result]]:
         """Return the future results of a batch.
 
-        The future raises the exception that the function raised, or a WorkerError if no process can start or,
-        without ``crashed``, if processes died twice at one item.
+        The future raises the exception that the function raised. It raises a WorkerError if no process can
+        start. Without ``crashed``, it also raises a WorkerError if processes died twice at the same item.
 
         Raises:
             Exception: The items cannot be pickled.

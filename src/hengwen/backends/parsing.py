@@ -17,7 +17,7 @@ def parsing_backend(backend: Backend) -> ParsingBackend:
     """Return the backend itself if it can parse replies, else an adapter that parses its replies.
 
     Args:
-        backend: Any backend. (Only the backends that the engine wraps record their calls.)
+        backend: Any backend. The adapter does not record calls.
 
     Examples:
         >>> import asyncio

@@ -23,23 +23,24 @@ KEY_FIELDS = ("key", "call_key", "identity", "messages")
 class ReplayBackend:
     """Return replies from a file of recorded replies, or from a list, without calls.
 
-    Each row of the file is the reply to one request, which is named by one of the fields ``key`` (see
-    :func:`request_hash`), ``call_key`` (as in a store), ``identity`` or ``messages``. The field ``text`` (or
-    ``raw``) is the reply. The fields ``model``, ``finish``, ``latency``, ``form``, ``input_tokens`` and
-    ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes its request fail, unless
-    another row has a reply to this request. Equal requests get equal replies.
+    Each row of the file is the reply to one request. Exactly one of four fields identifies the request:
+    ``key`` (see :func:`request_hash`), ``call_key`` (the key of the call in a store), ``identity`` or
+    ``messages``. The field ``text`` (or ``raw``) is the reply. The fields ``model``, ``finish``, ``latency``,
+    ``form``, ``input_tokens`` and ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes
+    its request fail, unless another row has a reply to this request. Equal requests get equal replies.
 
     Args:
         file: JSONL file of recorded replies.
         replies: Replies in the order of the calls, instead of a file. If an item of the list is an exception,
             it is raised.
         model: Name of the model when the replies were recorded.
-        base_url: URL of the recorded endpoint; it is the ``endpoint`` in call keys.
+        base_url: URL of the recorded endpoint. Rows with ``call_key`` need it, because the key depends on the
+            URL.
         api_key_env: Not used.
         params: Parameters of the recorded backend.
         timeout: Not used.
-        recorded_from: Provider of the recorded backend, such as ``openai``. If ``recorded_from`` is set,
-            signatures equal those of the recorded run.
+        recorded_from: Provider of the recorded backend, such as ``openai``. Rows with ``call_key`` need it,
+            because the key depends on the provider, the model and the parameters.
 
     Raises:
         ConfigError: Neither ``file`` nor ``replies`` is set, or both are set.
@@ -104,8 +105,8 @@ def request_hash(request: Request) -> str:
     """Return the ``key`` of a request in a file of replies: a hash of its identity (or messages) and repeat.
 
     Args:
-        request: Request to a judge or to the model under test. The identity of a judge's request leaves out
-            the random fences in its prompt.
+        request: Request to a judge or to the model under test. The identity of a judge's request is its
+            prompt with a placeholder for the random marks around data.
     """
     return digest(request.identity or request.messages, request.repeat)
 

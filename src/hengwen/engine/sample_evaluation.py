@@ -61,7 +61,7 @@ class TaskEvaluators:
                     self._numbers[id(evaluator)] = number
 
     def number_of(self, evaluator: Evaluator) -> int | None:
-        """Return the number of an evaluator in the pool; None if it is used only in this process."""
+        """Return the index of an evaluator in the pool; None if it is used only in this process."""
         return self._numbers.get(id(evaluator))
 
 
@@ -141,7 +141,10 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated, unless the run is stopping; False if left to other processes."""
+        """Record that a sample is evaluated, unless the run is stopping.
+
+        Return False if other processes must evaluate the sample instead.
+        """
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -267,7 +270,10 @@ class RunEvaluation:
         return batch
 
     def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey]]:
-        """Return the evaluations that the pool must do: (index of the response, number of evaluator), key."""
+        """Return the evaluations that the pool must do, each with the key of its outcomes in the ledger.
+
+        An evaluation is a pair: index of the response, index of the evaluator.
+        """
         task = answered.task
         if answered.is_anchor or not answered.items:
             return []
@@ -355,7 +361,7 @@ class RunEvaluation:
             )
 
     def finish(self) -> None:
-        """Score the responses of a checkpoint as groups, and record the scores from human labels.
+        """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels.
 
         Raises:
             CancelledError: The run is stopping.
@@ -388,7 +394,10 @@ def _add_all(task: TaskEvaluators, answered: AnsweredSamples, sharing: RunSharin
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
-    """Run coroutines concurrently; after all have ended, raise the error of the first one that failed."""
+    """Run coroutines concurrently, and return their results in the same order.
+
+    If some fail, the error of the first failed coroutine in the list is raised after all have ended.
+    """
     if len(coroutines) == 1:
         return [await coroutines[0]]
     results = await asyncio.gather(*coroutines, return_exceptions=True)

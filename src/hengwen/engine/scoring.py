@@ -41,9 +41,10 @@ MAX_CRASHES = 10
 
 
 class Unit(NamedTuple):
-    """A sample with its responses, and the evaluations to do: (index of the response, number of evaluator).
+    """A sample with its responses, and the evaluations to do.
 
-    The sample and the responses are packed (see ``packed_records``).
+    An evaluation is a pair: index of the response, index of the evaluator. The sample and the responses are
+    packed (see ``packed_records``).
     """
 
     task: str
@@ -67,7 +68,7 @@ class UnitScorer:
     """Function that does the evaluations of a unit; each process has a copy of it.
 
     Args:
-        evaluators: Evaluators by task. The evaluators of a task are numbered in their order.
+        evaluators: Evaluators by task. A unit refers to an evaluator by its index in the list of its task.
     """
 
     def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]]) -> None:
@@ -125,7 +126,7 @@ class ScoringPool:
         """For each evaluator (task, number) that is not tried again, the message of its Failures."""
 
     def number_of(self, task: str, evaluator: Evaluator) -> int | None:
-        """Return the number of an evaluator; None if the pool does not have it."""
+        """Return the index of an evaluator among those of its task; None if the pool does not have it."""
         return self._numbers.get((task, *evaluator.identity))
 
     async def evaluate(self, units: Sequence[Unit]) -> list[list[list[Outcome]]]:
@@ -208,7 +209,10 @@ def _crash(_unit: Unit, message: str) -> str:
 
 
 class _SizeLimit:
-    """A stream that only counts the bytes that are written to it, and raises if there are too many."""
+    """A stream that keeps no data: it counts the bytes, and notes whether they name the main script.
+
+    A write raises a ValueError if there are too many bytes.
+    """
 
     def __init__(self) -> None:
         self._size = 0

@@ -46,8 +46,8 @@ class OpenAIBackend:
         model: Name of the model at the endpoint.
         base_url: URL of the endpoint; default: the variable ``OPENAI_BASE_URL``, else OpenAI's own URL.
         api_key_env: Name of the environment variable that holds the key.
-        params: Sampling parameters. Parameters are sent unchanged, except that ``seed`` grows by 1 with each
-            repeat.
+        params: Sampling parameters. They are sent unchanged, except that repeats of the same request get
+            ``seed`` + 1, ``seed`` + 2 and so on.
         timeout: Seconds for one call in total, > 0.
         structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``
             or ``text``.

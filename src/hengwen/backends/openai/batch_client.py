@@ -1,8 +1,9 @@
 """Client of OpenAI's Batch API: upload files of requests, create batches, and download the replies.
 
 Unlike single calls, a batch needs few HTTP calls, so this module uses the client of the ``openai`` package.
-That client streams files, pages through lists, and knows the fields of the API. Its own retries are off,
-because a call that creates a batch may only be repeated after a look at the list of batches.
+That client streams files, pages through lists, and knows the fields of the API. Its own retries are off: if
+a call to create a batch fails, the batch may exist all the same. The caller of this module searches the list
+of batches for it before the call is repeated.
 """
 
 from __future__ import annotations

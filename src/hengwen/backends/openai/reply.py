@@ -32,8 +32,8 @@ def read_reply(
         body: Decoded JSON from the endpoint; a string if it was not JSON.
         latency: Seconds that the call took.
         secrets: Texts, such as the key, that are replaced by ``[hidden]`` if the endpoint repeats them.
-        response_format: Format in which the schema was sent. For ``tool``, the arguments of the tool calls,
-            if there are any, are the text of the reply.
+        response_format: Format in which the schema was sent. If it is ``tool``, the arguments of the tool
+            calls become the text of the reply. Without tool calls, the text is the content of the message.
         logprobs: Whether log-probabilities were requested.
 
     Raises:

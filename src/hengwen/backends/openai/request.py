@@ -51,8 +51,8 @@ class ChatRequestEncoder:
     def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
 
-        The parameter ``seed`` grows by 1 with each repeat, because with equal seeds an endpoint may give
-        equal replies.
+        Repeats of the same request get ``seed`` + 1, ``seed`` + 2 and so on, because with equal seeds an
+        endpoint may give equal replies.
 
         Args:
             request: Request to encode.

@@ -33,7 +33,8 @@ def batch_options(
         batch: Whether ``--batch`` is set.
         refused: Options that cannot be combined with ``--batch``, and whether they are set.
         poll: Seconds between two requests for the state of the batches.
-        online_below: Number of calls from which a round is sent as a batch.
+        online_below: If fewer calls than this can be sent at present, they are sent one by one, not as a
+            batch.
         report: Function that is called when the state of the batches changes.
 
     Raises:

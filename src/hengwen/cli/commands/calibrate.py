@@ -79,8 +79,9 @@ def calibrate(
 ) -> None:
     """Compare a judge's scores with human labels: agreement, bias, calibration maps, corrected means.
 
-    Scores of several tasks by one rubric are also calibrated together. Exits with 3 if a judge is not
-    certified, else with 4 if labels are inconclusive (too few, or all alike) or a calibration is stale.
+    If a judge used the same rubric in several tasks, there is one calibration for each task, and another for
+    all these tasks together. Exits with 3 if a judge is not certified, else with 4 if labels are inconclusive
+    (too few, or all alike) or a calibration is stale.
     """
     from hengwen.errors import ConfigError
 

@@ -32,7 +32,7 @@ PLAN_OPTIONS = (
     "wait",
     "trust",
 )
-"""Options that apply only if the argument is a plan, whose judges give the battles."""
+"""Options that apply only if the argument is a plan, not files with battles (judged pairs of answers)."""
 
 
 def peer_review(

@@ -54,8 +54,9 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
         The new run, and for each baseline a new run with equally many answers to each prompt.
 
     Raises:
-        ConfigError: The answers of the checkpoint, or of a baseline, are stored ones; a baseline is a run of
-            the tested checkpoint; a run used ``--fresh``; or the plan gives answers that differ from a run's.
+        ConfigError: A run cannot get more answers. Possible reasons: no model of the plan answers for the
+            checkpoint, the run used ``--fresh``, the plan now gives other answers than the run has, or the
+            baseline is a run of the tested checkpoint.
     """
     plan, run = baselines.plan, baselines.run
     tasks = tasks_to_confirm(report)

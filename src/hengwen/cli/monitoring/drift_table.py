@@ -210,7 +210,7 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
 
 
 def _least_clusters(report: DriftReport) -> int:
-    """Return the number of clusters from which a test between checkpoints can be significant at all."""
+    """Return the smallest number of clusters with which a test between checkpoints can be significant."""
     tests = sum(test is not None for score in report.scores for test in (score.difference, score.overall))
     return min_clusters(max(1, tests), report.looks.differ_alpha or alpha_at_look(1, report.alpha))
 

@@ -114,7 +114,10 @@ def unknown_error_text(score: ScoreDrift) -> Bilingual:
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
-    """Return in one line whether a score differs and whether it drifts; if both texts are equal, only one."""
+    """Return in one line whether a score differs and whether it drifts.
+
+    If the texts of these two answers are equal, the line has the text only once.
+    """
     first, second = differs_text(score), drifts_text(score)
     if first == second:
         return first

@@ -28,9 +28,9 @@ _TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
 def junit_xml(report: GateReport, language: Language) -> str:
     """Return the gates as JUnit XML, one test case each; warnings are in the ``system-out`` of the suite.
 
-    In the test case, a failed gate has the element ``failure``, an inconclusive gate ``skipped``, and a gate
-    on a score that is missing for all answers ``error``. A gate that only warns has ``skipped`` if it did
-    not pass.
+    If a gate failed, its test case has the element ``failure``. If a gate is inconclusive, or failed but only
+    warns, its test case has the element ``skipped``. If no answer has the score of a gate, the test case has
+    the element ``error``.
     """
     kinds = [_junit_kind(gate) for gate in report.gates]
     counts = {

@@ -103,7 +103,10 @@ def gate_word(gate: GateResult) -> Bilingual:
 
 
 def is_warning(gate: GateResult) -> bool:
-    """Return whether a gate did not pass but leaves the exit code unchanged; errors do not count."""
+    """Return whether a gate that did not pass is described as a warning, because it only warns.
+
+    A gate whose outcome is ``error`` is never described as a warning.
+    """
     return gate.only_warns and gate.outcome not in ("passed", "error")
 
 

@@ -327,7 +327,10 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence on the change that the verdict leaves out, if its p-value is at most ``ALPHA``."""
+    """Return a sentence if the judge or model that the verdict does not name may have changed too.
+
+    The list is empty if the p-value of its change is above ``ALPHA``.
+    """
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model
     if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:

@@ -54,7 +54,7 @@ def rejudge_answers(
         quiet: Whether no progress is shown.
 
     Returns:
-        Exit code of judging again, and the name of the plan.
+        Exit code of the command, and the name of the plan.
 
     Raises:
         ConfigError: The plan is wrong, or is not the plan of the report, or there is nothing to judge again.

@@ -22,7 +22,8 @@ def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float
 
     Args:
         file: A text with one number per line, a .jsonl or .csv file, or ``-`` for standard input.
-        column: Field that holds the score, of a .jsonl or .csv file, or of JSON lines on standard input.
+        column: Field that holds the score, if the file is .jsonl or .csv, or if standard input has a JSON
+            object per line. None for text with one number per line.
 
     Raises:
         BadParameter: A column is missing, or is given for a text file.

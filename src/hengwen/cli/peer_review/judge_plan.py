@@ -112,7 +112,7 @@ def write_battles(target: Path, data: BattleFiles) -> None:
 
 
 def _opponents(options: PlanOptions) -> int | None:
-    """Return the number of opponents of each model; None for all, and for an adaptive review."""
+    """Return the value of ``--opponents`` as a number; None if it is ``all`` or ``adaptive``."""
     text = options.opponents
     adaptive = text == "adaptive"
     if not adaptive and options.matches is not None:

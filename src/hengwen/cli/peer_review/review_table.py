@@ -1,4 +1,4 @@
-"""Print a peer review: the ranking, the judges, what a reader must know, and the agreement with people."""
+"""Print a peer review: the ranking, the judges, notes on the results, and the agreement with people."""
 
 from __future__ import annotations
 

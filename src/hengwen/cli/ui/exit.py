@@ -61,8 +61,8 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
 
     Returns:
         5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if there is a failure and
-        ``strict`` is set. 4 if the scores of a finished import are incomplete, because calls have no reply
-        yet. Otherwise 0.
+        ``strict`` is set. 4 if files of replies were imported (``--batch import``), but some calls have no
+        reply yet. Otherwise 0.
     """
     from hengwen.reports.text.sanitize import one_line
     from hengwen.reports.text.wording import failure_text

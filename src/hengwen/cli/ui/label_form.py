@@ -190,7 +190,7 @@ class LabelSession:
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return for each text that can be entered, apart from the labels of a rubric, its command.
+    """Return the texts that a rater can enter for a command, each with its command.
 
     A command can always be entered with a colon in front. The single letter of a command can be entered only
     if the letter is not a label of the rubric.

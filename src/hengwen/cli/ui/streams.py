@@ -1,4 +1,4 @@
-"""Standard streams on which a failed write (closed pipe, full disk, ASCII terminal) ends no command."""
+"""Standard streams that let a command go on after a failed write (closed pipe, full disk, ASCII terminal)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def lenient_streams() -> Iterator[None]:
 
 
 def _lenient(stream: TextIO) -> tuple[TextIO, LenientFile | None]:
-    """Return (stream that survives failed writes, its file); for a Windows console, (same stream, None)."""
+    """Return a stream that raises no error if a write fails, and the file to which it writes.
+
+    A stream without a file, such as a Windows console, is returned itself, with None.
+    """
     if not isinstance(stream, io.TextIOWrapper):
         return stream, None
     raw = getattr(stream.buffer, "raw", stream.buffer)

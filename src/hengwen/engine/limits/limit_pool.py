@@ -165,7 +165,7 @@ class LimitPool:
 
 
 def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
-    """Divide slots so that the smallest shares are as large as possible, and none exceeds what is usable.
+    """Divide slots evenly among processes; slots that a process cannot use go to the other processes.
 
     Examples:
         >>> fair_shares(10, {"a": 2, "b": 9, "c": 9})

@@ -25,9 +25,9 @@ class Limiter:
     """Decide when each call to one endpoint may be sent: a slot must be free and the send rate must allow it.
 
     A slot is room for one call that has no reply yet. A timeout halves the number of slots, but several
-    timeouts of calls that were open at the same time count as one. When as many good replies as there are
-    slots have come, one slot is added. Refused calls (HTTP status 429) lower the rate at which calls are
-    sent; see ``SendRate``.
+    timeouts of calls that were open at the same time count as one. Afterwards, good replies raise the number
+    of slots again: with ten slots, ten good replies add one slot. Refused calls (HTTP status 429) lower the
+    rate at which calls are sent; see ``SendRate``.
 
     Args:
         ceiling: Maximum number of slots, >= 1, and their initial number.

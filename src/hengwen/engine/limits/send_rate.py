@@ -13,16 +13,18 @@ MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
 BLOCK = 60
 """The send rate is checked after each block of this many replies (good replies and refusals)."""
 MAX_CALM = 2
-"""Maximum number of refused calls in a block that counts as calm. If a block has more refusals although the
-rate was lowered before, the rate is not the cause: an endpoint with a rate limit accepts all calls that are
-sent slowly enough."""
+"""Maximum number of refused calls in a block that counts as calm. An endpoint with a rate limit accepts all
+calls that are sent slowly enough. If a block has more refusals than this at a lowered rate, the rate is not
+the cause."""
 REPROBE = 1.25
-"""Factor by which the rate is raised after a block whose refusals do not depend on the rate."""
+"""Factor by which the rate is raised after a block with more than ``MAX_CALM`` refused calls."""
 SAFE_SHARE = 0.8
-"""After a refusal, the rate rises quickly up to this share of the refused rate, and slowly above it."""
+"""When the limit on the rate is lowered again, this share of the rate of accepted calls is the new safe rate.
+The limit rises quickly up to the safe rate, and slowly above it."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
-"""Factors by which a good reply raises the rate: the first while no safe rate is known, the second up to the
-safe rate, the third above the safe rate."""
+"""Factors by which a good reply raises the rate. The safe rate is a rate that the endpoint probably accepts
+(see ``SAFE_SHARE``). ``START`` applies while no safe rate is known, ``RECOVERY`` below the safe rate, and
+``GROWTH`` above it."""
 METER_SECONDS = 1.0
 """Length in seconds of the period in which good replies are counted."""
 MAX_LATE_SECONDS = 0.02

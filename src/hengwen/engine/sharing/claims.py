@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Answer = asyncio.Future[tuple[bool, bool]]
-"""Future of (whether the claim was taken, whether the unit was completed or the call stored before)."""
+"""Future of a pair: whether the claim was taken, and whether results are stored already (the unit is
+completed, or attempts of the call are stored)."""
 
 POLL_SECONDS = 0.05
 """Seconds between two attempts to take a claim that another process holds."""
@@ -41,8 +42,9 @@ class ClaimSession(Protocol):
             calls: Keys of calls that are claimed if they are free.
 
         Returns:
-            For each unit and then for each call, whether this process has it now; the units that were
-            completed before they were claimed; the calls of which attempts were stored before.
+            A list and two sets. The list states for each unit, and then for each call, whether this process
+            has the claim now. The first set has the units that are completed already. The second set has the
+            calls that have stored attempts already.
         """
         ...
 

@@ -66,7 +66,7 @@ def drift(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say of each score whether checkpoints differ, and whether that is more than they usually move."""
+    """Test for each score whether checkpoints differ, and whether they differ by more than usual."""
     from hengwen.cli.monitoring.drift_json import drift_json
     from hengwen.cli.monitoring.drift_table import names_text, print_drift
     from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift

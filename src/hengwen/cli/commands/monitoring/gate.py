@@ -61,9 +61,10 @@ def gate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check the gates of a plan on stored runs; each is decided by the bound of its interval.
+    """Check whether a stored run meets the gates (conditions on scores) of a plan.
 
-    Exits with 0 if all gates pass, 3 if one fails, 4 if one is inconclusive, 1 if nothing is scored.
+    A confidence interval or a statistical test decides about a score, not its mean alone. Exits with 0 if all
+    gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the score of a gate.
     """
     from hengwen.cli.monitoring.gate_output import gates_json, print_gates
     from hengwen.cli.ui.existing_store import open_existing_store

@@ -103,7 +103,7 @@ def _states(stream_monitor: Monitor, stream: Path, column: str | None) -> Iterat
     """Yield the state after each score of the stream.
 
     Raises:
-        DataError: A score is off the scale, or there is none.
+        DataError: A score is off the scale, or the stream has no scores.
     """
     from hengwen.errors import DataError
 

@@ -62,7 +62,10 @@ def power(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what a plan can detect, and the cheapest numbers of prompts and repeats for a difference."""
+    """Show which differences between checkpoints a plan can detect.
+
+    For each --difference, also show the cheapest numbers of prompts and repeats that detect it.
+    """
     from hengwen.cli.monitoring.power_table import power_json, print_power
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.trust import load_trusted
