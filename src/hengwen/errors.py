@@ -127,7 +127,9 @@ class BackendError(JudgeError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` with the nearest known name, or the list of known names.
+    """Return a hint about an unknown name: ``"; did you mean 'x'?"`` with the most similar known name.
+
+    If no known name is similar, the hint lists all known names. Without known names, the hint is empty.
 
     Examples:
         >>> did_you_mean("line_cout", ["line_count", "lyric"])

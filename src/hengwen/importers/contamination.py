@@ -34,8 +34,8 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
     Args:
         test: Rows of the test split.
         source: File of the test split, for messages.
-        corpus: File of the training data. A text file contains only answers, so prompts are not compared with
-            it.
+        corpus: File of the training data. If it contains only answers, as a ``.txt`` file does, prompts are
+            not compared.
 
     Raises:
         DataError: The training data cannot be read.

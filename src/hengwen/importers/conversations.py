@@ -21,7 +21,7 @@ _ASSISTANT = ("gpt", "assistant", "model", "bot")
 _PROMPTS = ("prompt", "instruction", "question", "query")
 _LABELS = ("label", "output", "response", "completion", "answer", "chosen")
 _LISTS = (("conversations", "from", "value"), ("messages", "role", "content"))
-"""Columns that contain a list of turns; for each column, the keys of the role and the text of a turn."""
+"""(column, role key, text key) of each format: the column contains a list of turns with these two keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,8 +57,8 @@ def import_muchin(
         file: JSONL or CSV file with id, checkpoint, repeat (default 1), theme, template and lyric; or a
             ``pid_NNN_all.json`` that MuChin's inference program wrote; or a folder that contains such files.
         folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
-        order: Names of the checkpoints in the order of training. If ``order`` is None, the order in the file
-            is used, or the sorted names of folders.
+        order: Names of the checkpoints in the order of training. If ``order`` is None, the checkpoints
+            are in the order of their first rows. The files of a folder are read in the order of their paths.
         force: Overwrite existing files.
 
     Raises:

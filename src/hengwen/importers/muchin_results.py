@@ -41,8 +41,8 @@ def read_results(path: Path) -> Iterator[DataRow]:
     the file name. If a checkpoint has several results for one prompt, they are numbered as repeats.
 
     Raises:
-        DataError: No result file exists, a file is malformed (the message names it), or there are no results.
-        ConfigError: A file cannot be read.
+        DataError: No result file exists, a file cannot be read or is malformed (the message names it), or
+            there are no results.
     """
     repeats: dict[tuple[str, str], int] = {}
     for file in _result_files(path):

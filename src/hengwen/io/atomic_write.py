@@ -60,7 +60,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of an existing file, or those that a new file gets without ``mkstemp``."""
+    """Return the permissions of an existing file, or the usual permissions of a new file (umask)."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -47,7 +47,10 @@ class FieldNames:
         self._way_out = way_out
 
     def intended(self, name: str) -> str | None:
-        """Return the known field that a wrong name stands for; None if the name is right or unlike all."""
+        """Return the known field that a wrong name stands for.
+
+        The result is None if the name is right, or if it resembles no known field.
+        """
         if name in self._accepted:
             return None
         plain = name.strip().casefold().replace("-", "_").replace(" ", "_")

@@ -73,7 +73,10 @@ def check_file(target: Path) -> None:
 
 
 def is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths are the same file, also through links; the file need not exist."""
+    """Return whether two paths lead to the same file, also through links.
+
+    Paths at which no file exists yet are compared too.
+    """
     try:
         return path.samefile(other)
     except OSError:

@@ -41,7 +41,9 @@ def count_parquet_rows(path: Path) -> int:
 
 
 def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterator[DataRow]:
-    """Yield the rows of a Parquet file; dates, times and decimals become text, NaN and infinity None.
+    """Yield the rows of a Parquet file.
+
+    Dates, times and decimals become text. NaN and infinity become None.
 
     Args:
         path: The file.
@@ -68,7 +70,10 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
 
 
 def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
-    """Return the row groups with rows after ``start`` up to ``stop``, and the number of rows before them."""
+    """Return the indexes of the row groups that contain the rows ``start + 1`` to ``stop`` (counted from 1).
+
+    The second value is the number of rows of the file before the first of these row groups.
+    """
     groups: list[int] = []
     preceding = begin = 0
     for index in range(file.metadata.num_row_groups):
@@ -81,7 +86,10 @@ def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
 
 
 def _json_columns(batch: Any) -> Any:
-    """Return the batch with columns whose values JSON can express."""
+    """Return a batch with dates, times and decimals as text, and with None for NaN and infinity.
+
+    NaN and infinity in nested values (lists and structs) are not replaced.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -96,7 +104,7 @@ def _json_columns(batch: Any) -> Any:
 
 
 def _has_nested_floats(kind: Any) -> bool:
-    """Return whether a type that is not a floating-point type itself contains one."""
+    """Return whether a type is nested (list, struct or dictionary) and contains a floating-point type."""
     import pyarrow as pa
 
     types = pa.types

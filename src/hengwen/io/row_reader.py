@@ -25,7 +25,7 @@ _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
     "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
 }
-"""Error messages for files of other formats, by the text with which their first line begins."""
+"""Error messages for JSON that is not JSONL: ``[`` for an array, ``{`` for an object over several lines."""
 MAX_COUNT = 1_000_000
 """Maximum value of a whole number in a field, such as ``repeat``."""
 MAX_NAMES_LISTED = 8
@@ -180,7 +180,7 @@ def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Ite
     Args:
         file: Lines of a UTF-8 text; each is read when its row is needed.
         path: File of the lines, for the rows and for messages of errors.
-        first_line: Line number in the file of the first line in ``file``.
+        first_line: Line number, in the data file, of the first of these lines.
     """
     for number, raw in enumerate(file, start=first_line):
         try:

@@ -35,9 +35,9 @@ class StrictModel(BaseModel):
     """A frozen pydantic model that refuses unknown keys; the error suggests the most similar known key."""
 
     former_keys: ClassVar[dict[str, str]] = {}
-    """For each key that only older files use, the name of the field."""
+    """Old names of keys, which older files may contain; each is mapped to the present name."""
     written_keys: ClassVar[dict[str, str]] = {}
-    """For each key whose field has another name in Python, the name of the field."""
+    """Keys of a file that differ from the Python name of their field; each is mapped to this name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 

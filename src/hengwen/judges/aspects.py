@@ -41,11 +41,13 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
     """Return the overall level of an answer.
 
     Args:
-        how: ``holistic`` returns the overall level that the judge named, ``min_aspect`` the lowest level of a
-            criterion, ``median_aspect`` the median of the criteria's levels (the lower of two middle levels).
-        level: The overall level that the judge named; its value is kept in ``details["holistic"]``.
-        aspects: The Score or Failure of each criterion. A criterion with status ``not_applicable`` is
-            skipped; any other failure of a criterion makes the result a failure.
+        how: ``holistic``: return the overall level that the judge named. ``min_aspect``: return the lowest
+            level of a criterion. ``median_aspect``: return the median of the criteria's levels (the lower of
+            two middle levels).
+        level: The overall level that the judge named. With ``min_aspect`` and ``median_aspect``, its
+            value is stored in ``details["holistic"]``.
+        aspects: The Score or Failure of each criterion; ``holistic`` does not use them. A criterion with
+            status ``not_applicable`` is skipped; any other failure of a criterion makes the result a failure.
 
     Examples:
         >>> names = ["x.level", "x.a", "x.b", "x.c", "x.d"]

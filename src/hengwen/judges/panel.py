@@ -45,9 +45,9 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer than ``quorum`` members remain, the panel's score is a ``Failure``.
-    The status of the panel's ``Failure`` is ``not_applicable`` if fewer than ``quorum`` members gave any
-    other result. Otherwise the status is the most frequent status of the excluded members, apart from
-    ``not_applicable``.
+    The status of the panel's ``Failure`` is usually the most frequent status of the excluded members, apart
+    from ``not_applicable``. It is ``not_applicable`` if fewer than ``quorum`` members gave a result other
+    than ``not_applicable``.
 
     The details of a score are ``reducer``, each member's value (``members``, by signature) and the status of
     each excluded member (``left_out``). Further details are the members' ``model``, ``form`` (response
@@ -219,7 +219,11 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the status of a panel's failure; of equally frequent statuses, the first in STATUSES."""
+        """Return the most frequent status of the excluded members, apart from ``not_applicable``.
+
+        Of several equally frequent statuses, the first in ``STATUSES`` is returned. If fewer than ``quorum``
+        members gave a result other than ``not_applicable``, the status is ``not_applicable``.
+        """
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
         if len(self.judges) - not_applicable < self.quorum:
@@ -305,7 +309,7 @@ def short_labels(signatures: Sequence[str]) -> list[str]:
 
 
 def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
-    """Return the members' common scale without levels, because not all members may have levels."""
+    """Return the members' common scale; its levels are removed, because some members may have no levels."""
     scales = {score.scale and replace(score.scale, levels=None) for score in scores.values()}
     if len(scales) > 1:
         by_member = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())

@@ -1,8 +1,9 @@
 """Parse the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
 The document exists in several revisions. The revisions differ in line ends (LF or CRLF), in headings (two or
-three ``#``), in whether they contain prompts, and in one task (daily chat or emotion). Numbers, such as the
-number of answers per prompt, are read from the sentences of the document if it states them.
+three ``#``), and in whether they contain prompts. Older revisions have the task daily chat; newer revisions
+have the task emotion instead. Numbers, such as the number of answers per prompt, are read from the sentences
+of the document if it states them.
 """
 
 from __future__ import annotations
@@ -140,7 +141,11 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return a task's rubric, by its own scoring table, the table that its text refers to, or a guess."""
+    """Return the name of the rubric that belongs to the scoring table of a task.
+
+    If the task has no table, the table that its text refers to is used. If its text refers to no table, the
+    table of another task is used, and a warning is added to ``notes``.
+    """
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:

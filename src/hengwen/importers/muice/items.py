@@ -42,7 +42,7 @@ class _Parts:
     inputs: list[str]
     targets: list[str] | None = None
     continued: int | None = None
-    """Number of the first line that continues an input or target over more than one line."""
+    """Number of the first line that continues the input or the target; None if each has only one line."""
 
 
 def read_items(

@@ -79,10 +79,10 @@ def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -
         One alpha per set of weights, NaN if it is undefined.
 
     Notes:
-        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets of weights. The
-        ordinal distance of two values is the difference of their mid-ranks (ranks in which equal ratings
-        share their mean rank) among all ratings of items with at least two ratings. The observed and the
-        expected disagreement are therefore sums of squares, which need no matrix of distances between values.
+        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets of weights. All
+        ratings of items with at least two ratings are ranked; equal ratings share their mean rank. The
+        ordinal distance of two ratings is the difference of their ranks. Disagreement is a mean of squared
+        distances. It is computed from sums of ranks and of squared ranks, without a matrix of distances.
 
     Examples:
         >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])

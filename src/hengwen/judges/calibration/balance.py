@@ -59,11 +59,11 @@ def balance_test(
         standard error is 0.
 
     Notes:
-        The difference is tested by a t test. The standard error of the difference comes from a jackknife that
-        leaves out one prompt at a time, from the labelled and the unlabelled answers together. The effective
-        number of prompts of a group (labelled or unlabelled answers) is (sum k)^2 / sum k^2, where k is the
-        number of answers to a prompt. The degrees of freedom are the smaller of the two effective numbers,
-        minus 1.
+        The difference is tested by a t test. The standard error of the difference comes from a jackknife.
+        Each step of the jackknife leaves out all answers to one prompt, labelled and unlabelled ones. The
+        effective number of prompts of a group (labelled or unlabelled answers) is (sum k)^2 / sum k^2, where
+        k is the number of answers to a prompt. The degrees of freedom are the smaller of the two effective
+        numbers, minus 1.
 
     Examples:
         >>> names = [str(i) for i in range(20)]

@@ -79,10 +79,11 @@ def bootstrap_estimate(
 
     Notes:
         ``scipy.stats.bootstrap`` offers percentile, basic and BCa (bias-corrected and accelerated) intervals
-        only. ``scipy.stats.bootstrap`` also evaluates the statistic on items, not on counts of clusters. In
-        simulations with 5 to 100 prompts (``benchmarks/bench_kappa.py``), the share of 95 % intervals of
-        quadratic kappa that contained the true value was .918-.950 with the t interval, .809-.942 with
-        percentile and .808-.948 with BCa intervals.
+        only. It also passes the drawn items to the statistic, but the statistics of this package are computed
+        from the number of times that each cluster is drawn. In simulations with 5 to 100 prompts
+        (``benchmarks/bench_kappa.py``), the share of 95 % intervals of quadratic kappa that contained the
+        true value was .918-.950 with the t interval, .809-.942 with percentile and .808-.948 with BCa
+        intervals.
     """
     defined = resampled[~np.isnan(resampled)]
     undefined = len(resampled) - len(defined)

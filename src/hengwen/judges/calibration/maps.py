@@ -73,7 +73,9 @@ def fit_maps(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[MapReport, ...]:
-    """Fit and cross-validate an isotonic and an ordinal calibration map; folds do not split prompts.
+    """Fit an isotonic and an ordinal calibration map, and measure their errors by cross-validation.
+
+    All answers to a prompt are in the same fold.
 
     Args:
         judge: The judge's values, length n >= 30.

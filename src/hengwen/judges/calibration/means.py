@@ -22,9 +22,10 @@ def corrected_means(
     confidence: float,
     drawn: Mapping[str, int],
 ) -> tuple[MeanReport, ...]:
-    """Return the estimated mean human value of all answers and, if there are several, of each checkpoint.
+    """Return the estimated mean human value of all answers, then of each checkpoint.
 
-    The checkpoints are in the order in which they occur in the answers.
+    If there is only one checkpoint, only the mean of all answers is returned. The checkpoints are in the
+    order in which they occur in the answers.
 
     Args:
         joined: The answers with labels, and the answers without a label.
@@ -53,7 +54,10 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the mean of a checkpoint, without the mean of the labels alone if they are no random sample."""
+    """Return the estimated mean human value of a checkpoint, or of all answers if ``checkpoint`` is empty.
+
+    If the labelled answers are not a random sample, the report does not contain the mean of the labels alone.
+    """
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]

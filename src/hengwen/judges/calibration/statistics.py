@@ -144,7 +144,11 @@ class _Marginal:
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return 1 - mean distance in a pair / mean distance over all combinations of human and judge values."""
+    """Return weighted kappa, 1 - D / E, for each weighting (resample).
+
+    D is the mean distance between the human and the judge value of a pair. E is the mean distance over all
+    combinations of any human and any judge value. Each distance is raised to ``power``.
+    """
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
@@ -174,14 +178,22 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return 1 if humans and judge order two cells (pairs) equally, -1 if oppositely, 0 for ties."""
+    """Return a value for each two cells (distinct pairs), in shape (cells, cells).
+
+    The value is 1 if humans and judge order the two cells in the same way, and -1 if they order them in
+    opposite ways. The value is 0 if the humans or the judge do not distinguish the two cells.
+    """
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge
     return order
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return Kendall's tau-b: (concordant - discordant) / sqrt(pairs untied by humans * untied by judge)."""
+    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each weighting (resample).
+
+    C and D are the numbers of concordant and discordant pairs of answers. H is the number of pairs of answers
+    with different human values, and J the number with different values of the judge.
+    """
     excess = ((weights @ order) * weights).sum(axis=1)
     untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
     tau: Floats = np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0)

@@ -111,7 +111,7 @@ class PairJudge:
         return self._signature
 
     async def compare(self, sample: Sample, a: Response, b: Response) -> tuple[PairOpinion, PairOpinion]:
-        """Return what the model says about two answers: first with A shown first, then with B shown first.
+        """Return the model's opinions on two answers: one for the order A, B, then one for the order B, A.
 
         Two answers with the same text are a tie without any call. A call that fails, even after a repair
         of its reply, is an opinion without a winner.

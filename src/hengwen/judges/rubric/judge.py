@@ -70,9 +70,10 @@ class RubricJudge:
             that was used.
         strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
             end tag is kept.
-        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the lowest
-            level, or the lower median of the levels, of the criteria). The model is asked in the same way for
-            all three values of ``level_from``.
+        level_from: Source of the overall level. ``holistic``: the level that the model named.
+            ``min_aspect``: the lowest level of a criterion. ``median_aspect``: the median of the criteria's
+            levels (the lower of two middle levels). The model is asked in the same way for all three values
+            of ``level_from``.
         task_instruction: Instruction for this task, in addition to the instructions of the rubric.
         evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
             the prompt shows); empty if the judge accepts no evidence.

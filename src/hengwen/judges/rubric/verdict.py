@@ -198,7 +198,8 @@ def parse_label(where: str, value: object, labels: Collection[str]) -> str:
         labels: The known labels.
 
     Raises:
-        JudgeError: The value is no label (``parse_error``), or an unknown one (``off_scale``).
+        JudgeError: The value is neither text nor a number (``parse_error``), or it is not one of ``labels``
+            (``off_scale``).
     """
     if isinstance(value, str) and value in labels:
         return value

@@ -244,7 +244,10 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return a rule's cap at an extra threshold; its main cap if the threshold is None or of another rule."""
+    """Return a rule's cap at an extra threshold.
+
+    If the threshold is None, or if the rule does not have this threshold, return the rule's main cap.
+    """
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 
 

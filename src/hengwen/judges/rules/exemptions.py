@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from hengwen.records import Sample
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
-"""Keys of the metadata, each with the rule from which a sample is exempt if the key is true; read only if
-``lenient``."""
+"""Keys of the metadata, each with the name of a rule. If the value of a key is true, the sample is exempt
+from the rule. ``exemptions`` reads these keys only with ``lenient=True``."""
 
 
 def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:

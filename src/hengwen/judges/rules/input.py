@@ -75,8 +75,8 @@ class RuleInput:
     number_keys: ClassVar[tuple[str, ...]] = ("number",)
     """Keys of the metadata that may contain the expected number; the first key that exists is used."""
     ignores_question_numbers: ClassVar[bool] = True
-    """Whether an answer without the right number counts as one without numbers if all its numbers occur in
-    the question."""
+    """Whether an answer that only repeats numbers of the question counts as an answer without numbers.
+    An answer that contains the right number is not affected."""
 
     @cached_property
     def text(self) -> str:
@@ -153,7 +153,7 @@ _LAST: dict[type[RuleInput], RuleInput] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseInput(RuleInput):
-    """The input of the clauses of the rules judge: a ``RuleInput`` with the rules of a rubric.
+    """The input of a clause, which is a single check by the rules judge; it includes the rubric's rules.
 
     The rules judge also works without a plan, where samples are not checked in advance. Therefore the rules
     judge reads samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys

@@ -6,15 +6,16 @@ answer; it may object to the answer or give it a credit. The level is found in t
 1. Start from the second best level. (If the rubric has only two levels, start from the best.)
 2. Each clause that objects sets a cap, which is the best level that remains possible: worst, second worst,
    middle or second best. The lowest cap is used.
-3. An answer gets the best level if no clause objects, every applicable clause that can give a credit gives
-   one, and at least one of these clauses is about the content (``markers``, ``reference_similarity``,
-   ``right_number``). If a number is expected, ``right_number`` is used instead of ``reference_similarity``.
+3. An answer gets the best level if three conditions hold: no clause objects; every applicable clause that
+   can give a credit gives one; at least one credit is for the content (given by ``markers``,
+   ``reference_similarity`` or ``right_number``). If a number is expected, ``right_number`` is used instead
+   of ``reference_similarity``.
 
 The level of a criterion is found in the same three steps as the overall level, by the clauses that
 ``rules.criteria`` lists for the criterion. The best level of a criterion does not require a clause about the
-content. A criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither
-of the options ``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause
-objects, the level is its cap; otherwise the level is ``not_applicable``.
+content. A criterion without an applicable clause is ``not_applicable``. If the rubric has no ``rules:`` block
+and neither of the options ``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a
+default clause objects, the level is its cap; otherwise the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -70,8 +71,9 @@ class RulesJudge:
         name: First part of the score names; default: the rubric's name.
         markers: Words that are typical of the persona, in addition to the rubric's ``markers``.
         taboo: Phrases that an answer must not contain, in addition to the rubric's ``taboo``.
-        level_from: ``holistic`` (level found by the clauses), ``min_aspect`` or ``median_aspect`` (the lowest
-            level, or the lower median of the levels, of the criteria that have clauses).
+        level_from: Source of the overall level. ``holistic``: the level that results from all clauses.
+            ``min_aspect``: the lowest level of a criterion. ``median_aspect``: the median of the criteria's
+            levels (the lower of two middle levels). Criteria without a level are skipped.
         exclude_clauses: Names of clauses to skip, because a rule of the task makes the same check after
             judging.
 

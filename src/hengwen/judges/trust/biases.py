@@ -185,11 +185,11 @@ class FamilyBias:
     """Bias for each model, sorted by name."""
     preference: float | None
     """Mean of (judge's value - human value) for models of the judge's family, minus this mean for other
-    models. If the preference is above 0, the judge favours its own family."""
+    models. If both groups of models answered at least two common prompts, only the common prompts are used.
+    If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval of ``preference``. If models of the judge's family and other models answered at least two
-    common prompts, differences are taken within prompts (paired t interval), otherwise between groups
-    (Welch's interval)."""
+    """95 % interval of ``preference``. The interval is a paired t interval over the prompts that both groups
+    of models answered. With fewer than two such prompts, it is Welch's interval."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 
@@ -307,7 +307,10 @@ class PairOutcome:
 
     @property
     def consistent(self) -> bool | None:
-        """Whether the same answer wins in both orders, or both are ties; None if a verdict is missing."""
+        """Whether the two verdicts agree: the same answer wins in both orders, or both verdicts are ties.
+
+        The value is None if a verdict is missing.
+        """
         if self.forward is None or self.backward is None:
             return None
         return {self.forward, self.backward} in ({"first", "second"}, {"tie"})

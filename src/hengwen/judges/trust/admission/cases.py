@@ -38,7 +38,7 @@ _LABELLED_TEMPLATES = {
 
 
 class AdmissionPersona(StrictModel):
-    """A character with its good answers; each answer has the key of its input in ``AdmissionFixtures``."""
+    """A character with a good answer to each input; answers have the keys of ``AdmissionFixtures.inputs``."""
 
     id: Key
     persona: Bilingual
@@ -92,9 +92,9 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
         language: Language of the labels and of the off-topic text.
 
     Returns:
-        The spoiled copy. If the copy might be as good as the original, the result is None: for an empty
-        answer, and for truncating or scrambling an answer with fewer than 10 characters (whitespace not
-        counted).
+        The spoiled copy. The result is None if the copy might be as good as the original: if the answer is
+        empty, if the copy equals the answer, or if an answer with fewer than 10 characters (whitespace not
+        counted) would be truncated or scrambled.
 
     Examples:
         >>> degrade("The sea is calm tonight, my friend.", "truncated")

@@ -62,7 +62,8 @@ class Trial:
 
     check: CheckName
     item: str
-    """Name of the answer: ``example 1``, ``scales.day`` or the sample id of the caller's item."""
+    """Name of the answer: ``example 1`` for an example of the rubric; character and input, such as
+    ``scales.day``, for a packaged answer; the sample id for an answer that the caller added."""
     kind: str = ""
     """How the answer was spoiled, or the character whose description replaced the right one."""
     outcome: TrialResult
@@ -146,7 +147,11 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """``not_applicable`` if not required, else ``passed`` or ``failed``, or ``unclear`` if undecided."""
+        """Result of the check: ``passed``, ``failed``, ``unclear`` or ``not_applicable``.
+
+        ``unclear`` means that the trials neither pass nor fail the check. ``not_applicable`` means that the
+        decision does not need the check.
+        """
         if not self.required:
             return "not_applicable"
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval
@@ -201,7 +206,8 @@ class AdmissionReport:
     """Number of good answers on which the judge gave a verdict."""
     usage: Usage = field(default_factory=Usage)
     attacks: CanaryReport | None = None
-    """Results of the attacks on this judge; None if they were not run, and the checks alone decide."""
+    """Results of the attacks on this judge; None if no attacks were run. Without attacks, the checks alone
+    decide."""
 
     @property
     def verdict(self) -> Decision:
@@ -244,7 +250,7 @@ class AdmissionReport:
         return next(check for check in self.checks if check.name == name)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as plain values, ready for JSON."""
+        """Return the report without the results of the attacks, as plain values that are ready for JSON."""
         return {
             "judge": self.judge,
             "rubric": self.rubric,

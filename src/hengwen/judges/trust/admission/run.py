@@ -72,9 +72,10 @@ async def admission_test(
 ) -> AdmissionReport:
     """Test a judge on answers whose correct level or rank is known.
 
-    - ``examples_exact``, ``examples_near``: each example of the rubric and each of ``items`` with a level
-      must get this level (near: at most one level off). An example is removed from the judge's prompt while
-      it is judged, because the judge could copy its level; all other examples stay.
+    - ``examples_exact``: an answer with a known level must get this level. These answers are the examples of
+      the rubric and the ``items`` with a level. An example is removed from the judge's prompt while it is
+      judged, because the judge could copy its level; all other examples stay.
+    - ``examples_near``: the same answers must get their level or one of its two neighbours.
     - ``persona_swap``: an answer that fits its character must get a lower value if the judge reads the
       description of another character. There are two characters with four inputs each.
     - ``degraded``: a copy that ``degrade`` made worse must get a lower value than the original. Originals are

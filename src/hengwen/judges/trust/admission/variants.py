@@ -83,8 +83,8 @@ class FreshCallBackend:
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:
     """Return a function that builds variants of a judge of this package; None for any other judge.
 
-    For a rules judge, the function always returns the judge itself, which reads no examples, uses a persona
-    only to recognise the speaker's name, and gives the same verdict in every round.
+    For a rules judge, the function always returns the judge itself. A rules judge reads no examples, and
+    gives the same verdict in every round. It uses a persona only to recognise the speaker's name.
 
     Args:
         judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of these.
