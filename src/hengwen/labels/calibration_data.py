@@ -141,7 +141,11 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """Return the human value in a row (mean of the raters) as a label; none for an anchor or a failure."""
+    """Return the human value in a row (mean of the raters) as a list with one label.
+
+    The list is empty if the row holds a failure, or the value of an anchor (a fixed answer with human
+    values).
+    """
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []

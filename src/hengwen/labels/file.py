@@ -61,8 +61,8 @@ class LabelFile:
     def append(self, label: Label) -> bytes:
         """Write a label and return its row in the file, which can be passed to ``take_back``.
 
-        The text of the answer is omitted if it would change in a CSV file, or if a spreadsheet would run it
-        as a formula.
+        The text of the answer is left empty if UTF-8 cannot encode it. In a CSV file, it is also left empty
+        if a spreadsheet would run it as a formula.
 
         Args:
             label: The label; the file must not have a label of this rater for the same answer and score.

@@ -21,7 +21,10 @@ Family = Literal["headline", "breakdown"]
 
 
 def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
-    """Return the scores of runs, except scores of a whole task, human labels, and scores of anchors.
+    """Return the scores of runs that can be named for a test, each with its family.
+
+    Left out are human labels, scores of anchors (fixed answers with human values), and a judge's scores of a
+    whole task (names that end in ``.published`` or ``.normalised``).
 
     Args:
         runs: Runs of one plan, at least one.

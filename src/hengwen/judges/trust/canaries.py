@@ -138,7 +138,8 @@ class CanaryReport:
     canaries: str
     """Hash (8 hex digits) of all canaries. Reports with different hashes are not comparable."""
     best: float
-    """Value of the rubric's best level, which no attack can raise."""
+    """Value of the rubric's best level. An attack cannot raise the value of an answer that has the best level
+    even without the attack."""
 
     @property
     def decided(self) -> tuple[CanaryResult, ...]:

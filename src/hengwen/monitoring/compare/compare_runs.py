@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     """ln(1 + length) of answers, by task, then by (sample id, repeat)."""
 
 EQUALIZED_PARTS = ("repeats", "set size")
-"""Parts of the comparability key that may differ between two runs: a comparison uses equally many repeats of
-both, and it does not compare scores of a group of answers, which depend on the size of the group."""
+"""Parts of the comparability key (description of the data behind a score) that may differ between two runs.
+The number of repeats may differ, because a comparison uses equally many repeats of both runs. The size of a
+group of answers may differ, because scores of a group are not compared."""
 PROMPT_PARTS = ("samples", "references")
-"""Parts of the comparability key that may also differ with ``common``, which leaves out the prompts that
-differ."""
+"""Parts of the comparability key (description of the data behind a score) that may also differ if ``common``
+is True. The prompts that differ are then left out of the comparison."""
 
 
 @checked_arguments
@@ -62,8 +63,9 @@ def compare_runs(
         plan: Name of the plan of both runs; default: any plan.
         scores: Addresses (``TASK/SCORE``) of the only scores to compare, which then count as headline scores;
             default: all scores.
-        common: If True, runs that differ in prompts or references are compared on the prompts that are equal,
-            and scores that differ in anything else are left out. If False, such runs are refused.
+        common: If True, only the prompts are compared whose texts, references and metadata are equal in both
+            runs. Scores with other differences, such as another judge, are left out. If False, an error is
+            raised if prompts, references or settings differ.
         weights: ``precision`` also computes the difference in which prompts with more repeats have more
             weight. This weighted difference estimates another quantity than the mean over prompts.
 
@@ -136,7 +138,10 @@ def _selected(
 
 
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
-    """Raise an error if any score has different settings or data; with ``common``, only if all have."""
+    """Raise an error if the settings or data of a score differ between the two runs.
+
+    With ``common``, an error is raised only if they differ for every score.
+    """
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
         return
@@ -158,8 +163,8 @@ class CollectedScores:
         runs: The earlier and the later run.
         labels: Names of the runs, for messages.
         common: See ``compare_runs``.
-        with_lengths: Whether to read the lengths of the answers, from which the difference at equal length is
-            computed.
+        with_lengths: Whether to read the lengths of the answers. They are needed to estimate the difference
+            to expect if answers are equally long.
     """
 
     store: Store

@@ -1,9 +1,9 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores form two families. The headline scores decide a comparison; Holm's method corrects their p-values:
-if no score truly differs, at most one comparison in twenty reports a difference. The p-values of the other
-scores (breakdowns) are corrected by the method of Benjamini and Hochberg: on average, at most one in twenty
-of the reported differences is false.
+The scores form two families. The headline scores decide a comparison. Their p-values are corrected by Holm's
+method: if no score truly differs, at most one comparison in twenty reports a difference. The p-values of the
+other scores (breakdowns) are corrected by the method of Benjamini and Hochberg: on average, at most one in
+twenty of the reported differences is false.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ Outcome = Literal["better", "worse", "no difference seen", "too few", "missing s
 """Result of the comparison for one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
 its prompts; the missing prompts may be the ones with bad answers. ``not comparable``: no test is possible."""
 Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
-"""Reason why a score is not comparable. ``keys``: signatures or comparability keys differ. ``group score``:
-the score is one value for all answers of a task. ``not scored``: a run does not have the score."""
+"""Reason why a score is not comparable. ``keys``: the settings of the scorer, or the data behind the score,
+differ between the runs. ``group score``: the score is one value for all answers of a task. ``not scored``: a
+run does not have the score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,8 @@ class ScoreComparison:
     outcome: Outcome
     problem: Problem = ""
     detail: str = ""
-    """How the comparability keys or signatures differ; empty if they are equal."""
+    """How the settings of the scorer, or the data behind the score, differ between the runs; empty if they
+    are equal."""
     scale: Scale | None = None
     means: tuple[float, float] | None = None
     """For each checkpoint, the mean over the common prompts."""
@@ -93,8 +95,8 @@ class ScoreComparison:
     p_adjusted: float | None = None
     """The p-value, corrected for the number of tests in ``family``; None if the score is not tested."""
     detectable: float | None = None
-    """Smallest true difference that is detected with a probability of 80 %, at the level divided by the
-    number of tests in the family; None if all differences are equal."""
+    """Smallest true difference that is detected with a probability of 80 %, if the significance level is
+    divided by the number of tests in the family. None if all differences are equal."""
     interval: DifferenceInterval | None = None
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
@@ -118,7 +120,8 @@ class RunComparison:
     alpha: float = ALPHA
     weights: Weights = "equal"
     left_out_prompts: int = 0
-    """Prompts that are left out, because their text, references or metadata differ between the runs."""
+    """Number of prompts that are left out, because their text, references or metadata differ between the
+    runs."""
     only_common: bool = False
     """Whether only the prompts that are equal in both runs are compared."""
     unchecked: tuple[str, ...] = ()

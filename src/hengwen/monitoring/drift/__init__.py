@@ -1,1 +1,1 @@
-"""``hengwen drift``: do checkpoints differ, and is that more than checkpoints usually move?"""
+"""``hengwen drift``: do checkpoints differ, and is the difference larger than usual between checkpoints?"""

@@ -48,8 +48,10 @@ class DifferenceTests:
         Args:
             series: The score.
             order_known: Whether the training order is known. If the order is not known, the baseline is the
-                first checkpoint alone, and no checkpoint is the newest, unless there are only two.
-            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
+                first checkpoint alone. A checkpoint is then compared with the baseline only if there are
+                exactly two checkpoints.
+            mean_variance: Squared standard error of a checkpoint's mean, without the variance between
+                prompts; None if unknown.
         """
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)
@@ -80,7 +82,10 @@ class DifferenceTests:
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
 
     def problem(self) -> Problem:
-        """Return why no prompts were compared; empty if they were, or if ``answer`` gives the reason."""
+        """Return the reason why the checkpoints could not be tested for a difference.
+
+        The reason is empty if a test was possible, or if no checkpoint was left out.
+        """
         if self.series.matrix.is_group_score:
             return "group score"
         return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
@@ -139,7 +144,10 @@ class DriftTests:
 
     @property
     def has_course(self) -> bool:
-        """Whether the training order is known and there are enough means to describe their order."""
+        """Whether metrics of the order of the means, such as inversions, can be computed.
+
+        They need a known training order, the newest checkpoint, and at least 3 checkpoints.
+        """
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
@@ -177,7 +185,10 @@ class DriftTests:
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None
     ) -> StepTests | None:
-        """Return the tests for drift, each at the significance level ``level``; None below 4 checkpoints."""
+        """Return the tests for drift, each at the significance level ``level``.
+
+        The result is None below 4 checkpoints, or if the training order is not known.
+        """
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
             return None
         return StepTests(

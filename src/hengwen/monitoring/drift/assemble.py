@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def answer_scores(
     series: Sequence[TestedSeries], *, order_known: bool, count_look: Callable[[str], int]
 ) -> tuple[tuple[ScoreDrift, ...], Looks]:
-    """Return the answers for each score, and which look (test of a later run) at the baseline this is.
+    """Return for each score whether checkpoints differ and whether it drifts, and the number of the look.
+
+    A look is the test of a later run against the baseline.
 
     Args:
         series: The tested checkpoints of each score.
@@ -80,7 +82,10 @@ def answer_scores(
 
 
 def _description(tests: DifferenceTests) -> ScoreDrift:
-    """Return a score with its means, changes of prompts and variance, but without answers."""
+    """Return a score with its means, changes of prompts and variance.
+
+    ``differs`` and ``drifts`` have placeholders, which ``answer_scores`` replaces.
+    """
     series = tests.series
     variance = series.variance()
     ranked = None

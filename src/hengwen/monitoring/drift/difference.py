@@ -33,8 +33,8 @@ class PromptDifferences:
     """Value of each prompt, averaged over the checkpoints of the baseline."""
     after: Floats
     repeats: Floats
-    """For each prompt, the harmonic mean of its repeats at the baseline (all pooled checkpoints) and at the
-    newest checkpoint."""
+    """For each prompt, the harmonic mean of two numbers of repeats: at the checkpoints of the baseline
+    together, and at the newest checkpoint."""
     test: PairedTest
     interval: DifferenceInterval
     effects: EffectSizes

@@ -1,4 +1,4 @@
-"""``drift_report``: do the checkpoints of a plan differ, and is that more than checkpoints usually move?"""
+"""``drift_report``: do the checkpoints of a plan differ, and is the difference larger than usual?"""
 
 from __future__ import annotations
 

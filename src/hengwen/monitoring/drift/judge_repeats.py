@@ -25,8 +25,8 @@ class JudgeRepeats(NamedTuple):
     variance: float | None
     """Variance of the score of one answer if the same answer is judged again; None if it is unknown."""
     unreadable: int = 0
-    """Number of answers whose judgments name a level of unknown value; if there are any such answers,
-    ``variance`` is None, because a variance without these answers would be too small."""
+    """Number of answers whose judgments name a level of unknown value. If this number is above 0,
+    ``variance`` is None. A variance that ignores these answers would be too small."""
 
 
 def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
@@ -82,7 +82,9 @@ def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
 
 
 def _level_values(answers: Sequence[tuple[Sequence[str], float]]) -> Mapping[str, float]:
-    """Return the value of each level that the scores determine; none if the scores contradict each other.
+    """Return the value of each level whose value follows from the scores.
+
+    The result is empty if no values of the levels agree with all scores.
 
     Args:
         answers: Labels and score of each answer.

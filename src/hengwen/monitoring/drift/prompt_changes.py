@@ -23,8 +23,8 @@ class RankedChanges:
     """Prompts with the largest changes."""
 
     changes: tuple[PromptChange, ...]
-    """Largest rise first; empty if the changes of prompts vary no more than the repeats of one prompt do, or
-    are all equal."""
+    """Changes of the prompts, the largest rise first. Empty if all changes are equal, or if they vary no more
+    than the repeats of one prompt."""
     prompts_vary: bool
     shrunken: bool
     """Whether the changes are shrunken (drawn towards the mean change), which needs prompts with several

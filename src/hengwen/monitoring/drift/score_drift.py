@@ -43,9 +43,9 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the question whether a score drifts, that is, moves more than checkpoints usually move. ``cannot
-be told from the usual movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint
-usually moves, because all means lie on one rising or falling line, or all means before the newest are equal
-and have no known error."""
+be told from the usual movement``: there are fewer than 4 checkpoints, or it is unknown how far a checkpoint
+usually moves. It is unknown if all means lie on one rising or falling line. It is also unknown if all means
+before the newest are equal and have no known error."""
 Direction = Literal["better", "worse", "mixed", ""]
 """Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
@@ -61,7 +61,7 @@ class LeftOut:
     """``coverage``: fewer than 95 % of the prompts of all checkpoints have a score. ``keys``: the scorer or
     the data differ from those of the newest checkpoint."""
     detail: str = ""
-    """How the comparability keys or signatures differ."""
+    """How the scorer or the data differ from those of the newest checkpoint; empty if they do not differ."""
     coverage: float | None = None
     """Share of the prompts with a score; None if the checkpoint does not have the score."""
 
@@ -131,8 +131,9 @@ class MannKendall:
     tau_b: float | None
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
-    """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
-    are more than 170. The Mann-Kendall test has no influence on whether a score counts as drifting."""
+    """Two-sided p-value over all orders of the means. If some means are equal, or there are more than 170
+    means, it is the p-value of the inversions in ``Course.summary``. The Mann-Kendall test has no influence
+    on whether a score counts as drifting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +153,9 @@ class StepTests:
     newest_p_adjusted: float | None
     newest_detectable: float | None
     mean_error: float | None
-    """Standard error of a checkpoint's mean on these prompts; ``newest`` uses no smaller standard deviation.
-    None if it is unknown, because the score is one value for all answers, or because there are too few
-    independent prompts."""
+    """Standard error of a checkpoint's mean on these prompts. The test ``newest`` never uses a standard
+    deviation below this value. None if it is unknown, because the score is one value for all answers, or
+    because there are too few independent prompts."""
     mann_kendall: MannKendall | None
     """The Mann-Kendall test; None below 5 checkpoints."""
     change_point: ChangePoint | None
@@ -167,10 +168,12 @@ class Course:
     """Metrics of the order of the means: permutation entropy, inversions, longest increasing subsequence."""
 
     summary: SequenceSummary
-    """The three metrics, each with its mean and p-value over random orders of the checkpoint means."""
+    """Permutation entropy (``pen``), inversions (``cin``) and longest increasing subsequence (``lis``) of the
+    checkpoint means, each with its mean and p-value over random orders."""
     block_p: Mapping[str, float]
     """p-values of ``pen``, ``cin`` and ``lis`` over random orders that keep blocks of neighbouring
-    checkpoints together; use them if each mean may depend on the mean before. Empty below 25 checkpoints."""
+    checkpoints together. Use these p-values if each mean may depend on the mean before. Empty below 25
+    checkpoints."""
     block: int
     """Number of checkpoints in a block; 0 if there are too few checkpoints for blocks."""
 
@@ -250,7 +253,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """The answers for the headline scores of runs of one plan."""
+    """Whether checkpoints differ and whether scores drift, for the tested scores of runs of one plan."""
 
     runs: tuple[Run, ...]
     """Runs from the baseline on; if the training order is known, they are sorted by it, the newest last."""

@@ -121,13 +121,16 @@ class TestedSeries:
         return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
 
     def mean_variance(self) -> float | None:
-        """Return the squared standard error of a checkpoint's mean for fixed prompts; None if unknown."""
+        """Return the squared standard error of a checkpoint's mean; None if unknown.
+
+        The variance between prompts is not included, because all checkpoints answer the same prompts.
+        """
         if self.matrix.is_group_score:
             return None
         return mean_variance(self.table, self.matrix.clusters)
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each prompt, the smallest number above 0 of its scored repeats at any checkpoint."""
+    """Return the fewest scored repeats of each prompt at a checkpoint; checkpoints with none are ignored."""
     counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
     return np.asarray(counts.min(axis=1), np.int64)

@@ -43,7 +43,8 @@ def baseline_members(means: Floats, mean_variance: float | None) -> list[int]:
 
     Args:
         means: Mean of each checkpoint, in training order.
-        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
+        mean_variance: Squared standard error of a checkpoint's mean, without the variance between prompts;
+            None if unknown.
 
     Examples:
         >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
@@ -96,7 +97,8 @@ def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
 
     Returns:
         The test. If all means differ, its p-value is exact (``scipy.stats.kendalltau`` counts all orders). If
-        some means are equal, or above 170 checkpoints, it is the p-value of the inversions.
+        some means are equal, or above 170 checkpoints, it is the p-value of the number of inversions in
+        ``summary``.
 
     Examples:
         >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])

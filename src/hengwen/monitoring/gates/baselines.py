@@ -37,7 +37,8 @@ class Baselines:
     baselines."""
 
     warnings: list[str] = field(default_factory=list)
-    """A warning for each baseline at a git commit whose files differed from that commit."""
+    """A warning for each baseline that is named by a git commit (``git:REF``), if files of the plan differed
+    from this commit at the time of the run."""
 
     def find(self, name: str) -> Run | None:
         """Return a baseline; None if the plan's pinned run is meant and no run is pinned.
@@ -105,10 +106,10 @@ def look_series(baseline: Run) -> str:
 
 
 def _commits(run: Run) -> dict[str, bool]:
-    """Return the git commits at which a run was started, and whether files of the plan differed.
+    """Return the git commits at which a run was started; True if files of the plan differed from the commit.
 
-    A run is only resumed if nothing that it evaluates has changed, so one start without
-    differences is enough.
+    If a run was started several times at a commit, the value is True only if files differed at every start: a
+    run is resumed only if nothing that it evaluates has changed.
     """
     facts: Mapping[str, Any] = run.facts
     changed: dict[str, bool] = {}

@@ -210,7 +210,7 @@ def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) ->
 
 
 def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
-    """Return a sample of the prompts' differences, for estimates with other numbers of prompts.
+    """Return a sample of the prompts' differences, to estimate results for other numbers of prompts.
 
     If the confidence interval of the mean difference uses pseudo-observations, the sample has them too.
     """

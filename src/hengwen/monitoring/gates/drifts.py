@@ -160,7 +160,7 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return a score; too few scored prompts or answers turn its answer into ``missing scores``."""
+        """Return a score; ``drifts`` becomes ``missing scores`` if too few prompts or answers are scored."""
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
         if (summary is None or not is_incomplete(summary)) and (
@@ -171,7 +171,10 @@ class DriftChecker:
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return a score that is inconclusive instead of passed if its tests leave out the named baseline."""
+    """Return a score that does not pass if its tests leave out the named or pinned baseline.
+
+    The score is inconclusive instead. A score that fails anyway is unchanged.
+    """
     left_out = baseline_left_out(score, report)
     if left_out is None or drift_outcome(score) != "passed":
         return score

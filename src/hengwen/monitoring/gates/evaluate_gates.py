@@ -105,8 +105,8 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check; see ``evaluate_gates``.
 
     Raises:
-        ConfigError: There is no such run, the order of the checkpoints is not known, or the last checkpoint
-            was run with other prompts only.
+        ConfigError: There is no such run, the order of the checkpoints is not known, or a later checkpoint of
+            the plan only has runs with other prompts than the newest run.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -202,7 +202,10 @@ class _RunUnderTest:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses of all scores, even those that no answer has, except human labels and anchors."""
+        """Addresses of all scores, even those that no answer has.
+
+        Human labels and scores of anchors (fixed answers with human values) are left out.
+        """
         names = dict.fromkeys((*self.run.score_order, *self.keys))
         return [address for address in names if not is_label_or_anchor(address)]
 
@@ -261,7 +264,10 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Enforce a result without tested scores, unless all matching scores have uncertified judges."""
+    """Return the result of ``no_drop`` or ``no_drift`` with the outcome that counts for the exit code.
+
+    If no score was tested, the outcome counts unless the judges of all matching scores are not certified.
+    """
     if result.scores or result.drifts:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))

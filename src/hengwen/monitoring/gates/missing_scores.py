@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def coverage_of(summary: Summary) -> float:
-    """Return the share of the prompts, or of the answers if it is lower, that have a score."""
+    """Return the lower of two shares: of prompts with a score, and of answers with a score."""
     shares = [share for share in (summary.prompt_coverage, summary.coverage) if share is not None]
     return min(shares, default=0.0)
 
@@ -34,10 +34,12 @@ def is_incomplete(summary: Summary) -> bool:
 
 
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
-    """Return, for two runs, the share of scored prompts among the prompts that either run should score.
+    """Return the share of prompts with a score, for each of two runs.
 
-    So a prompt without a score counts as missing even if the run stopped before this prompt, or if the run
-    says that the score does not apply to the answer.
+    Both shares refer to the number of prompts that should have a score in the earlier or in the later run,
+    whichever number is larger. A prompt without a score therefore counts as missing even if its run stopped
+    before this prompt, or if the score does not apply to the answer of this run. If the share of answers with
+    a score is lower, this share is returned instead.
     """
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
@@ -62,7 +64,10 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 
 
 def declared_scores(run: Run) -> list[str]:
-    """Return the addresses of the scores that the plan of a run names, except human labels and anchors."""
+    """Return the addresses of the scores that the plan of a run names.
+
+    Human labels and scores of anchors (fixed answers with human values) are left out.
+    """
     return [address for address in run.score_order if not is_label_or_anchor(address)]
 
 

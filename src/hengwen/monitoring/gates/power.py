@@ -69,16 +69,17 @@ class TermPower:
     prompts: int = 0
     """Number of prompts in the plan."""
     power: float | None = None
-    """Probability that the condition passes a single test at a level of 5 %: for ``score`` if the true mean
-    is that of the run, for ``noninferior`` if both checkpoints are equal."""
+    """Probability that the condition passes a single test at a level of 5 %. For ``score``, the true mean is
+    assumed to be the mean of the run. For ``noninferior``, both checkpoints are assumed to be equal."""
     power_at_first_look: float | None = None
     """For ``noninferior``, the probability of passing at the lower level (.03) of the first look at a
     baseline."""
     mean: float | None = None
     """For ``score``, the mean of the run."""
     provable: float | None = None
-    """For ``score`` the true mean, for ``noninferior`` the margin, with which 80 % of runs would pass; None
-    if no mean on the scale is enough."""
+    """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
+    enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are
+    equal."""
     needed_prompts: int | None = None
     """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million. If
     there are too few prompts for any result, the smallest number of prompts with which a result is

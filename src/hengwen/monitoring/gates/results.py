@@ -120,8 +120,8 @@ class GateReport:
     def exit_code(self) -> int:
         """3 if a gate failed, 1 if no answer has the score of a gate, 4 if a gate is inconclusive, else 0.
 
-        Gates that only warn do not count, unless no answer has their score: then the exit code is 1, or 3 if
-        another gate failed.
+        If several of these conditions hold, the first one in this list decides. A gate that only warns is
+        ignored if any answer has its score.
         """
         enforced = {gate.enforced for gate in self.gates}
         if "failed" in enforced:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE = 0.95
-"""Minimum confidence level of an interval that decides a condition; the interval of a score of a group of
-answers may have a lower level, and then decides nothing."""
+"""Minimum confidence level of an interval that decides a condition. If the interval of a score of a group of
+answers has a lower level, the condition is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Measured:
 
     @property
     def coverage(self) -> float:
-        """Share of the prompts, or of the answers if it is lower, that have a score."""
+        """The lower of two shares: of the prompts that have a score, and of the answers that have a score."""
         return coverage_of(self.summary)
 
 

@@ -35,7 +35,8 @@ class JudgedAnchor(NamedTuple):
     then: float
     now: float
     level: float
-    """Human value that decides the weight of the anchor: of the score, or else of the judge's level."""
+    """Human value that decides the weight of the anchor. It is the value of the score or, if people did not
+    rate the score, of the judge's level."""
     human: float | None
     """Human value of the score; None if people only rated the judge's level, which is another score."""
 

@@ -148,18 +148,18 @@ def adjusted_effect(
     """Return the change of the model: the change of its scores minus the change of the judge on anchors.
 
     Args:
-        raw: Change of the scores between the two runs, each with the verdicts of its own judge; 0 for answers
-            that are equal in both runs.
+        raw: Change of the scores between the two runs. Each run has the verdicts of its own judge, but
+            answers that are equal in both runs count as unchanged.
         judge: Change of the judge, from ``anchor_effect``.
         margin: Largest change that does not matter; None on an unbounded scale.
         changed_share: Share of the answers that differ between the runs, in [0, 1]. The change of the judge
             is multiplied by this share, because equal answers keep their old verdicts.
 
     Notes:
-        The p-value is that of Welch's t test. If all scores changed by the same value, and
-        all anchors by the same value, both standard errors are 0 and a t test is impossible. In this case the
-        p-value is that of ``raw`` or, if the judge changed as well, the larger one of ``raw`` and ``judge``;
-        it is 1 if the change of the model is 0.
+        The p-value is that of Welch's t test. If all scores changed by the same value, and all anchors by the
+        same value, both standard errors are 0 and a t test is impossible. In this case the p-value is 1 if
+        the change of the model is 0. Otherwise it is the p-value of ``raw`` or, if the judge changed as well,
+        the larger of the p-values of ``raw`` and ``judge``.
     """
     first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
     second = MeanEstimate(
@@ -204,7 +204,10 @@ class _MeasuredEffect:
     """Whether two pseudo-observations (the smallest and largest possible difference) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
-        """Return how many prompts or anchors show, if the true change is 0, that it is below the margin."""
+        """Return how many prompts or anchors are needed to show that the change is smaller than the margin.
+
+        The true change is assumed to be 0. The result is None if it is unknown.
+        """
         if scale is None:
             return None
         span, clusters = scale[1] - scale[0], self.effect.clusters

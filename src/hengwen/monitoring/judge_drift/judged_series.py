@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 PANEL_TAG = "|panel:"
 """Text that the signature of every panel (several models that judge together) contains."""
 SAMPLE_PARTS = ("samples", "references", "repeats", "set size", "anchors")
-"""Parts of a comparability key that describe prompts and answers; a comparison of judges ignores them."""
+"""Parts of a comparability key (description of the data behind a score) that describe prompts and answers. A
+comparison of judges ignores these parts."""
 
 AnswerId = tuple[str | None, int | None]
 """(sample id, repeat): identifies an answer within one task of a run."""
@@ -73,8 +74,8 @@ class PanelVerdicts:
 def member_verdicts(outcome: Outcome) -> dict[str, float | None]:
     """Return the value by each member of a panel, with its signature as key; None for a member that failed.
 
-    The result is empty if no panel gave the outcome. The signature of the outcome tells whether a panel gave
-    it, not the reply of a model.
+    The result is empty if no panel gave the outcome. Whether a panel gave the outcome is read from the
+    signature, never from the reply of a model.
 
     Examples:
         >>> details = {"members": {"a|v:1": 0.5}, "left_out": {"b|v:1": "timeout"}}
@@ -181,11 +182,11 @@ def restricted(
 
 
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
-    """Return a column in which an answer with the same text as an earlier answer has the earlier one's value.
+    """Return a column in which each answer that equals an earlier answer has the value of the earlier answer.
 
     If both runs contain the same answer, the later run reuses the stored reply of the judge, so its verdict
-    is an old one. In the returned column, a later answer that equals an earlier answer has the value from
-    ``source``, if both columns have a value for it.
+    is an old one. The value of such an answer is replaced by the value from ``source``, if both columns have
+    a value.
 
     Args:
         column: Verdicts on the later answers.

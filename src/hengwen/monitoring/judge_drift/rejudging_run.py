@@ -138,7 +138,10 @@ class RejudgingRun:
         )
 
     def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
-        """Return the run to resume, or a new one; a finished run is resumed to judge failed answers again."""
+        """Return the run to resume, or a new one.
+
+        A finished run is resumed too, so that answers whose judgment failed are judged again.
+        """
         before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
         earlier = rejudging_for(self._resources.store, self._pair)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:

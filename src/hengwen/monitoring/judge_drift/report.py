@@ -42,7 +42,11 @@ class JudgeDriftReport:
 
     @property
     def is_known(self) -> bool:
-        """Whether answers were judged again, or a score has a result or a reason other than missing data."""
+        """Whether the data suffice for a statement about the judge.
+
+        False if no answers were judged again, and the reason for every score is ``not judged again``, ``few
+        anchors`` or ``not scored``.
+        """
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
@@ -61,8 +65,8 @@ def judge_drift(
     If ``rejudge`` has judged the earlier answers again, the judge's change is the mean of their new verdicts
     minus the mean of their old verdicts. The model's change is then the mean of the later answers minus the
     mean of the earlier answers, all judged by the present judge. Without new verdicts, the judge's change is
-    the change of the anchors that both runs judged, and the model's change is the difference between the
-    scores of the two runs minus the judge's change.
+    measured on anchors (fixed answers with human values) that both runs judged. The model's change is then
+    the difference between the scores of the two runs minus the judge's change.
 
     Args:
         store: The store with the runs.

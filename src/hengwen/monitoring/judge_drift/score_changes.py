@@ -65,8 +65,9 @@ def with_changes(
         verdicts: Verdicts of the compared runs on this score.
         anchors: Anchors that both runs judged.
         differing: Prompts that differ between the runs.
-        incomplete: For each series of ``verdicts``, the answers that only some members of a panel
-            judged; they count as missing, because a mean without the failed members could look like a drift.
+        incomplete: For each field of ``verdicts`` (``then``, ``again``, ``now``), the answers that only some
+            members of a panel judged. They count as missing, because a mean without the failed members could
+            look like a drift.
         equal: For each later answer that equals an earlier answer to the same prompt, the id of the earlier
             answer.
     """
@@ -167,7 +168,10 @@ def _with_model(
     bounds: Bounds | None,
     changed_share: float = 1.0,
 ) -> JudgedScoreDrift:
-    """Return a score with the change of the model, without the judge's change if anchors measure that one."""
+    """Return a score with the change of the model.
+
+    If the judge's change is measured on anchors, it is subtracted from the change of the scores.
+    """
     if not paired.prompts:
         return replace(drift, reason="not scored")
     model = _paired(paired, bounds)

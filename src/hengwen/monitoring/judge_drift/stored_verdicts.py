@@ -45,7 +45,8 @@ class StoredVerdicts:
     differing: Mapping[str, set[str]] = field(init=False)
     """Prompts, by task, whose text, references or metadata differ between the two runs."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
-    """By task: for each later answer that equals an earlier answer to the same prompt, the id of that one."""
+    """By task: for each later answer that equals an earlier answer to the same prompt, the id of the earlier
+    answer."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
     """Verdicts of panel members, by run id and by task and name of the panel's level."""

@@ -42,9 +42,10 @@ Reason = Literal[
     "no common prompts",
 ]
 """Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
-both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the
-earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges differ``: the judge
-that judged the earlier answers again is not the judge of the later answers."""
+both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the earlier
+answers. ``judge changed``: there are no new verdicts on the earlier answers, and the two runs have different
+judges. ``judges differ``: the judge that judged the earlier answers again is not the judge of the later
+answers."""
 
 SECOND_ALPHA = 0.005
 """Largest p-value at which a second change is named in addition to the first."""
@@ -100,7 +101,8 @@ class JudgedScoreDrift:
     """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
     conflicts: tuple[Difference, ...] = ()
-    """Settings in which the judge of the repeated judgment differs from the judge of the later run."""
+    """Settings in which the judge that judged the earlier answers again differs from the judge of the later
+    run."""
     agreement: AnchorAgreement | None = None
     """Distance of the judge's values from human values; None if no anchor that both runs judged has a human
     value of this score."""

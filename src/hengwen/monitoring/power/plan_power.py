@@ -80,8 +80,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
         other: The run of another checkpoint, named in the same way as ``baseline``; default: the newest run
             of another checkpoint on the same prompts.
         scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores.
-        differences: True differences to detect, on the scale of the scores; default: the smallest one that
-            the present plan detects, half and a quarter of it.
+        differences: True differences to detect, on the scale of the scores; default: the smallest difference
+            that the present plan detects, and half and a quarter of this difference.
         power: Probability of detecting a difference, above .05 and below 1.
         correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
             scores of which only the baseline has values. The default 0 gives the largest numbers of prompts.

@@ -72,8 +72,8 @@ class ScorePower:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline; empty unless the second run is
-    not used for this reason."""
+    """Differences in data or settings between the two runs, because of which the second run is not used;
+    empty if there are none."""
     data_prompts: int = 0
     """Number of prompts from which the variances are estimated."""
     data_clusters: int = 0

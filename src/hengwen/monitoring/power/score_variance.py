@@ -40,8 +40,8 @@ class ScoreVariance:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline; empty unless the second run is
-    not used for this reason."""
+    """Differences in data or settings between the two runs, because of which the second run is not used;
+    empty if there are none."""
     values: PairedValues | None = None
     variance: PairedVariance | None = None
     judge_variance: float | None = None
@@ -110,8 +110,8 @@ class VarianceCollector:
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
         """Return how many prompts of the plan a score applies to, and the number of repeats per prompt.
 
-        The number of repeats is that of the plan if all its checkpoints generate answers and the variance of
-        repeats is known, otherwise that of the data.
+        The number of repeats is normally that of the plan. If a checkpoint of the plan reads its answers from
+        a file, or if the variance of repeats is unknown, it is the number of repeats in the data.
         """
         task = self.tasks[item.score.task]
         column = self._column(self.first, item.score)

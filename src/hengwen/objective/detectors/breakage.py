@@ -134,10 +134,10 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, period) for each other place that has the character at ``middle``.
+    """Yield (start, period) for each other occurrence of the character at ``middle``.
 
-    Only places at most ``longest`` characters before or after ``middle`` count. The character at ``start``
-    occurs again ``period`` characters later.
+    Only occurrences at most ``longest`` characters before or after ``middle`` count. The character at
+    ``start`` occurs again ``period`` characters later.
     """
     char = text[middle : middle + 1]
     index = text.find(char, middle + 1, middle + longest + 1)
@@ -151,7 +151,7 @@ def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_length(text: str, start: int, period: int) -> int:
-    """Return how many adjacent positions around ``start`` repeat their character ``period`` places later."""
+    """Return how many adjacent characters around ``start`` occur again ``period`` characters later."""
     if start < 0 or start + period >= len(text) or text[start] != text[start + period]:
         return 0
     first, end = start, start + 1
