@@ -20,8 +20,9 @@ _MAX_MATCHES = 5_000_000
 """Maximum number of pairs of equal tokens for the algorithm that visits only such pairs (n log n steps for n
 pairs)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""The algorithm that visits only pairs of equal tokens is used if at most one in this many token pairs is
-equal. With more equal pairs, the bit-parallel algorithm is faster, because it compares 64 pairs at a time."""
+"""The algorithm that visits only pairs of equal tokens is used if such pairs are rare: there must be at least
+this many token pairs for each pair of equal tokens. Otherwise, the bit-parallel algorithm is faster, because
+it compares 64 pairs at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Maximum product of the lengths of two texts: the first limit holds for texts that share at most 256
 different tokens, the second for all others."""
@@ -35,9 +36,9 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
         b: The other text, or its tokens.
 
     Raises:
-        ValueError: The sequences are too long and have too many pairs of equal tokens; their common start and
-            end are not counted. Sequences of equal length are too long if each has over 220,000 tokens, or
-            over 63,000 tokens if they share more than 256 different tokens.
+        ValueError: The sequences are too long and have too many pairs of equal tokens. For sequences of equal
+            length, the limit is about 220,000 tokens each, or about 63,000 tokens each if they share more
+            than 256 different tokens. A common start and a common end of the sequences do not count.
 
     Examples:
         >>> lcs_length("abcd", "xbd")

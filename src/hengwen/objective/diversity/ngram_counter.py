@@ -1,4 +1,8 @@
-"""Count the n-grams of texts exactly; memory holds all distinct tokens, but only 1/64 of the n-grams."""
+"""Count the n-grams of texts exactly.
+
+All distinct tokens stay in memory. If there are many n-grams, they are written to 64 temporary files, which
+are read one at a time.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class NgramCounts:
         return sum(count * number for count, number in self.frequencies.items())
 
     def add(self, counts: NDArray[Any]) -> None:
-        """Add the counts of n-grams that were not counted before."""
+        """Add the counts of further n-grams; none of them may have been added before."""
         import numpy as np
 
         self.distinct += len(counts)

@@ -86,11 +86,11 @@ def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
 
 
 def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]]:
-    """Return the number of tokens of each text, and how many of its 1- to 4-grams another text contains.
+    """Return the number of tokens of each text, and how many of its 1- to 4-grams match another text.
 
-    An n-gram counts at most as often as it occurs in the other text that has it most often. So only a text
-    that has an n-gram more often than any other text has fewer matches than n-grams. The difference is its
-    count minus the second largest count.
+    The matches of an n-gram are limited to its largest count in a single other text. So only the text with
+    the largest count of an n-gram can have n-grams without a match. Their number is the largest count minus
+    the second largest count.
 
     Args:
         texts: The tokens of each text.

@@ -2,12 +2,12 @@
 
 Similarity is the larger of two measures: the character ratio and the Jaccard index (intersection divided by
 union) of the bigram sets. Two texts of lengths x and y whose character ratio is at least t share L >= t (x +
-y) / 2 characters in order. The number of all other characters is d = x + y - 2 L. The shared characters lie
-in at most d + 1 blocks, so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard
-index is at least t, the two texts have at least a share t of the larger bigram set in common. Whichever
-measure reaches t, some of the rarest bigrams of one text are also among the rarest bigrams of the other text,
-so the index stores only the rarest bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator
-for Similarity Joins, 2006.)
+y) / 2 characters in order. The number of all other characters is d = x + y - 2 L. They divide the shared
+characters into at most d + 1 blocks (runs of adjacent characters). A block of n characters has n - 1 bigrams,
+so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard index is at least t, the
+two texts have at least a share t of the larger bigram set in common. Whichever measure reaches t, some of the
+rarest bigrams of one text are also among the rarest bigrams of the other text, so the index stores only the
+rarest bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of earlier texts' indices; every similar text is in a list.
+    """Yield, for each text, ascending lists of the indices of earlier texts that can be similar to it.
+
+    Together, the lists contain every earlier text that is similar, and usually also texts that are not.
 
     Args:
         texts: Different texts, none of them empty.
@@ -124,9 +126,11 @@ def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: f
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
     """Return the minimum number of bigrams that a text of x characters shares with a similar text.
 
+    Two texts are similar here if their character ratio reaches the threshold.
+
     Returns:
-        (minimum, lengths). ``lengths`` are the lengths that the other text can have without sharing a bigram;
-        ``minimum`` is the smallest number of shared bigrams if the other text has any other length.
+        (minimum, lengths). A similar text with one of ``lengths`` need not share a bigram. A similar text of
+        any other length shares at least ``minimum`` bigrams.
     """
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
+"""Number of hashes for the character ratio, and minimum probability that a pair exactly at the threshold
+becomes a candidate."""
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""For the character ratio and for the Jaccard index: number of hashes, and the minimum probability that a
-pair at the threshold collides."""
+"""Number of hashes for the Jaccard index, and minimum probability that a pair exactly at the threshold
+becomes a candidate."""
 _CHUNK_SIZE = 2000
 """Number of texts whose hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)
@@ -84,7 +86,10 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield, for each band, the indices of texts that share their key, and a label of the key for each."""
+    """Yield, for each band, the indices of all texts whose key another text also has, and their labels.
+
+    Texts with the same key have the same label.
+    """
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
@@ -133,7 +138,11 @@ def _chunk_hashes(
 def _chunk_codes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the sorted bigram codes of each text, each code's occurrence number, and the codes per text."""
+    """Return the sorted bigram codes of each text, their occurrence numbers, and the number of codes.
+
+    The occurrence number of a code is the number of earlier occurrences in its text. The number of codes is
+    an array with one entry for each text.
+    """
     lengths = np.array([len(text) for text in texts])
     raw = "".join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(raw, dtype=np.uint32).astype(np.uint64)

@@ -29,9 +29,10 @@ _REVIEW_THRESHOLD = 0.7
 class NearDuplicates(SingleScore):
     """Score a set of answers by the share of answers that repeat an earlier answer of the set.
 
-    The details list the repeats, and the shares of repeats at the thresholds 0.8, 0.85 and 0.9. If the scope
-    is ``repeats``, the details also list pairs with a similarity from 0.7 to the threshold, which a person
-    should review. The default threshold was chosen by this project.
+    The details list the repeats, and the shares of repeats at the thresholds 0.8, 0.85 and 0.9. With
+    ``scope="repeats"`` (each set contains the answers to one sample), the details also list pairs with a
+    similarity from 0.7 to the threshold, which a person should review. The default threshold was chosen by
+    this project.
     """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
@@ -85,7 +86,10 @@ class NearDuplicates(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class Leakage(SingleScore):
-    """Score an answer by the share of its 5-grams that one training answer contains; 1 if it is a copy."""
+    """Score an answer by the share of its character 5-grams that the closest training answer contains.
+
+    A copy of a training answer has the score 1.
+    """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]
@@ -116,7 +120,12 @@ class Leakage(SingleScore):
         return "leakage.containment"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Return the score of one answer; ``details["kind"]`` is exact, particle_only, near or none."""
+        """Return the score of one answer; ``details["kind"]`` tells whether the answer is a copy.
+
+        The kind is ``exact`` (equal to a training answer apart from punctuation and whitespace),
+        ``particle_only`` (equal without final particles), ``near`` (a score of at least the option ``near``)
+        or ``none``.
+        """
         match = self._training.find(response.text)
         closest = "" if match.of is None else f", closest to answer {match.of + 1} of the corpus"
         details = {"kind": match.kind, "of": match.of}

@@ -38,8 +38,8 @@ _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
 for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
 bigrams first."""
 _MAX_CELLS = 200_000_000_000
-"""Maximum sum of length products, over all pairs of longer texts that must be compared in full because a
-comparison of their bigrams did not exclude them."""
+"""Limit of the work for pairs of longer texts: maximum sum of the products of their two lengths. Pairs that
+share too few bigrams to be similar need no full comparison and are not counted."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
 """Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
 (Unicode normalisation) does not change the letters and digits of such texts."""
@@ -245,7 +245,8 @@ class AnswerSet:
 
         Args:
             threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
-            exact: Whether all pairs that can be similar are compared; None as in :func:`near_duplicates`.
+            exact: Whether all pairs that can be similar are compared, so that no repeat is missed. None (the
+                default) means True for up to 10,000 different texts or a threshold below 0.8, else False.
 
         Raises:
             ValueError: The threshold is not in (0, 1], or the texts are too long to compare.

@@ -41,7 +41,8 @@ def score_lyrics(
         strict_count: Whether phase 3 (lengths of lines) counts only lines with exactly the required number of
             characters.
         rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts.
-        parse: ``exact`` scores the texts unchanged; ``lenient`` first removes what models add to a lyric.
+        parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric,
+            such as code fences, timestamps, titles and remarks to the reader.
         workers: Number of processes, at least 1; with 1, no further process is started. Starting a process
             takes about a second, so further processes pay off from some thousand lyrics on.
 

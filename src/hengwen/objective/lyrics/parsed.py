@@ -17,8 +17,8 @@ class LyricLine(NamedTuple):
     """Number of characters of the line, used as denominator in phase 3 (which compares the lengths of
     lines)."""
     effective: int
-    """Number of characters that phase 3 (comparison of the lengths of lines) counts in the numerator; in a
-    template equal to ``length``."""
+    """Number of characters that phase 3 (comparison of the lengths of lines) counts in the numerator. For a
+    template line, this number is ``length``."""
     rhymes: int
     """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
     code: str = ""
@@ -44,7 +44,7 @@ class ParsedLyric(NamedTuple):
     """The text that phase 1 (similarity of the whole texts) compares."""
     sections: tuple[Section, ...]
     msstr: str
-    """The simplified text (``c`` and ``R`` for characters); in a template equal to ``text``."""
+    """The text in the notation of a template (``c`` and ``R`` for characters)."""
 
 
 class ParsedPair(NamedTuple):
@@ -55,7 +55,10 @@ class ParsedPair(NamedTuple):
 
 
 class LineReading(NamedTuple):
-    """A lyric line without and with a rhyme mark; it gets the mark if it rhymes in its section."""
+    """A lyric line in two forms: without and with a rhyme mark ``R``.
+
+    If the line rhymes with another line of its section, the form with the mark is used.
+    """
 
     code: str
     """Rhyme class; empty if the line has no Han character."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class LyricPhases:
     """Points of the six phases, and the ratios and counts from which the points are computed.
 
-    The ranges of points that the field descriptions state hold for the default weights.
+    The field descriptions state the ranges of points for the default weights.
     """
 
     phase1: float
@@ -69,7 +69,11 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Ratio of sections times ratio of lines, 0 to 1; a factor of the bonus and phases 2.2, 3 and 4."""
+        """Ratio of phase 2.1 (sections) times ratio of phase 2.2 (numbers of lines), 0 to 1.
+
+        The structure ratio is a factor of the bonus and of phases 2.2, 3 and 4. With ``carry_phase1``, it is
+        also multiplied by the ratio of phase 1.
+        """
         return self.acmp_sr
 
     @property
@@ -139,8 +143,8 @@ def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules:
 
     The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
     the band, the result is ``rules.strict_bonus`` if the lyric rhymes in exactly the lines that require a
-    rhyme. For all other lyrics, the result is at most ``rules.near_bonus``; it falls with the distance of the
-    share from 0.7 and is 0 if the distance exceeds 0.3.
+    rhyme. For all other lyrics, let r be the share of rhyming lines. If r is at most 0.3 away from 0.7, the
+    result is ``rules.near_bonus`` * (1 - |r - 0.7|), otherwise 0.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES

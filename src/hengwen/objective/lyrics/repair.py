@@ -73,7 +73,10 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
 
 def _only_fenced(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
-    """Return the lines in the only code fence if it has tags and lines around it, otherwise all lines."""
+    """Return only the lines inside the code fence if all other lines can be dropped, otherwise all lines.
+
+    The other lines are dropped if there is exactly one fenced part and it contains a section tag.
+    """
     fences = [index for index, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
     if len(fences) != 2:
         return lines
@@ -126,8 +129,9 @@ def _plain(line: str, notes: list[str]) -> str:
 def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
     """Return the rows; rows that are not part of the lyric become empty.
 
-    These are all rows before the first tag (with ``keep_ahead`` or without a tag, only titles and remarks at
-    the start), and a remark to the reader at the end, after a blank line.
+    All rows before the first tag become empty. With ``keep_ahead``, or if there is no tag, only titles and
+    remarks at the start become empty. A remark to the reader in the last row becomes empty if a blank line is
+    before it.
     """
     tags = [index for index, row in enumerate(rows) if row.is_tag]
     head, tail = 0, len(rows)

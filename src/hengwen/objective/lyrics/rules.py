@@ -65,8 +65,9 @@ class LyricRules:
     """Share of the bonus for a lyric outside the band (``band_low`` to ``band_high``) that rhymes in exactly
     the lines that require a rhyme."""
     near_bonus: float = 0.0
-    """If a lyric gets neither the full bonus nor ``strict_bonus``, and its share r of rhyming lines is at
-    most 0.3 away from 0.7, it gets the share ``near_bonus`` * (1 - |r - 0.7|) of the bonus."""
+    """Factor of the bonus for a lyric that gets neither the full bonus nor ``strict_bonus``. Let r be the
+    share of rhyming lines. If r is at most 0.3 away from 0.7, the lyric gets the share ``near_bonus`` *
+    (1 - |r - 0.7|) of the bonus. Otherwise, it gets no bonus."""
     line_guard: float = 0.0
     """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2 (numbers of lines)."""
     no_rhyme: float = 1.0

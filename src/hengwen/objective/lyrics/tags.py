@@ -78,7 +78,7 @@ def read_tag(line: str) -> str | None:
 
 
 def _undress(line: str) -> tuple[str, bool, bool]:
-    """Return the text without brackets and markup, whether it had brackets, and whether it had either."""
+    """Return the text without brackets and markup, whether it had brackets, and whether it was changed."""
     inner, enclosed, marked = line, False, False
     while inner:
         bare = inner.strip(_DECORATION).rstrip(_COLONS)

@@ -3,8 +3,8 @@
 A block is a stretch of characters that both texts contain. The algorithm selects the longest common block of
 two ranges. If several blocks are equally long, the algorithm selects the first in ``a``, then the first in
 ``b``. Then the algorithm searches the ranges to the left and to the right of the block in the same way. The
-next block to the right is often equally long, so one search returns several blocks of the same length, and
-only the small gaps between them remain to be searched.
+next block to the right is often equally long. So one search returns several blocks of the same length. Then
+only the small gaps between these blocks must be searched.
 """
 
 from __future__ import annotations

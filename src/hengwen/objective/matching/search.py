@@ -43,8 +43,8 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 class Matrix:
     """Search a matrix with a bit for each pair of characters; cheapest for about 100 to 2,000 characters.
 
-    The bits of two adjacent cells on a diagonal are a whole number of bytes apart, so operations on slices of
-    bytes find runs of set bits.
+    A block is a run of set bits on a diagonal. In memory, adjacent bits of a diagonal are a whole number of
+    bytes apart, so slices of bytes can be compared instead of single bits.
     """
 
     def __init__(self, a: str, b: str) -> None:

@@ -79,7 +79,11 @@ class BleuOptions:
         check_installed(self.tokenize)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> BleuTokenizer:
-        """Return the tokenizer for references that are already normalised as ``width`` says."""
+        """Return the tokenizer; ``auto`` chooses it by the references.
+
+        Args:
+            references: The references; with ``width="fold"``, they must already be normalised by NFKC.
+        """
         return choose_bleu_tokenizer(references) if self.tokenize == "auto" else self.tokenize
 
     def for_sacrebleu(self, tokenizer: BleuTokenizer) -> sacre.MetricOptions:
@@ -99,7 +103,7 @@ class BleuOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature of the settings; ``tok:auto`` if the tokenizer will be chosen from the references."""
+        """Signature of the settings; it has ``tok:auto`` if the references will decide on the tokenizer."""
         case, order = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
             f"width:{self.width}|case:{case}|eff:{order}|tok:{self.tokenize}|smooth:{self.smooth}"
@@ -167,8 +171,8 @@ def bleu(
         A :class:`Bleu`; its ``score`` is in 0..100.
 
     Raises:
-        ValueError: The text is empty, there is no reference, the text is too short for 4-grams without
-            effective order, or an option is invalid.
+        ValueError: The text is empty, there is no reference, or an option is invalid. Without effective
+            order, a text with fewer than four tokens is also an error.
         PluginError: A package of the tokenizer is not installed.
 
     Notes:

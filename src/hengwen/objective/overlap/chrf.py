@@ -55,7 +55,7 @@ class ChrfOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature of the settings, before any text is known."""
+        """Signature of the settings; it does not contain the number of references."""
         case = "lc" if self.lowercase else "mixed"
         return (
             f"width:{self.width}|beta:{self.beta}|case:{case}|nc:6|nw:{self.word_order}"

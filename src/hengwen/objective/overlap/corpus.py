@@ -74,7 +74,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
     Args:
         hypotheses: The texts, such as the lines of a file.
         references: For each text, its references or its only reference. A reference that is None or blank is
-            ignored; a text without any other reference is left out and counted in ``failures``.
+            ignored. A text whose references are all None or blank is left out and counted in ``failures``.
         metrics: Names from ``METRICS``. BLEU, chrF and TER are computed from counts summed over the texts;
             ROUGE is the mean F of the texts.
         tokenize: Tokenizer of BLEU, TER or ROUGE. A metric that has no tokenizer of this name uses ``auto``,
@@ -82,7 +82,8 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
         clusters: Cluster (group of dependent texts) of each text. By default, all texts are independent.
         confidence: Confidence level of the intervals, in (0, 1).
-        resamples: Number of bootstrap samples; the bootstrap is used only if there are 30 clusters or more.
+        resamples: Number of bootstrap samples for BLEU, chrF and TER. With fewer than 30 clusters, the
+            intervals are Student's t intervals instead of bootstrap intervals.
         seed: Seed of the bootstrap.
         options: Further options by name, either for every metric that has them (``{"lowercase": True}``) or
             for one metric (``{"ter.tokenize": "whitespace"}``).

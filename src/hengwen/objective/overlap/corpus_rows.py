@@ -155,7 +155,10 @@ def _sacrebleu_value(
 
 
 def _edit_rate(sums: Sequence[float]) -> float:
-    """Return the edits per 100 reference tokens; if there is no reference token, 100 with an edit, else 0."""
+    """Return the edits per 100 reference tokens.
+
+    If there is no reference token, the result is 100 if there is an edit, otherwise 0.
+    """
     edits, length = sums
     if not length:
         return 100.0 if edits else 0.0

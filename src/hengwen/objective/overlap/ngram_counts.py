@@ -17,12 +17,15 @@ MAX_ORDER = 4
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return length, closest reference length, numbers of matching 1- to 4-grams and of all 1- to 4-grams.
+    """Return the counts of a text from which BLEU is computed.
+
+    The counts are the number of tokens, the reference length that is closest to this number, the numbers of
+    matching 1- to 4-grams (four counts), and the numbers of all 1- to 4-grams (four counts).
 
     Args:
         tokens: Tokens of the hypothesis.
-        references: Tokens of each reference. An n-gram counts at most as often as it occurs in the reference
-            that has it most often.
+        references: Tokens of each reference. The matches of an n-gram are limited to its largest count in a
+            single reference.
 
     Examples:
         >>> bleu_counts("the the the".split(), ["the cat".split(), "the the".split()])

@@ -65,8 +65,8 @@ class RougeOptions:
     """Function that splits a text into token sequences: a single one, or for ``rougeLsum`` one per
     sentence."""
     order: int = field(init=False, repr=False, compare=False)
-    """Length of the n-grams; for ``rougeL`` and ``rougeLsum`` it is 1, because a text of one token can be
-    scored."""
+    """Length of the n-grams, which is also the minimum number of tokens of a text; 1 for ``rougeL`` and
+    ``rougeLsum``."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or not _KIND.fullmatch(self.kind):
@@ -123,10 +123,10 @@ def rouge(  # noqa: PLR0913 - keyword-only options
         hypothesis: The text to score.
         references: One or more references; a string is one reference. A reference that is None, blank,
             without a token or too short for the n-grams is ignored.
-        kind: ``rouge1`` to ``rouge9`` count shared n-grams, each at most as often as it occurs in each of the
-            texts. ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by
-            sentence: for each reference sentence it finds the longest common subsequence with each sentence
-            of the hypothesis, and counts each matched token once.
+        kind: ``rouge1`` to ``rouge9`` count shared n-grams; if an n-gram has different counts in the two
+            texts, the smaller count is used. ``rougeL`` uses the longest common subsequence of the texts.
+            ``rougeLsum`` works by sentence: for each reference sentence it finds the longest common
+            subsequence with each sentence of the hypothesis, and counts each matched token once.
         tokenize: ``auto`` and ``mixed`` split into CJK (Chinese, Japanese, Korean) characters and lower-case
             words without punctuation (``tokenize.mixed_tokens``); ``char`` into characters; ``jieba`` into
             Chinese words; ``whitespace`` at whitespace.

@@ -70,7 +70,10 @@ class OverlapScore(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Text with every setting that can change the value; score details have sacrebleu's signature."""
+        """Text with every setting that can change the value.
+
+        The details of each score also have a signature that ends with sacrebleu's own signature.
+        """
         return f"{self.prefix}|{self.plan_signature}"
 
 

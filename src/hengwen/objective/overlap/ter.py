@@ -60,7 +60,11 @@ class TerOptions:
         whole_number("max_characters", self.max_characters)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> Split:
-        """Return the tokenizer for references that are already normalised as ``width`` says."""
+        """Return the tokenizer; ``auto`` chooses it by the references.
+
+        Args:
+            references: The references; with ``width="fold"``, they must already be normalised by NFKC.
+        """
         if self.tokenize != "auto":
             return self.tokenize
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
@@ -94,7 +98,7 @@ class TerOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature of the settings; ``split:auto`` if the tokenizer will be chosen from the references."""
+        """Signature of the settings; it has ``split:auto`` if the references will decide on the tokenizer."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 

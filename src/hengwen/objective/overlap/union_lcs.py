@@ -29,9 +29,9 @@ def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence
 
     Notes:
         If there are several longest subsequences, the function chooses the one that rouge-score chooses. The
-        search goes backwards from the ends of both sentences and matches equal tokens. If the tokens differ
-        and a step back in the reference would lose a match but a step back in the hypothesis would not, the
-        search steps back in the hypothesis. In all other cases, the search steps back in the reference.
+        search goes backwards from the ends of both sentences and matches equal tokens. If the tokens differ,
+        the search steps back in the reference. If this step would shorten the longest common subsequence, the
+        search steps back in the hypothesis instead.
 
     Examples:
         >>> union_hits([list("abcde")], [list("abfgh"), list("acie")])  # ab and ace: a b c e

@@ -35,9 +35,9 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
         scheme: Name of the table of classes; ``eighteen`` is the only one.
 
     Returns:
-        A code of ``RHYME_CLASSES``. If the character belongs to no class, the result is the character itself
-        or the last bopomofo (phonetic) symbol of its reading. The result is None if the line has no Han
-        character (U+4E00..U+9FFF).
+        A code of ``RHYME_CLASSES``. If the character has no reading, the result is the character itself. If
+        its reading belongs to no class, the result is the last bopomofo (phonetic) symbol of the reading. The
+        result is None if the line has no Han character (U+4E00..U+9FFF).
 
     Raises:
         ValueError: The scheme is unknown.

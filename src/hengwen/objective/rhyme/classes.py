@@ -66,7 +66,7 @@ _BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[
 
 
 def class_of_bopomofo(reading: str) -> str:
-    """Return the rhyme class of a syllable in bopomofo, or its last symbol if that belongs to no class.
+    """Return the rhyme class of a syllable in bopomofo; its last symbol if the syllable belongs to no class.
 
     Examples:
         >>> [class_of_bopomofo(syllable) for syllable in ("ㄌㄜˋ", "ㄕ", "ㄨㄥ", "ㄉㄨㄥ", "ㄒㄩㄥ", "ㄈㄥ")]

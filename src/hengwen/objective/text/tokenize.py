@@ -73,7 +73,9 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
 
 
 def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
-    """Return the same as ``choose_bleu_tokenizer``, but read the texts one at a time.
+    """Return the sacrebleu tokenizer that fits the script of the texts, which are read one at a time.
+
+    The choice is that of ``choose_bleu_tokenizer``, which keeps all texts in memory.
 
     Args:
         texts: Function that returns the texts; they may be read twice.
@@ -122,7 +124,9 @@ def mixed_tokens(text: str) -> list[str]:
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return the tokens of a text; for a purely Chinese text, return one string, which is faster to compare.
+    """Return the tokens of a text as a list, or as a string in which each character is a token.
+
+    A purely Chinese text gives a string, because strings are faster to compare than lists.
 
     Examples:
         >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Column: TypeAlias = "Sequence[str] | Sequence[int] | Sequence[float] | NDArray[Any]"
-"""A name for each battle; numbers are turned into names."""
+"""A column with one entry for each battle, such as the name of its judge; numbers may serve as names."""
 
 OUTCOMES: dict[object, float] = {
     "a": 1.0,

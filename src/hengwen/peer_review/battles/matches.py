@@ -63,7 +63,9 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
 
 
 def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first match of each pair of answers (two models, question and turn), and each match's pair.
+    """Return the index of the first match of each pair of answers, and the number of the pair of each match.
+
+    A pair of answers is identified by its two models, its question and its turn.
 
     Args:
         matches: The matches; there are several for a pair of answers that several judges compared.

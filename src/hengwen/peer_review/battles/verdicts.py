@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Verdicts:
     """Battles without duplicates; ``low`` is the model with the lower index, and ``outcome`` is its result.
 
-    Verdicts on the same two answers by the same judge, in one order or in both, have the same ``match`` and
-    follow each other. All arrays have the shape (V,).
+    All verdicts of a judge on the same two answers have the same ``match`` and follow each other, whichever
+    answer was shown first. All arrays have the shape (V,).
     """
 
     low: NDArray[np.intp]

@@ -40,7 +40,7 @@ def build_estimate(
     Args:
         method: The method.
         verdicts: The verdicts.
-        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
+        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
         size: (number of models, number of questions).
         conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
         seed: Seed of methods that depend on random numbers.

@@ -28,10 +28,10 @@ class ConsistencyVotes:
 
     Args:
         matches: The matches.
-        judge_models: For each judge, the model that it is, shape (J,).
+        judge_models: Index of each judge among the models, shape (J,).
         models: Number of models.
         questions: Number of questions.
-        seed: Seed of the noise from which the weights are computed.
+        seed: Seed of the random starts of the searches for the weights.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ConsistencyVotes:
 
     @cached_property
     def searches(self) -> list[ConsistencySearch]:
-        """Searches for the weights, each from other random noise; the first search is the result."""
+        """Searches for the weights, each from a different random start; the first one gives the result."""
         return consistency_searches(self._counts(self._matches), self._seed, RESTARTS)
 
     @property
@@ -70,7 +70,10 @@ class ConsistencyVotes:
         return self._votes.errors
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores of the m models in B resamples of the questions; judge weights of all data."""
+        """Return the scores of the m models in each of B resamples of the questions, shape (B, m).
+
+        The judge weights are not computed again for each resample; they are those of all data.
+        """
         return self._votes.resample(weights)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:

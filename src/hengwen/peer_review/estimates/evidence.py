@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 MIN_JUDGES = 3
 """Smallest number of judges whose quality can be compared; if two judges disagree, either may be better."""
 ALWAYS_DRAWN = 40
-"""No resample leaves out a model with this many questions: the chance of that is below exp(-40)."""
+"""Number of questions of a model from which on every resample contains at least one of them; the probability
+of a resample without any is below exp(-40) and is neglected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +233,10 @@ class Evidence:
         return scores
 
     def _few_questions(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield ranked models with few questions, each with its questions; a resample may draw none."""
+        """Yield each ranked model with fewer than 40 questions, and its questions.
+
+        A resample may contain none of the questions of such a model.
+        """
         models, questions = self.size
         rows = np.r_[self.matches.low, self.matches.high] * questions
         rows += np.r_[self.matches.question, self.matches.question]
@@ -276,19 +280,22 @@ class Evidence:
 
         Args:
             scores: Scores of all models, shape (m,).
-            models: Models to compare, those that both rankings rank; default: all ranked models.
+            models: Models to compare, which both rankings must contain; default: all ranked models.
         """
         chosen = self.ranked if models is None else models
         return rank_correlation(self.estimate.scores[chosen], scores[chosen])
 
     @property
     def groups(self) -> NDArray[np.intp]:
-        """Group of each model; no battle links models of different groups, shape (m,)."""
+        """Group of each model, shape (m,); no match links models of different groups."""
         return self.counts.pairs.groups
 
     @cached_property
     def win_groups(self) -> NDArray[np.intp]:
-        """Group of each model; in a group, chains of wins or ties link all models both ways, shape (m,)."""
+        """Group of each model by wins and ties, shape (m,).
+
+        From each model of a group, a chain of wins or ties leads to every other model of the group.
+        """
         wins = self.counts.total(self.matches.outcome)[0]
         losses = self.counts.total(1 - self.matches.outcome)[0]
         pairs = self.counts.pairs

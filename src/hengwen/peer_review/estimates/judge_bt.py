@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 Covariate = Literal["first", "length", "own"]
 
 MAX_EXACT = 2_000_000
-"""Rows times resamples up to which the model is fitted to each resample. For larger data, a resample is
-one Newton step from the estimate, with the information of all data; the difference is then negligible."""
+"""Maximum product of the numbers of design rows and of resamples for which the model is fitted to each
+resample. For larger data, each resample is computed by one Newton step from the estimate, with the
+information of all data. For data of this size, the two methods give almost equal results."""
 RESAMPLE_STEPS = 30
 
 
@@ -44,7 +45,7 @@ class JudgeModel:
 
     Args:
         verdicts: The verdicts.
-        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
+        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
         models: Number of models.
         questions: Number of questions.
     """
@@ -226,7 +227,11 @@ def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Cova
 def _design(
     verdicts: Verdicts, covariates: NDArray[np.float64], groups: NDArray[np.intp], judges: int
 ) -> tuple[JudgeDesign, NDArray[np.intp]]:
-    """Return the design, in which equal battles share a row unless lengths differ, and each verdict's row."""
+    """Return the design of the fit, and the row of each verdict in the design.
+
+    Verdicts of one judge on the same two models in the same order share a row. If the lengths of answers are
+    known, each verdict has a row of its own.
+    """
     models = len(groups)
     cell = (verdicts.judge * models + verdicts.low) * models + verdicts.high
     if verdicts.length is None:

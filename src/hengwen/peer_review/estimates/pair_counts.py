@@ -21,12 +21,12 @@ class PairRows(Protocol):
 
     @property
     def low(self) -> NDArray[np.intp]:
-        """Model of each row with the lower index."""
+        """For each row, the model with the lower index."""
         ...
 
     @property
     def high(self) -> NDArray[np.intp]:
-        """Model of each row with the higher index."""
+        """For each row, the model with the higher index."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class PairCounts:
     """Number of questions."""
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of a value of the rows by pair, shape (1, P)."""
+        """Return the sum of the values of the rows of each pair, shape (1, P)."""
         return group_sums(self.pair, values, len(self.pairs.first))[None]
 
     def resampled(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,7 +105,9 @@ def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
 def prior_where_needed(
     pairs: Pairs, wins: NDArray[np.float64], battles: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the precision of the prior by set of counts, shape (K,); 0 if strengths are finite without it.
+    """Return the precision of the prior for each of K sets of counts, shape (K,).
+
+    The precision is 0 if the strengths are finite without a prior.
 
     Args:
         pairs: The pairs.

@@ -86,7 +86,10 @@ def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCount
 
 
 def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives 1 point for each judge that prefers the model, and 0.5 for a tie."""
+    """Return a function that gives 1 point for each judge that prefers the model, and 0.5 for a tie.
+
+    The points are added over the judges and count as one vote, so the score of a model can exceed 1.
+    """
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)

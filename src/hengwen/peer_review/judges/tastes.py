@@ -49,7 +49,7 @@ def common_tastes(
         verdicts: The verdicts.
         residuals: Outcome of each verdict minus its expected value in a model with judges of different
             quality, shape (V,).
-        judge_models: For each judge, the model that it is, -1 for none, shape (J,).
+        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
         models: Number of models.
     """
     from scipy.sparse import csr_array

@@ -24,7 +24,8 @@ class Reviewer:
     """A judge of one task."""
 
     name: str
-    """Name of the model if the judge is exactly one of the models under test; otherwise of its backend."""
+    """Name of the model under test if the judge is exactly one such model; otherwise the name of the judge's
+    backend."""
     models: frozenset[str]
     """Models under test that the judge itself is; by default, it does not judge their answers."""
     judge: PairJudge

@@ -1,4 +1,7 @@
-"""Choose pairs of models to compare on a question: all, some for each model, or pairs in unsure order."""
+"""Choose the pairs of models that are compared on a question.
+
+The choice is all pairs, a number of opponents for each model, or pairs whose order is not yet sure.
+"""
 
 from __future__ import annotations
 

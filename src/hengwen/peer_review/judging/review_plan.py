@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 CHECKPOINT = "peer-review"
-"""Checkpoint name of the run that holds a review's calls; the run is a rejudging, so no report lists it."""
+"""Checkpoint name of the run under which the calls of a review are stored; reports do not list this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +247,11 @@ class _PlanReview:
             self.is_sure = await judge_adaptively(matches, self._contest, self._pairing.matches, seed)
 
     def _stored_run(self) -> Run:
-        """Return the run of an earlier review with the same run of the first model; otherwise a new run."""
+        """Return the run under which the calls of this review are stored.
+
+        If an earlier review used the same run of the first model, its run is continued unless ``fresh`` is
+        set. Otherwise, the result is a new run.
+        """
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
         if earlier and not self._options.fresh:
