@@ -243,8 +243,8 @@ class Rederivable(Protocol):
         """Return the derived scores, computed from stored scores.
 
         Args:
-            outcomes: Stored scores and failures of this response whose signature is that of the judge's
-                overall level.
+            outcomes: Stored scores and failures of this response, without derived scores. All have the
+                signature of the judge's overall level.
             sample: Prompt with its references.
             response: Judged response.
             earlier: Earlier responses to the same sample.

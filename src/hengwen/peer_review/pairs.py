@@ -51,9 +51,9 @@ def preference_pairs(
             all judges count alike.
 
     Yields:
-        A row with ``prompt``, ``chosen``, ``rejected``, ``question``, ``turn``, the two models, the weighted
-        votes for each answer, and ``contaminated_as_test``, which is true: a model that is trained on the
-        pair has seen the question, so the question no longer tests this model.
+        A row with ``prompt``, ``chosen``, ``rejected``, ``question`` and ``turn``. The row also has the names
+        of the two models and the weighted votes for each answer. ``contaminated_as_test`` is always true,
+        because a model that is trained on the pair has seen the question.
 
     Examples:
         >>> from hengwen.peer_review import Battles

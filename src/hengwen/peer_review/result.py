@@ -21,7 +21,7 @@ class ReviewedModel:
     score: float
     """Score by the method, higher is better: logits, points of a vote, or an Elo rating."""
     error: float | None
-    """Standard error of the score that allows dependence within a question (sandwich); None for Elo, or for
+    """Standard error of the score, with questions as clusters. None for ``elo``, or if the score depends on
     fewer than two questions."""
     interval: Bounds | None
     """Interval of the score from resampled questions; None if the model has only one question."""
@@ -30,8 +30,9 @@ class ReviewedModel:
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
     other_rank: int | None
-    """Rank under the rule for conflicts that is not chosen, among the models that both rules rank; None if
-    all matches of the model are conflicts, and this rule leaves them out."""
+    """Rank if conflicts counted by the other rule (``tie`` or ``abstain``), among the models that both rules
+    rank. A conflict is a match whose verdicts in the two orders name different winners. None if all matches
+    of the model are conflicts and the other rule is ``abstain``, which leaves conflicts out."""
     group: int
     """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int
@@ -65,8 +66,8 @@ class ReviewedJudge:
     first_interval: Bounds | None
     """Interval of ``first_share``."""
     own_share: float | None
-    """Share of wins that the judge gives to its own answers; None if it judged none, or no other judge saw
-    the same pairs of models."""
+    """Share of wins that the judge gives to its own answers, over opponents that other judges also compared
+    with this model. None if the judge is not a model under test, or if there are no such opponents."""
     own_others: float | None
     """Share of wins that the other judges give to the same model against the same opponents."""
     own_interval: Bounds | None
@@ -109,11 +110,14 @@ class PeerReview:
     """Confidence level of all intervals."""
     seed: int
     tau_uniform: float | None
-    """Kendall's tau-b between this ranking and the ranking by the uniform vote."""
+    """Kendall's tau-b between this ranking and the ranking by the method ``uniform``, in which all judges
+    count alike."""
     tau_other_conflict: float | None
-    """Kendall's tau-b between this ranking and that under the rule for conflicts that is not chosen."""
+    """Kendall's tau-b between this ranking and the ranking if conflicts counted by the other rule (``tie`` or
+    ``abstain``)."""
     judges_differ_p: float | None
-    """p-value of the hypothesis that all judges have the same discrimination; None below 3 judges."""
+    """p-value of the hypothesis that all judges have the same discrimination. None if there are fewer than
+    three judges, or fewer questions than judges."""
     notes: tuple[Note, ...]
     """What a reader must know, in words."""
 

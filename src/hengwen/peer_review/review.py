@@ -36,8 +36,9 @@ def peer_review(
 ) -> PeerReview:
     """Rank models from battles: verdicts of judges on pairs of answers to the same question.
 
-    Duplicate battles are removed first. Verdicts on one question depend on each other, so intervals come from
-    resampled questions, and a rank is an interval: all ranks that the data leave possible.
+    Duplicate battles are removed first. Verdicts on one question depend on each other, so the intervals of
+    scores come from resampled questions. Each model also has an interval of ranks: all ranks that the data
+    leave possible.
 
     Args:
         battles: The battles.
@@ -46,25 +47,28 @@ def peer_review(
             - ``judge-bt``: Bradley-Terry model with a discrimination of each judge. Each judge also has
               coefficients for the first position, for longer answers and for its own answers, as far as the
               battles contain them. Scores are logits.
-            - ``bradley-terry``, ``davidson``: Bradley-Terry model in which all judges count alike; a tie is
-              half a win for both, or has a parameter (Davidson).
-            - ``uniform``: mean points, a win is 1 and a tie 0.5. ``majority``: mean points, where
-              most judges of a pair of answers decide. ``rating``: mean number of judges that prefer the model
-              to its opponent.
+            - ``bradley-terry``: Bradley-Terry model in which all judges count alike. A tie is half a win for
+              both models.
+            - ``davidson``: ``bradley-terry`` with a parameter for ties instead of half wins.
+            - ``uniform``: mean points, a win is 1 and a tie 0.5.
+            - ``majority``: mean points over pairs of answers. A model gets 1 point if most judges prefer its
+              answer, and 0.5 if the judges are equally divided.
+            - ``rating``: mean number of judges that prefer the model to its opponent.
             - ``consistency``: the published optimisation of PiCO; judges must be models.
             - ``elo``: Elo ratings in the order of the battles.
         conflict: How a pair of answers counts if a judge names different winners in the two orders: as a tie
             (``tie``), or not at all (``abstain``). The result also has the ranking under the other rule.
-        exclude_self: Whether verdicts of judges on their own answers are left out; default: left out, except
-            with ``judge-bt``, which has a coefficient for them, and ``consistency``, as published.
+        exclude_self: Whether verdicts of judges on their own answers are left out. By default, only
+            ``judge-bt`` and ``consistency`` use such verdicts: ``judge-bt`` has a coefficient for them, and
+            ``consistency`` was published with them.
         n_boot: Number of resamples, >= 20.
         confidence: Confidence level of the intervals, in (0, 1).
         seed: Seed of the resamples, and of the noise of ``consistency``.
 
     Returns:
         The models with ranks, the judges with weights, and notes in words. With fewer than two questions,
-        there are no intervals, and every rank is possible; this also holds for a model with matches on only
-        one question.
+        scores have no intervals, and every rank is possible. A model with matches on only one question also
+        has no interval of its score, and can have every rank.
 
     Raises:
         TypeError: An argument has a wrong type.

@@ -13,7 +13,8 @@ from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
-"""Situations in which a character speaks; ``daily`` occurs only in older revisions of the Muice document."""
+"""Situations in which a character speaks. They are from the Muice protocol, which describes how to evaluate a
+persona chatbot; ``daily`` occurs only in older revisions of this protocol."""
 
 _TAG = re.compile(r"<[^<>:：]*[:：]\s*([^<>]*?)\s*>|<\s*([^<>:：]*?)\s*>")
 

@@ -127,13 +127,14 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
     """Read the samples of a task.
 
     A row has the fields ``id`` (required, unique), ``input`` (text, or a list of {role, content}),
-    ``references`` (a list or one text), ``metadata`` (an object) and ``cluster`` (equal for samples that are
-    not independent, such as two about one song). Other columns are added to the metadata.
+    ``references`` (a list or one text), ``metadata`` (an object) and ``cluster``. Samples that are not
+    independent, such as two samples about the same song, have the same ``cluster``. Other columns are added
+    to the metadata.
 
     Args:
         path: A JSONL or CSV file.
         task: Name of the task.
-        columns: Hengwen's field name for each column of the file that has another name.
+        columns: New field name for each column to rename, such as ``{"prompt": "input"}``.
 
     Raises:
         DataError: A row is wrong; the message names file and line.
@@ -209,7 +210,7 @@ def read_responses(
         path: A JSONL or CSV file.
         tasks: The samples of all tasks.
         checkpoint: Name of the checkpoint.
-        columns: Hengwen's field name for each column of the file that has another name.
+        columns: New field name for each column to rename, such as ``{"answer": "output"}``.
 
     Raises:
         DataError: A row is wrong; the message names file and line.

@@ -38,13 +38,14 @@ Tier = Literal["fail", "warn"]
 Operator = Literal[">=", ">", "<=", "<"]
 Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"
-"""In a gate, this name means the run that ``--baseline`` names, or else the pinned run."""
+"""In a gate, this name means the run that ``--baseline`` names. Without ``--baseline``, it means the run that
+``hengwen runs pin`` selected."""
 MEASURES = ("coverage", "calibration")
 FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", ">=", "<=", "/"), strict=True))
-"""For each character that Chinese input methods type instead of a symbol of the grammar, that symbol."""
+"""Symbols of the grammar, by the character that Chinese input methods type for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
     Args:
         gate: The gate.
         known: Addresses (``TASK/SCORE``) of all scores.
-        owner: What has the known scores, for the message, such as ``the plan``.
+        owner: Name of the plan or run with the known scores, such as ``the plan``; for the message.
 
     Raises:
         ConfigError: A score is unknown, or no score matches a pattern.

@@ -19,12 +19,14 @@ Inner = TypeVar("Inner", Scorer, GroupScorer)
 
 
 class _Renamed(Generic[Inner]):
-    """Wrapper that renames the scores of a scorer and appends parts to its signatures.
+    """Wrapper that renames the scores of a scorer, and appends a text to their signatures.
+
+    A signature contains every setting that can change a score.
 
     Args:
         inner: Scorer that computes the scores.
         names: New name of each score, by the name that the scorer gives it.
-        marks: Text that is appended to each signature.
+        marks: Text that is appended to the signature of each score.
     """
 
     def __init__(self, inner: Inner, names: Mapping[str, str], marks: str) -> None:
@@ -94,8 +96,8 @@ def load_scorer(
         plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. For ``file.py:Class``, a hash of the
             file becomes part of the score signature, because a change of the file may change scores.
         options: Options of the scorer.
-        score_prefix: First part of the score names, which becomes part of the signature; default: the first
-            part that the scorer uses.
+        score_prefix: First part of the score names; default: the first part that the scorer uses. A given
+            part is also added to the score signature.
         samples: All samples of the task, for a scorer that chooses settings from them.
 
     Raises:

@@ -32,7 +32,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
     Args:
         plan: The plan.
         index: Index of the task.
-        names: Score names, by the position in the plan of the scorer, rule or judge that gives them.
+        names: For the position of each scorer, rule and judge in the task, the names of its scores.
 
     Raises:
         ConfigError: A name occurs twice.
@@ -187,7 +187,10 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each judge whose model name is of the vendor family of a model under test."""
+    """Return a warning for each judge with a model of the same vendor as a model under test.
+
+    The vendors are recognized from the names of the models.
+    """
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Options may be nested at most this deep below the value to which they belong; ``{name: {option: ...}}`` has
-the depth 2."""
+"""Only keys at most this deep below a value are looked for in an error message about the value. In
+``{name: {option: ...}}``, ``option`` has the depth 2."""
 
 
 @contextmanager
@@ -25,8 +25,8 @@ def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]
     """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block.
 
     If the message mentions a key below the value, such as an option, the line is the line of the deepest such
-    key. A message does not change if it already names a line of another file, or if the plan was built in
-    Python.
+    key. A message does not change if it already starts with a file and a line, or if the value does not come
+    from a file.
 
     Args:
         plan: The plan.

@@ -53,7 +53,10 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge: of the rubric, limited by rules, and of the task.
+        """Return the names of all scores of the judge.
+
+        These are the scores of the rubric, the final score (only if the task has rules, which may limit the
+        level), and the scores of the whole task.
 
         Args:
             scale: Formula of the task's published score; None if the task has no published score.
@@ -111,7 +114,11 @@ class ConfiguredJudge:
         ]
 
     def _optional_arguments(self) -> dict[str, Any]:
-        """Return arguments that only some kinds of judges accept, unless they have their default values."""
+        """Return the constructor arguments that only some kinds of judges accept.
+
+        Settings for which the plan keeps the default are omitted, so that a judge that does not accept them
+        can be built.
+        """
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
@@ -156,7 +163,7 @@ class LoadedTask:
 
     @property
     def task_scores(self) -> tuple[str, ...]:
-        """Names of the scores that all judges give the whole task."""
+        """Names of the scores of the whole task, for all its judges together."""
         return tuple(name for judge in self.panel for name in task_score_names(judge.name, self.spec.scale))
 
     @property
@@ -183,7 +190,10 @@ class LoadedPlan:
         return _levels(self.tasks)
 
     def scale_of(self, task: str, score: str) -> Scale:
-        """Return a score's scale without levels, because means of several raters may lie between levels."""
+        """Return a score's scale for human labels: its range, without the list of levels.
+
+        The mean of several raters may lie between two levels, and is allowed on this scale.
+        """
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 

@@ -10,8 +10,8 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Text that replaces the random fence when the key of a call is computed, so that prompts that differ only in
-their fence get the same key. A stored reply is found by the key of its call."""
+"""Text that replaces the random fence when the key of a call is computed. Prompts that differ only in their
+fence therefore have the same key, by which a stored reply is looked up."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()

@@ -62,7 +62,8 @@ def render_judge_prompt(
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
         facts: Sentences that rules wrote about the answer. Sentences of rules stand outside the fences, so
             they must not quote the answer.
-        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
+        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
+            prompts that are not sent to a judge.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -103,7 +104,8 @@ def render_pair_prompt(
         language: Language of the prompt.
         persona: Text about the character, as the models under test received it.
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
+        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
+            prompts that are not sent to a judge.
 
     Examples:
         >>> from hengwen.prompts import load_rubric

@@ -159,8 +159,8 @@ class Rubric(StrictModel):
     name: Key
     """First part of the names of the scores that judges with this rubric give."""
     version: Annotated[int, Field(ge=1)]
-    """Version number that the author increases when the rubric changes. Score signatures also contain a hash
-    of the rubric."""
+    """Version number that the author increases when the rubric changes. If the author forgets this, a hash of
+    the rubric still separates the scores of the old and the new text."""
     title: Bilingual
     """What is judged, in a few words."""
     instructions: Bilingual
@@ -280,7 +280,13 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Turn the keys of ``levels`` into strings, so that errors can name lines; refuse equal keys."""
+    """Return the file with the keys of ``levels`` as strings, spelled as in the file.
+
+    With these strings, an error message can name the line of an invalid level.
+
+    Raises:
+        ConfigError: A key is not a number, or two keys are the same number.
+    """
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file

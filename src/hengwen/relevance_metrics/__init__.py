@@ -2,8 +2,9 @@
 
 Permutation entropy (PEN) measures how varied the short-term ups and downs are. The count of inversions (CIN)
 is the number of pairs of scores in which the later score is lower. The longest increasing subsequence (LIS)
-is the largest number of scores that rise in order. All three metrics depend only on the order of the scores,
-not on how high the scores are.
+is the largest set of scores, adjacent or not, that rise from each score to the next score of the set. The
+metric is the number of these scores. All three metrics depend only on the order of the scores, not on how
+high the scores are.
 """
 
 from __future__ import annotations

@@ -83,7 +83,10 @@ def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int
 
 
 def _chances(run: MatchRun, contest: Contest) -> np.ndarray:
-    """Return for each pair of models the chance that their order is wrong; 0.5 if one has no verdict."""
+    """Return for each pair of models the chance that their order is wrong.
+
+    The chance is 0.5 if a model of the pair has no verdicts, or if fewer than two questions have verdicts.
+    """
     models = len(contest.models)
     chances = np.triu(np.full((models, models), 0.5), 1)
     if len(run.columns.winner) == 0:

@@ -20,7 +20,7 @@ class Question:
     task: LoadedTask
     sample: Sample
     repeat: int
-    """Repeat of the answers, if the models answered the sample several times."""
+    """Number of the repeat in which the models gave these answers, from 1."""
     answers: dict[int, Response]
     """Answer of each model, by the position of the model."""
 

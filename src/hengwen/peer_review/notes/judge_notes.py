@@ -1,4 +1,9 @@
-"""Notes about the judges: whether they differ in quality, common tastes, reversed judges."""
+"""Notes about the judges of a peer review.
+
+The notes report too few judges, differences in quality, preferences that several judges share, and judges
+that prefer the models that the other judges rate lower. For the method ``consistency``, a note reports how
+much the ranking depends on the random start.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ def read_human_ranking(path: Path) -> dict[str, float]:
             as an Elo rating) or ``rank`` (1 is best).
 
     Raises:
-        DataError: The file cannot be read, a row has neither score nor rank or both, or a model occurs twice.
+        DataError: The file cannot be read, a model occurs twice, or a row has no score and no rank. A row
+            with both a score and a rank is also an error.
     """
     scores: dict[str, float] = {}
     for row in read_rows(path):

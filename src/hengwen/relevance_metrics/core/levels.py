@@ -51,7 +51,9 @@ def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 
 def ranks_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return dense ranks (equal scores share a rank) of each row; the maximum of the uint type stays free.
+    """Return dense ranks (equal scores share a rank) of each row, as unsigned integers.
+
+    No rank is the maximum of its integer type, so callers can use the maximum as a mark.
 
     Examples:
         >>> ranks_of(np.array([[2.5, 1.0, 2.5]])).tolist()

@@ -42,8 +42,9 @@ class Interval:
 
     metric: Metric
     statistic: str
-    """Quantity that ``estimate``, ``low`` and ``high`` measure: ``pen`` (in nats); ``tau_b`` (rank
-    correlation with time) for the metric ``cin``; ``lis`` or ``lnds`` of the means over prompts."""
+    """Quantity that ``estimate``, ``low`` and ``high`` measure. For the metric ``cin``, this is ``tau_b``
+    (rank correlation with time); for the other metrics, it is the metric itself. ``pen`` is in nats. With
+    the method ``prompts``, the quantity is computed from the means over prompts."""
     estimate: float
     """Value of the statistic for the scores; its bias is not corrected."""
     low: float

@@ -137,8 +137,8 @@ def significance(  # noqa: PLR0913 - keyword-only options
             together.
 
     Notes:
-        The p-value from random orders is (1 + hits) / (1 + orders), which is never 0, as proposed by Phipson
-        and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
+        The p-value from n random orders is (1 + k) / (1 + n), where k orders have a value at least as extreme
+        as the observed value. It is never 0. Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
 
     Examples:
         >>> test = significance([1, 2, 3, 4])

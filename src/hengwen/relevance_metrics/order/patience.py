@@ -1,4 +1,8 @@
-"""Compute lengths of longest increasing subsequences by patience sorting, or by level if levels are few."""
+"""Compute lengths of longest increasing subsequences.
+
+The method is patience sorting. Long sequences with few different values (levels) have a faster method, which
+handles one level after another.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +122,11 @@ def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
 
 
 def _strict_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest strictly increasing subsequence, computed level by level."""
+    """Return the length of the longest strictly increasing subsequence.
+
+    Args:
+        level: Level (whole number from 0) of each score; there are few levels.
+    """
     best = np.zeros(len(level) + 1, np.uint8)
     for value in range(int(level.max()) + 1):
         extended = best[:-1] + np.uint8(1)
@@ -128,7 +136,11 @@ def _strict_by_level(level: NDArray[np.uint8]) -> int:
 
 
 def _weak_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest non-decreasing subsequence, computed level by level."""
+    """Return the length of the longest non-decreasing subsequence.
+
+    Args:
+        level: Level (whole number from 0) of each score; there are few levels.
+    """
     best = np.zeros(len(level) + 1, np.int64)
     count = np.zeros(len(level) + 1, np.int64)
     for value in range(int(level.max()) + 1):

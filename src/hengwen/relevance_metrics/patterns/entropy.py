@@ -80,15 +80,21 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm: ``"e"`` gives nats, ``2`` gives bits.
         normalize: None returns the entropy. ``m!`` divides the entropy by the logarithm of the number of
-            possible patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean
+            possible patterns (m!, or more with ``ties="dense"``), ``attainable`` by the logarithm of this
+            number or of the number of windows, whichever is smaller. ``null`` divides the entropy by the mean
             entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
             order", even if scores are equal or the sequence is short.
-        ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
-            averages over random tie breaks, ``average`` divides the count of a window with ties equally among
-            all orders that breaking the ties can give, ``dense`` gives windows with ties patterns of their
-            own, ``drop`` skips windows with ties, and ``raise`` raises an error.
-        bias: None, or the correction ``miller-madow``, which adds (k - 1) / (2 * number of windows) if k
-            patterns occur, and warns if there are fewer than 5 m! windows.
+        ties: Policy for equal scores.
+
+            - ``stable`` reads a tie as a rise (the published definition).
+            - ``random`` breaks ties at random several times, and averages the entropies.
+            - ``average`` divides the count of a window with ties equally among all orders that breaking the
+              ties can give.
+            - ``dense`` gives windows with ties patterns of their own.
+            - ``drop`` skips windows with ties.
+            - ``raise`` raises an error.
+        bias: None for no correction. ``miller-madow`` adds (k - 1) / (2 * windows), where k is the number of
+            patterns that occur. A warning is given below five windows for each possible pattern.
         nan: Policy for NaN: ``raise`` raises an error; ``omit-window`` skips windows with a NaN; ``omit``
             removes NaN before windows are formed; ``propagate`` returns NaN for a sequence with a NaN.
         axis: Axis of a batch along which the scores of a sequence follow each other.
@@ -96,8 +102,8 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
-        A float: 0 if only one pattern occurs, at most log m! (with ``bias`` it may be larger); for a batch,
-        an array.
+        A float, 0 if only one pattern occurs; for a batch, an array. The entropy is at most the logarithm of
+        the number of possible patterns, but ``bias`` may make it larger.
 
     Raises:
         TypeError: A score is not a number.

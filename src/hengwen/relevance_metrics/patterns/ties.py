@@ -206,7 +206,11 @@ def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
-    """Encode the order of each window from counts of earlier greater and earlier equal scores."""
+    """Return a code for the order of each window, in which equal scores stay equal.
+
+    The code depends only on two numbers for each score of the window: how many earlier scores of the window
+    are greater, and how many are equal.
+    """
     windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)

@@ -56,7 +56,9 @@ class Transitions:
 def ordinal_transitions(
     x: ArrayLike, m: int = 3, delay: int = 1, *, ties: Ties = "stable", nan: NanPolicy = "raise"
 ) -> Transitions:
-    """Count the transitions from the pattern of each window to that of the window one score later.
+    """Count the transitions from the ordinal pattern of a window to the pattern of the next window.
+
+    The next window starts one score later.
 
     Args:
         x: One sequence of scores in order, enough for two windows.

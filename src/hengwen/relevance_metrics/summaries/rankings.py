@@ -94,11 +94,12 @@ def compare_rankings(
     """Compare the rankings of the same items by a model and by humans.
 
     Args:
-        model: Scores of items, higher is better; or a mapping from item to score; or names of items, best
-            first; or scores with a row for each prompt and a column for each item, averaged over prompts.
+        model: Ranking by the model: scores of items (higher is better), a mapping from item to score, or
+            names of items, best first. Scores may also have a row for each prompt and a column for each item;
+            the ranking is then computed from the means over prompts.
         human: Human ranking of the same items, in the same form as ``model``.
-        depths: Numbers of top items for which ``top_overlap`` is computed; a number larger than that of all
-            items is ignored.
+        depths: Numbers of top items for which ``top_overlap`` is computed. Numbers above the number of items
+            are ignored.
         persistence: Parameter of the rank-biased overlap, between 0 and 1.
         confidence: Confidence level of the intervals, between 0 and 1.
         n_boot: Number of bootstrap samples of prompts, at least 2.
