@@ -7,8 +7,8 @@ clusters (groups of prompts that depend on each other) as independent units; by 
 cluster. Failures are counted and never enter a mean.
 
 Coverage is the share of outcomes that are scores; outcomes with the status ``not_applicable`` are left out.
-Coverage is computed for answers and also for prompts, because a prompt without any answer counts as only one
-failure, however many repeats it should have.
+Coverage is computed for answers and also for prompts. A prompt without any answer counts as a single failure,
+even if it should have several repeats. The coverage of answers alone would therefore be too high.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class Summary:
     scale: Scale | None = None
     """Range of the values, and whether higher values are better."""
     judged_by_rules: bool = False
-    """Whether a rules judge (fixed rules, no model) gave the scores, or the levels behind the scores."""
+    """Whether a rules judge (fixed rules, no model) gave the scores, or gave the levels from which the scores
+    are computed."""
 
     @property
     def prompt_coverage(self) -> float | None:

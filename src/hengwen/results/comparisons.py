@@ -68,8 +68,8 @@ class Comparison:
     """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
     the number of tests."""
     interval: tuple[float, float] | None = None
-    """95 % confidence interval of the difference, not corrected for the number of tests; None if it cannot be
-    computed, because differences on an unbounded scale do not vary."""
+    """95 % confidence interval of the difference, not corrected for the number of tests. It is None if all
+    differences are equal and the score has no scale."""
 
     @property
     def significant(self) -> bool:
@@ -93,7 +93,7 @@ def score_series(
         task: Name of the task.
         name: Name of the score.
         kind: Kind of the score, such as ``scorer`` or ``judge``.
-        keys: Comparability key of each run; empty if it is not known.
+        keys: Comparability key of each run; empty if the keys are not known.
 
     Returns:
         The series; a run has no values in it if the run lacks the score or has only a value for a group of
@@ -143,8 +143,9 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
     """Return the indices of the checkpoints to compare, in pairs.
 
     Each checkpoint is paired with the previous checkpoint, and the last with the baseline. A pair is left out
-    if a checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if
-    the two checkpoints have no common prompt.
+    if fewer than 95 % of the prompts of a checkpoint have a score, or if the two checkpoints have no common
+    prompt. A pair is also left out if the settings of the scorer (signatures) or the data behind the score
+    (comparability keys) differ.
 
     Args:
         item: The score with its values at all checkpoints.

@@ -55,9 +55,9 @@ def pair_values(
 ) -> PairedValues:
     """Pair the values of two columns by prompt.
 
-    If a prompt has more scored repeats at one checkpoint than at the other, only as many of its first repeats
-    are used as it has at the other checkpoint. The mean of five answers varies less than a single answer, and
-    a test of values with different spreads would find too many differences.
+    Equally many repeats of a prompt are used at both checkpoints. If one checkpoint has more scored repeats,
+    only the first of them are used. The mean of five answers varies less than a single answer, and a test of
+    values with different spreads would find too many differences.
 
     Args:
         before: Scores and failures of one score at the earlier checkpoint.

@@ -54,7 +54,7 @@ class ScoreMatrix:
     _clusters: list[str] = field(default_factory=list)
     _repeats: list[_Repeats] = field(default_factory=list)
     _applicable: list[frozenset[int]] = field(default_factory=list)
-    """For each checkpoint, the codes of the prompts with a score or a failure."""
+    """For each checkpoint, the prompts with a score or a failure, as indices of ``prompts``."""
     _not_applicable: list[frozenset[str]] = field(default_factory=list)
     """For each checkpoint, the names of prompts to which the score does not apply."""
 
@@ -104,9 +104,9 @@ class ScoreMatrix:
         """Return the share of prompts with a value, for each checkpoint.
 
         Args:
-            among: Indices of checkpoints. A prompt of one of these checkpoints counts as missing at any
-                checkpoint without an outcome for it, for example in an interrupted run, unless the score does
-                not apply there.
+            among: Indices of checkpoints whose prompts all checkpoints should have. Such a prompt counts as
+                missing at a checkpoint without an outcome for it, for example after an interrupted run. It is
+                not counted at a checkpoint where the score does not apply to it.
         """
         known = frozenset[int]().union(*(self._applicable[index] for index in among))
         shares = []

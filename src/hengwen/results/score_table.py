@@ -42,7 +42,7 @@ class SeriesKey(NamedTuple):
 
 
 def is_label_or_anchor(address: str) -> bool:
-    """Return whether an address (TASK/SCORE) is that of human labels, or of a judge's levels of anchors.
+    """Return whether an address (TASK/SCORE) names human labels, or scores of anchors (fixed answers).
 
     Examples:
         >>> is_label_or_anchor("t/human.craft.level"), is_label_or_anchor("t/craft.level")
@@ -242,7 +242,8 @@ class Column:
         """Append several outcomes.
 
         Args:
-            keys: Keys, the last of which belong to the outcomes; other columns may use the same object.
+            keys: Keys (sample, repeat, cluster) of all outcomes of the column; the last keys belong to the
+                outcomes that are appended. Other columns may use the same object.
             numbers: Value of each score; NaN for a failure.
             codes: Code of each status.
             signature: Signature of the scores.
@@ -322,8 +323,8 @@ class ScoreTable:
         Args:
             run_id: Id of the run.
             task: Name of the task; scores of groups of answers are not changed.
-            reducer: Name of the function that combines repeats. The signature contains the name unless it is
-                ``mean``.
+            reducer: Name of the function that combines repeats. A name other than ``mean`` is added to the
+                signatures of the scores, so that only scores with the same reducer are compared.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:

@@ -58,7 +58,10 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return the rows of labels; all runs have the same signature, which has a hash of all labels."""
+    """Return the rows of labels.
+
+    The signature has a hash of all labels in ``file``, so that it is the same in all runs.
+    """
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:

@@ -193,7 +193,10 @@ class RunResources:
         return count
 
     def _evaluators(self) -> dict[str, list[Evaluator]]:
-        """Return by task the evaluators for worker processes; they need no network and no other samples."""
+        """Return, by task, the evaluators that can run in worker processes.
+
+        They need no network, and no answers to other samples than the sample that is evaluated.
+        """
         return {
             task.spec.name: [
                 *map(ScorerEvaluator, task.scorers),

@@ -128,7 +128,7 @@ class FactCollector:
         }
 
     def judges(self, task: LoadedTask) -> dict[str, Any]:
-        """Return the endpoints of each judge of a task, and whether rules cap its level."""
+        """Return, for each judge of a task, its endpoints and whether rules can lower its level."""
         return {
             judge.name: {
                 "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],

@@ -95,8 +95,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         wait: Whether to wait if another process runs the plan in this store, and then to reuse its results.
             If ``wait`` is a function, this process waits and calls it with a description of the other
             process.
-        share: Whether to share the work with other processes that run the plan in this store, which must be a
-            PostgreSQL database, and that also share it. ``concurrency``, ``budget`` and the limits of a plan
+        share: Whether to share the work with other processes that run the plan in this store with ``share``.
+            The store must be a PostgreSQL database. ``concurrency``, ``budget`` and the limits of a plan
             apply to each process.
         batch: Options for sending calls to batch endpoints, whose price is lower; None to send each call at
             once.

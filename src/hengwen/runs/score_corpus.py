@@ -100,7 +100,8 @@ def score_corpus_files(
     Raises:
         ConfigError: A metric, an option or a value is unknown, or the target cannot be written or is an
             input.
-        DataError: A file cannot be read, the numbers of lines differ, or a value is not defined.
+        DataError: A file cannot be read or has no lines, the numbers of lines differ, or a metric is not
+            defined for the texts.
         PluginError: A package of a tokenizer is not installed.
     """
     options = dict(settings or {})

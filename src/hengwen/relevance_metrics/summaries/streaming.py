@@ -30,7 +30,7 @@ class Snapshot:
     size: int
     """Number of scores in the window."""
     windows: int
-    """Number of ordinal patterns in the window."""
+    """Number of ordinal patterns in the window, equal patterns included; 0 without ``pen``."""
     tied_share: float
     """Share of the pairs of scores in the window that are equal, from 0 to 1."""
     mean: float | None = None
@@ -48,9 +48,9 @@ class Snapshot:
 class StreamingMetrics:
     """Metrics of the last ``window`` scores of a stream.
 
-    For a window of w scores, an update takes O(m) steps for ``pen``, a binary search and a memory shift for
-    ``cin``, O(w) for ``mean``, and O(w log w) for ``lis`` and ``lnds``. Leave ``lis`` and ``lnds`` out for
-    long windows.
+    The time of an update depends on the number w of scores in the window: ``cin`` and ``mean`` take O(w), and
+    ``lis`` and ``lnds`` take O(w log w). Only the time for ``pen`` does not depend on w. Leave ``lis`` and
+    ``lnds`` out for long windows.
 
     Args:
         window: Number of scores in the window; ``pen`` needs at least (m - 1) * delay + 1 scores.

@@ -80,7 +80,7 @@ class SequenceSummary:
     pen: MetricResult | None
     """Permutation entropy in nats; None if the sequence is too short for m and delay."""
     pen_share: float | None
-    """Permutation entropy as a share of log m!."""
+    """Permutation entropy as a share of its maximum, log m!; None if ``pen`` is None."""
     cin: MetricResult
     """Number of pairs i < j with x[i] > x[j], from 0 to ``pairs``."""
     pairs: int

@@ -28,7 +28,7 @@ def to_html(view: View) -> str:
 
 
 def _charts(view: View) -> dict[str, Markup]:
-    """Return a chart for each headline (main) score, under the address of the score."""
+    """Return the chart of each headline (main) score; the key is the score's address (TASK/SCORE)."""
     headlines = (score for task in view.tasks for score in task.headlines)
     return {score.address: score_chart(score, view, f"c{i}") for i, score in enumerate(headlines)}
 

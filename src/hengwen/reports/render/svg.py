@@ -36,7 +36,8 @@ class Point:
     hint: str = ""
     """Tooltip and text for screen readers, with the full name, mean and interval."""
     joined: bool = True
-    """Whether a line connects this point with the previous point; it does if both signatures are equal."""
+    """Whether a line connects this point with the previous point; True if both were scored with the
+    same settings."""
     flagged: bool = False
     """Whether the point is marked, because the score changed significantly for the worse."""
 
@@ -223,7 +224,7 @@ def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
 
 
 def _line(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> Markup:
-    """Draw the line; it is interrupted where a mean is missing or signatures differ."""
+    """Draw the line; it has a gap where a mean is missing or the settings of the scorer changed."""
     path, connected = [], False
     for point, x in zip(points, xs, strict=True):
         if point.mean is None:

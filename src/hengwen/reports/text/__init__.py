@@ -1,1 +1,1 @@
-"""Word reports, format numbers, and make untrusted text safe to print."""
+"""Format the texts and numbers of reports, and make untrusted text safe to print."""

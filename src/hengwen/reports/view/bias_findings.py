@@ -1,4 +1,4 @@
-"""Report judges whose levels correlate with the length of the answers."""
+"""Report judges whose scores (levels) correlate with the length of the answers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class LengthBiasDetector:
     """Collect lengths and levels of streamed answers, and report judges whose levels correlate with length.
 
     The correlation is computed over the answers of all checkpoints. A judge is reported if |rho| (rank
-    correlation) is at least 0.3 and the confidence interval of rho excludes 0. A judge is skipped if its
-    signature changed between answers, or if there are fewer than 10 prompts. The finding is a note, not an
-    alarm, because longer answers may be better. If human labels have at least two different values, their
-    correlation with length is given for comparison.
+    correlation) is at least 0.3 and the confidence interval of rho excludes 0. A judge is skipped if not all
+    answers were judged with the same settings, or if there are fewer than 10 prompts. The finding is a note,
+    not an alarm, because longer answers may be better. If human labels have at least two different values,
+    their correlation with length is given for comparison.
 
     Examples:
         >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer

@@ -39,7 +39,9 @@ KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 @checked_arguments
 def build_view(data: ReportData) -> View:
-    """Return the data of a report (the view); a task lists scores of the whole task before all others.
+    """Return the data of a report (the view).
+
+    Scores that are one number for a whole task come first among the scores of the task.
 
     Args:
         data: Runs in training order with the table of their scores and failures; rows of other runs are
@@ -203,7 +205,10 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the score that ranks answers: the first final score, or else the first main score."""
+    """Return the name of the score that ranks the answers of a task; empty if no answer has a main score.
+
+    A judge's final score (its level after the rules of the task) comes before other main scores.
+    """
     names = {
         key.name
         for key, column in table.series.items()

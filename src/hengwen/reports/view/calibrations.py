@@ -22,8 +22,9 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
     """Return the report data (the view) with notes on how well its judges agree with human labels.
 
-    The summary names the judges that are not certified: those whose calibration is missing, is stale or has
-    another result. If there are no calibrations at all, no notes are added.
+    The summary names the judges that are not certified. A judge is certified only if it has a calibration
+    with the result ``certified``, and if this calibration is not stale. If there are no calibrations at all,
+    no notes are added.
 
     Args:
         view: Data that a report shows (the view).
@@ -73,10 +74,10 @@ def sentence(calibration: Calibration) -> Bilingual:
 
 
 def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, Bilingual]:
-    """Return, by address of a judged score, what the summary says about the certification of its judge.
+    """Return, for each score of a judge, what the summary says about the certification of the judge.
 
-    If a score has no calibration (such as a final score), the calibration of another score of the same judge
-    is used.
+    The keys are the addresses (TASK/SCORE) of the scores. If a score has no calibration, the calibration of
+    another score of the same judge is used.
     """
     judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
@@ -107,7 +108,7 @@ def _certificate_note(score: ScoreView, calibration: Calibration | None) -> Bili
 
 
 def _signatures(score: ScoreView) -> tuple[str, ...]:
-    """Return the different signatures that the score has over all runs."""
+    """Return the signatures (settings of the scorer) of a score in all runs, without duplicates."""
     return tuple(dict.fromkeys(s for cell in score.cells if cell for s in cell.signatures))
 
 

@@ -45,7 +45,8 @@ class ScoreCell:
     signatures: tuple[str, ...] = ()
     method: Literal["t", "scorer", "none"] = "none"
     comparability: ComparabilityKey = UNKNOWN
-    """Comparability key: the data behind the score (prompts, references, repeats, endpoint, versions)."""
+    """Comparability key: description of the data behind the score, such as prompts and references. Means with
+    different keys are not compared."""
     judged_by_rules: bool = False
     """Whether a rules judge (fixed rules, no model) gave the score."""
 
@@ -111,7 +112,7 @@ class ScoreCell:
 
     @property
     def has_no_prompts(self) -> bool:
-        """Whether the mean is one value for a group of answers whose prompts are unknown."""
+        """Whether the mean is a score of a group of answers, and the number of their prompts is unknown."""
         return self.n > 0 and self.prompts == 0
 
 

@@ -12,7 +12,7 @@ class FailureRow(NamedTuple):
     """The failures of one status at one checkpoint; scores with equal numbers of failures share a row."""
 
     addresses: tuple[str, ...]
-    """Scores (``TASK/SCORE``) of one task with these failures; all criteria of a judge fail together."""
+    """Scores (``TASK/SCORE``) of one task that share this row; for example, all criteria of a judge."""
     checkpoint: str
     """Label of the run."""
     status: str

@@ -69,7 +69,10 @@ def _absent_baseline(baseline: Run) -> str:
 
 
 class StoredAnswers:
-    """Answer source for runs in a store: it streams all texts, but reads all details only of shown answers.
+    """Answer source for runs in a store.
+
+    Texts and scores are streamed for all answers. Prompts, failures and the reasons of scores are read only
+    for the answers that a report shows.
 
     Args:
         store: Store with the runs.

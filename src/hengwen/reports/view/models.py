@@ -71,14 +71,15 @@ class ScoreView:
     kind: Kind
     section: Section
     headline: bool
-    """Whether the score is a main score: the first of its scorer, a final score, or one of the whole task."""
+    """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's level
+    after the rules of the task), or a score of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[ScoreCell | None, ...]
     """Table cell of each run, with mean, interval and counts; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
-    """Sentences about the signatures of the score, such as that fixed rules gave the score."""
+    """Sentences about the judge of the score, such as how well it agrees with human labels."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
     name the score."""
@@ -102,7 +103,11 @@ class ScoreView:
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """For the index of a run, its significant change for the worse, preferably from the previous run."""
+        """Significant changes for the worse, by the index of the run in which the score is worse.
+
+        If a run is significantly worse than the previous run and than the baseline, only the comparison with
+        the previous run is given.
+        """
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
@@ -112,14 +117,20 @@ class ScoreView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView:
-    """One task with its scores: first those of the whole task, then scorers, judges and human labels."""
+    """One task with its scores.
+
+    Scores of the whole task come first, then scores of scorers, scores of judges and human labels.
+    """
 
     name: str
     scores: tuple[ScoreView, ...]
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """Main scores: scores of the whole task, and the first and final score of each scorer or judge."""
+        """Main scores: scores of the whole task, the first score of each scorer or judge, and final scores.
+
+        A final score is the level of a judge after the rules of the task.
+        """
         return tuple(score for score in self.scores if score.headline)
 
     @property
@@ -148,7 +159,7 @@ class TaskView:
 
     @property
     def human_pairs(self) -> tuple[tuple[ScoreView, ...], ...]:
-        """For each score with human labels: all scores of that name, judges first."""
+        """For each human score: the score of the same name from a judge or scorer, then the human score."""
         humans = [score for score in self.scores if score.section == "human"]
         return tuple(
             (*(s for s in self.scores if s.section == "score" and s.base == human.base), human)
@@ -172,14 +183,14 @@ class View:
     warnings: tuple[str, ...]
     answers: tuple[AnswerGroup, ...]
     signatures: Mapping[str, tuple[str, ...]]
-    """For each signature, the addresses of the scores that have it."""
+    """For each signature (settings of a scorer or judge), the addresses of the scores that have it."""
     notes: Mapping[str, Bilingual]
     language: Language = "zh"
     """Language of the report."""
     baseline: str = ""
     """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
     pending_calls: int = 0
-    """Number of calls without a reply after the import of which this is the report."""
+    """Number of calls that have no reply yet, after the replies of a batch endpoint were imported; else 0."""
 
     @property
     def column_heads(self) -> tuple[str, ...]:

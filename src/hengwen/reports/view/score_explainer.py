@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ScoreExplainer:
-    """Build the scorers that a run names in its facts, and let them score single answers again."""
+    """Build scorers from the names and options that a run recorded, and score single answers again."""
 
     def __init__(self) -> None:
         self._scorers: dict[tuple[str, str], list[Any]] = {}

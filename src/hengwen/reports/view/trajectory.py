@@ -128,7 +128,11 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> B
 
 
 def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return how the signatures or the comparability keys differ; empty if they are equal."""
+    """Return how the scoring differs between checkpoints; empty if it does not differ.
+
+    The settings of the scorer (signatures) are compared first, then the data behind the score (comparability
+    keys).
+    """
     conflict = signature_conflict(checkpoints, cells)
     return conflict or comparability_conflict(
         checkpoints, [cell.comparability if cell else None for cell in cells]
@@ -136,7 +140,9 @@ def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | Non
 
 
 def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return the parts in which signatures differ, with their checkpoints; empty if they are equal.
+    """Return the settings of the scorer (parts of signatures) that differ between checkpoints.
+
+    The text is empty if all signatures are equal.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
@@ -157,7 +163,9 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return the signatures without their common parts; in full if a signature would become empty.
+    """Return the signatures without their common parts.
+
+    If a signature has only common parts, all signatures are returned in full.
 
     Examples:
         >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])

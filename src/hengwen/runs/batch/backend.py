@@ -39,8 +39,10 @@ class BatchedBackend:
 class BatchBackend:
     """Answer a call from the ledger or from a downloaded reply; add it to a file if there is no reply.
 
-    A downloaded reply is parsed and recorded like the reply to a single call. If it cannot be parsed, each
-    later pass of the same run raises the same error again, so that the repair call can go into the next file.
+    A downloaded reply is parsed and recorded like the reply to a single call. If a reply cannot be parsed,
+    an error is raised, and the judge makes a repair call (with the problem added to the prompt), which goes
+    into the next file. Later evaluations in the same run raise the same error, so that the judge makes the
+    same repair call and gets its reply.
 
     Args:
         context: State of the run.

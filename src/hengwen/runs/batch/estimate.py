@@ -52,7 +52,10 @@ class DryBatchQueue(BatchQueue):
         self._last: BatchCall | None = None
 
     def find(self, custom_id: str) -> BatchCall | None:
-        """Return a call that is in a file; for a call that this dry run counted, the last counted call."""
+        """Return a call that is in a file, or None.
+
+        A dry run keeps only the last call that it counted; this call is returned for every counted call.
+        """
         return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
 
     def add(self, backend: str, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:

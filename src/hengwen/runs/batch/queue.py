@@ -1,4 +1,4 @@
-"""Collect the calls of a pass in files of requests, which grow on disk and not in memory."""
+"""Collect calls in files of requests, which grow on disk and not in memory."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class BatchQueue:
         self._open: dict[tuple[str, str], _OpenFile] = {}
 
     def start_pass(self) -> None:
-        """Begin a pass: set the numbers of added calls and of files to 0."""
+        """Begin a new evaluation of the plan (a pass): set the numbers of added calls and of files to 0."""
         self.collected = self.missing = 0
         self._numbers["shard"] = 0
 
@@ -127,7 +127,7 @@ class BatchQueue:
         return self.store.find(custom_id)
 
     def was_read(self, custom_id: str) -> bool:
-        """Return whether this command has parsed the reply to a call; then the ledger has the reply."""
+        """Return whether this command has parsed the reply to a call and recorded it in the ledger."""
         return self._read.might_contain(custom_id)
 
     def mark_read(self, custom_id: str) -> None:

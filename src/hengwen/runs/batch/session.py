@@ -39,7 +39,7 @@ class BatchSession:
             an earlier run in batches downloaded.
         queue: Calls of the plan that wait for a batch endpoint.
         backends: The backends that have a batch endpoint, by name.
-        clients: The same backends by name; each creates the client of its batch endpoint.
+        clients: The same backends, by name; the client of each batch endpoint is created from its backend.
         tokens: Maximum number of tokens in open batches, by name of the backend.
         budget: Limit of the cost of calls.
         stopping: When this event is set, the session stops; batches go on at the provider.
@@ -204,7 +204,7 @@ class BatchSession:
         """Return the submissions of all backends that have a batch endpoint.
 
         Raises:
-            ConfigError: No backend has one, or a batch belongs to a backend that the plan no longer has.
+            ConfigError: No backend has a batch endpoint, or a batch belongs to a backend without one.
         """
         if not self._backends:
             raise ConfigError(

@@ -100,7 +100,7 @@ class Submission:
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
     async def recover(self) -> None:
-        """Record the files and batches that a crashed command sent, and delete the files that it did not."""
+        """Record the files and batches that a crashed command sent; delete the files that it did not send."""
         for file in self._files("collecting"):
             self._queue.remove(file)
         ready = {remote_name(file): file for file in self._files("ready")}

@@ -28,7 +28,8 @@ MAX_WORKERS = 16
 """Default number of workers on a cluster with at least this many CPUs. The number is limited, because each
 worker has several connections to the database."""
 LOST_WORKERS = 3
-"""For each worker of a run, at most this many replacements are started; after that, the run fails."""
+"""Maximum number of replacements for dead workers, as a multiple of the number of workers. If more workers
+die, the others continue; the run fails when none is left."""
 WAIT_SECONDS = 0.5
 """Seconds between two updates of the progress."""
 
@@ -38,9 +39,9 @@ def run_on_ray(
 ) -> RunResult:
     """Evaluate all checkpoints of a plan by workers of a Ray cluster; results that the store has are reused.
 
-    The workers share the run as processes with the option ``share`` do. The concurrency, and the plan's
-    limits of calls and tokens per minute, hold for all workers together. If a worker dies, a new one replaces
-    it.
+    Each worker claims samples in the database, so that no other worker evaluates them. The concurrency, and
+    the plan's limits of calls and tokens per minute, hold for all workers together. If a worker dies, a new
+    one replaces it.
 
     Args:
         plan: A trusted plan with all overrides applied. Its files have the same paths on all machines.

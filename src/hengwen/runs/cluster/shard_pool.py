@@ -29,7 +29,7 @@ class RayPool:
 
     Args:
         ray: The module ray, connected to a cluster.
-        workers: Maximum number of tasks at a time; default: two per CPU of the cluster, one of which runs.
+        workers: Maximum number of tasks that run or wait for a CPU; default: two per CPU of the cluster.
     """
 
     def __init__(self, ray: Any, workers: int | None = None) -> None:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK = ".lock"
-"""Name of the lock file. It is never removed, because two commands could then lock two different files."""
+"""Name of the lock file. The file is never removed: a command could lock a new file of this name while
+another command still holds the lock of the removed file."""
 
 
 @contextmanager

@@ -193,7 +193,11 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
-    """Return an input's record with its present time of change; raise an error if its content has changed."""
+    """Return the record of an input with its current modification time.
+
+    Raises:
+        ConfigError: The content of the input has changed.
+    """
     if (present := present_state(file, settings)) is None:
         raise ConfigError(
             f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
@@ -202,7 +206,9 @@ def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> Input
 
 
 def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None:
-    """Return an input's record with its present time of change; None if its content has changed.
+    """Return the record of an input with the file's current modification time.
+
+    The result is None if the content of the file has changed.
 
     Args:
         file: Earlier record of the input.

@@ -67,8 +67,8 @@ def score_folder(
 
     Args:
         inputs: Paths and patterns of ``.jsonl``, ``.ndjson`` and ``.parquet`` files.
-        folder: The output folder. It is created, or it has a manifest of the same inputs and settings. All
-            machines of the pool must see it under the same path.
+        folder: The output folder. It is created if it does not exist. An existing folder is empty, or has
+            scores of the same inputs and settings. All machines of the pool must see it under the same path.
         pool: Context manager that starts the workers; it is entered after the inputs are checked.
         scorer: Name of the scorer.
         options: Options of the scorer.

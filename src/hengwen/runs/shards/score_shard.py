@@ -30,7 +30,7 @@ class ShardTask:
     folder: Path
     """Folder of the scores."""
     key: str
-    """``manifest_key`` of the folder, so that a machine that sees another folder is noticed."""
+    """``manifest_key`` of the folder; a worker that sees a folder with another key reports an error."""
     settings: ScorerSettings
     isolated: bool = False
     """Whether the rows are scored in a separate process, because a worker died while it scored the shard."""
