@@ -100,7 +100,7 @@ class PlanSharing:
             await self._claims.run(self._session.unlock, CHANGING, self._plan)
 
     async def is_running(self, run: Run) -> bool:
-        """Return whether another process works on a run, or did so in a command that has not ended."""
+        """Return whether another process works on a run, or has worked on it in a command that still runs."""
         return await self._claims.run(self._session.is_shared, WORKING, run.id)
 
     def busy_error(self, run: Run) -> StoreBusyError:

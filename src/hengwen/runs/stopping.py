@@ -53,9 +53,10 @@ class Interrupts:
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
-        """Set ``stopping`` on the first request; end the run at once on the second, even within a scorer.
+        """Set ``stopping`` on the first request, and end the run on the second request.
 
-        Signal handlers of asyncio are not used: they would run only when a scorer gives control back.
+        A second signal ends the run even while a scorer is running. Signal handlers of asyncio would run only
+        after the scorer has returned, so they are not used.
 
         Raises:
             KeyboardInterrupt: A signal came after ``stopping`` was set.

@@ -1,4 +1,7 @@
-"""Compute one number for a whole task from a judge's scores; a Failure if an answer has no score."""
+"""Compute one number for a whole task from a judge's scores of its answers.
+
+If an expected answer has no score, the task gets a ``Failure`` instead of a number.
+"""
 
 from __future__ import annotations
 

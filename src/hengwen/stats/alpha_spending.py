@@ -1,4 +1,4 @@
-"""Divide one probability of a false alarm among all looks (tests of later runs) at one baseline."""
+"""Compute the significance level of each look: each test of a later run against the same baseline."""
 
 from __future__ import annotations
 

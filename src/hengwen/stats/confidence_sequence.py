@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 MIN_ASYMPTOTIC = 100
 """Number of scores from which ``AsymptoticSequence`` returns an interval. Intervals after fewer scores miss
-the mean too often: if 90 % of the scores are equal, intervals from 30 scores on miss the mean in 17 of 100
-streams."""
+the mean too often. For example, if 90 % of the scores are equal and the first interval is read after 30
+scores, the intervals miss the mean in 17 of 100 streams."""
 NARROWEST_AT = 300
 """The intervals are tuned to be as narrow as possible after this number of scores."""
 

@@ -17,8 +17,8 @@ MAX_UNITS = 10_000_000
 def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
     """Return whether an interval of a difference lies within plus and minus a margin.
 
-    If the interval has a confidence level of 90 %, a true difference as large as the margin or larger is
-    accepted as within the margin in at most 5 % of cases (two one-sided tests, Schuirmann 1987).
+    If the true difference is at least as large as the margin, a 90 % interval lies within the margin in at
+    most 5 % of cases (two one-sided tests, Schuirmann 1987).
 
     Args:
         interval: Lower and upper bound; None if there is no interval.

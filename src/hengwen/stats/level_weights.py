@@ -18,7 +18,7 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, .
     Levels that no unit has are left out of the target.
 
     Args:
-        units: Level of each unit, such as the human level of each anchor.
+        units: Level of each unit, such as the level that people gave each labelled answer.
         target: Level of each member of the target, such as the judge's level of each answer.
 
     Returns:

@@ -144,8 +144,9 @@ def jackknife(
     Args:
         sums: Sum of the values of each cluster, at least two clusters.
         sizes: Number of prompts of each cluster, or the sum of their weights.
-        copies: How many times each cluster counts, > 0, possibly a fraction; the result is then that of a
-            larger or smaller sample of the same kind. None if each cluster counts once.
+        copies: How many times each cluster counts, > 0, possibly a fraction; None if each cluster counts
+            once. For example, 4 for every cluster gives the result of a sample with four copies of each
+            cluster.
 
     Examples:
         >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3))

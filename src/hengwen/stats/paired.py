@@ -237,7 +237,8 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
 def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
     """Return, for each test, whether it has enough clusters to be significant after Holm's correction.
 
-    With fewer tests, each test needs fewer clusters. So leaving out one test may make another test possible.
+    The test with the fewest clusters is left out until all remaining tests have enough clusters. If there are
+    fewer tests, Holm's correction is smaller, so each test needs fewer clusters.
 
     Args:
         counts: Number of clusters of each test.

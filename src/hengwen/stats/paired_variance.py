@@ -37,8 +37,8 @@ class PairedVariance:
     """How much the true difference varies between the prompts of a cluster (a variance). If ``repeat`` is
     None, this variance includes the variance of the repeats."""
     repeat: float | None
-    """Variance of the repeats of a prompt at one checkpoint; None if it is unknown: then runs can only be
-    planned with the present number of repeats, ``repeats``."""
+    """Variance of the repeats of a prompt at one checkpoint; None if it is unknown. If it is unknown, the
+    variance of a planned run can be computed only for the number of repeats in the data."""
     repeats: float
     """Number of repeats per prompt in the data: the harmonic mean over prompts."""
     cluster_size: float = 1.0
@@ -178,10 +178,10 @@ def variance_from_one_checkpoint(
         values: Value of each prompt, shape (n,), in at least two clusters.
         clusters: Cluster of each prompt.
         repeats: Number of repeats behind each value.
-        repeat_variance: Variance of the repeats of a prompt; None if it is unknown: then ``correlation`` is
-            that of the measured values, not of the true values.
-        correlation: Assumed correlation, over prompts, of the values at the two checkpoints, in [0, 1); 0
-            gives the largest variance.
+        repeat_variance: Variance of the repeats of a prompt; None if it is unknown.
+        correlation: Assumed correlation, over prompts, of the true values at the two checkpoints, in [0, 1);
+            0 gives the largest variance. If ``repeat_variance`` is None, the correlation of the measured
+            values is needed instead.
 
     Raises:
         ValueError: The arguments differ in length, there are fewer than two clusters, or the correlation is
@@ -207,7 +207,11 @@ def _split(
     copies: int,
     factor: float = 1.0,
 ) -> PairedVariance:
-    """Split a variance that contains ``copies`` times the variance of repeats (2 for differences)."""
+    """Split the variance of values into clusters, prompts and repeats.
+
+    The variance of a value contains the variance of repeats ``copies`` times: twice for a difference between
+    two checkpoints, once for a value of one checkpoint.
+    """
     counts = np.asarray(repeats, np.float64)
     components = variance_components(array, clusters)
     _, sizes = cluster_sums(array, clusters)

@@ -56,7 +56,7 @@ class BatchFile:
     runs: str = ""
     """Ids of the runs whose calls are in the file, separated by commas."""
     shard: int
-    """Number of the file, counted from 1, among the files of one round."""
+    """Number of the file, counted from 1, among the files that are sent at the same time (a round)."""
     state: BatchState = "collecting"
     requests: int = 0
     bytes: int = 0
@@ -88,7 +88,8 @@ class BatchCall:
     logprobs: int | None = None
     """Number of alternatives to each token that were requested with log-probabilities."""
     message: str = ""
-    """Why the call failed in this file or, while it is open, in the last earlier file."""
+    """Reason why the call failed in this file. While the call is open, this is the reason why it failed in an
+    earlier file; empty if it was in no earlier file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +143,7 @@ class BatchStore:
             upsert(cursor, connection.dialect, tables.batch, [asdict(file)])
 
     def add(self, calls: Sequence[BatchCall]) -> None:
-        """Write calls and their attempts in one transaction; a call replaces an earlier one with its id."""
+        """Write calls and their attempts in one transaction; earlier calls with the same ids are replaced."""
         attempts = [codec.attempt_columns(call.attempt, self._prefixes) for call in calls]
         prompts = [{"hash": key, "text": text} for key, text in self._prefixes.drain().items()]
         requests = [self._request_columns(call) for call in calls]
@@ -283,15 +284,16 @@ class BatchStore:
             connection.execute(delete(attempt).where(chosen))
 
     def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
-        """Delete a file that is given up; calls that have a reply, were refused or failed in it are kept.
+        """Delete a file that is given up.
 
-        Calls without a reply are put back into their state before this file: a call that was in an earlier
-        file may be sent again, and any other call is deleted.
+        Calls that have a reply, were refused or failed are kept. Calls without a reply are put back into
+        their state before this file: a call that was in an earlier file may be sent again, and any other call
+        is deleted.
 
         Args:
             file: The file.
-            was_cancelled: Whether the user cancelled the batch of the file. Then all calls of the file that
-                have no reply but may be sent again are deleted, so that the cancelled try does not count.
+            was_cancelled: Whether the user cancelled the batch of the file. If it was cancelled, all calls of
+                the file in the states ``open`` and ``again`` are deleted, so that their tries do not count.
         """
         request, batch = tables.batch_request, tables.batch
         in_file = request.c.batch_id == file.id

@@ -106,7 +106,7 @@ class Store:
         """Return the database, in which processes take locks.
 
         Raises:
-            StoreError: The store can be read only.
+            StoreError: The store is read-only.
         """
         self._writer.check_writable()
         return self._engine
@@ -120,7 +120,11 @@ class Store:
         return BatchStore(self._engine, self._writer, plan)
 
     def runs(self, plan: str | None = None) -> list[Run]:
-        """Return all runs of checkpoints, or those of one plan, newest first."""
+        """Return the runs of a plan, newest first, without runs that judge stored answers again.
+
+        Args:
+            plan: Name of the plan; default: all plans.
+        """
         return self._rejudging("", plan)
 
     def rejudgings(self, run: Run) -> list[Run]:
@@ -128,7 +132,10 @@ class Store:
         return self._rejudging(run.id)
 
     def _rejudging(self, run_id: str, plan: str | None = None) -> list[Run]:
-        """Return the runs that judge the answers of a run again; for an empty id, the runs of checkpoints."""
+        """Return the runs that judge the answers of a run again.
+
+        For an empty id, return the runs that do not judge stored answers again.
+        """
         query = select(tables.run).order_by(tables.run.c.started.desc(), tables.run.c.position.desc())
         query = query.where(tables.run.c.rejudges == run_id)
         if plan is not None:

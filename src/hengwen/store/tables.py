@@ -21,7 +21,8 @@ HEAD = "0011"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
-"""SQL condition of the evaluations that have a failure; they are few, and only they are in an index."""
+"""SQL condition of the evaluations that have a failure. The index ``evaluation_failed`` has only these
+evaluations, which are few."""
 
 metadata = MetaData()
 
@@ -136,8 +137,9 @@ evaluation = Table(
 for a failure. ``statuses`` is empty if there is no failure, else a JSON list. ``notes`` has the reasons,
 details and messages (see ``codecs.evaluations``); texts that repeat are in the table ``note`` under
 ``notes_id``. ``series_id`` is a hash of the task and the alphabetically first name of the scores.
-``sample_id`` '' and ``repeat`` 0 mean None, because a unique index treats two NULLs as different;
-``cluster`` '' is the sample's own id."""
+
+For a group of answers, ``sample_id`` is empty and ``repeat`` is 0. They are not NULL, because a unique index
+treats two NULLs as different. If ``cluster`` is empty, the cluster is the id of the sample."""
 
 note = Table(
     "note",
@@ -153,8 +155,8 @@ completed_unit = Table(
     Column("unit", String, primary_key=True),
     Column("run_id", String, nullable=False),
 )
-"""Table of what is completed in runs on which several processes work at this time; ``unit`` is the hash of a
-run and a sample. Rows are removed when no process works on the run any more."""
+"""Table of completed samples of the runs that several processes are working on; ``unit`` is the hash of a run
+and a sample. Rows are removed when no process works on the run any more."""
 
 baseline = Table(
     "baseline",

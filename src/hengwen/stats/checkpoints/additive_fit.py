@@ -19,7 +19,8 @@ def fill_missing(table: Floats) -> Floats:
     """Return a table in which each missing value is replaced by its least-squares fit: row + column.
 
     Args:
-        table: Values, shape (rows, columns); NaN if missing. Every row and every column needs a value.
+        table: Values, shape (rows, columns); NaN if missing. Every row and every column needs
+            at least one value.
 
     Examples:
         >>> fill_missing(np.array([[0.0, 0.5], [1.0, np.nan]])).round(6).tolist()

@@ -16,8 +16,8 @@ class ShrunkenChanges:
     """Estimates of the true changes of prompts."""
 
     changes: tuple[float, ...]
-    """For each prompt, its estimated true change: the mean change of all prompts, plus the share tau^2 /
-    (tau^2 + noise) of the distance between the measured change and this mean."""
+    """Estimated true change of each prompt:
+    mean change of all prompts + tau^2 / (tau^2 + noise) * (measured change - mean change of all prompts)."""
     true_variance: float
     """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
@@ -26,8 +26,9 @@ def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
     """Return empirical-Bayes estimates of the true changes of prompts.
 
     A prompt with few repeats changes much by chance alone. The change of a prompt is drawn towards the mean
-    change of all prompts, the more so the noisier the change is. If tau^2, the variance of the true changes,
-    is estimated as 0, the changes vary no more than the repeats of one prompt, and all estimates are equal.
+    change of all prompts, the more so the noisier the change is. If the noise alone explains how much the
+    changes vary, tau^2 (the variance of the true changes) is estimated as 0. All estimates are then equal to
+    the mean change.
 
     Args:
         changes: Later minus earlier value of each prompt, shape (n,), n >= 1.

@@ -77,8 +77,8 @@ def slope_test(values: ArrayLike) -> SlopeTest | None:
         values: One value per checkpoint in training order, shape (K,).
 
     Returns:
-        The test; None if there are fewer than 4 checkpoints, or if all values lie on a line: then there is no
-        movement of single checkpoints to compare the line with.
+        The test; None if there are fewer than 4 checkpoints, or if all values lie on a line. On a line, the
+        residuals are 0, so a t test cannot be computed.
 
     Notes:
         ``scipy.stats.linregress`` computes the line. The test uses positions (0, 1, 2, ...) instead of
@@ -128,7 +128,8 @@ class NewestTest:
     """Two-sided p-value of Student's t test with ``predecessors - 1`` degrees of freedom."""
     error: float
     """Standard error of the difference: sd * sqrt(1 + 1 / predecessors), where sd is the standard deviation
-    of the predecessors, or the square root of ``min_variance`` if that is larger."""
+    of the predecessors. If the argument ``min_variance`` of ``newest_test`` is greater than sd^2, sd is the
+    square root of ``min_variance``."""
     predecessors: int
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
@@ -147,8 +148,8 @@ def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest |
     Args:
         values: One value per checkpoint in training order, shape (K,); the last one is the newest.
         min_variance: Lower limit of the variance that the test uses, such as the squared standard error of a
-            checkpoint's mean. Without a limit, predecessors that are nearly equal by chance, as happens near
-            the end of a scale, would make any other value an alarm.
+            checkpoint's mean. Near the end of a scale, the predecessors are often nearly equal by chance.
+            Without a lower limit, any other newest value would then be significant.
 
     Returns:
         The test; None if there are fewer than 4 checkpoints, or if the predecessors are equal and

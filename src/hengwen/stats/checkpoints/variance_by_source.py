@@ -23,8 +23,8 @@ class VarianceBySource:
     """Variance of the interaction of prompt and checkpoint: how far the changes of prompts differ. If no
     prompt has several repeats, ``interaction`` includes the variance of the repeats."""
     repeat: float | None
-    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
-    several repeats."""
+    """Variance of the repeats of one prompt at one checkpoint; None if no prompt has several repeats. This
+    variance includes ``judge``, the part that comes from the judge."""
     judge: float | None = None
     """The part of ``repeat`` that comes from the judge: the variance of a single judgment, divided by the
     number of judgments whose mean is the score. None if no answer was judged several times, or if the values

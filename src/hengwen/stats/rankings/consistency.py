@@ -1,8 +1,9 @@
-"""Weigh judges by the consistency optimisation of PiCO: the weight of a model as a judge follows its score.
+"""Weigh judges by the method of PiCO, a peer review in which models judge the answers of other models.
 
-The optimisation is that of the program which the authors of PiCO published: a linear layer and a logistic
-function turn fixed noise into weights, and gradient descent increases the correlation of weights and
-scores. Its result depends on the noise, so the optimisation is repeated with other noise.
+PiCO looks for weights of the judges that correlate with the scores of the same models. The search follows the
+program that the authors of PiCO published. A linear layer and a logistic function turn random noise into
+weights, and gradient steps on the layer increase the correlation. The result depends on the noise, so the
+search is repeated with other noise.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ LEARNING_RATE = 0.1
 DECAY_EVERY = 10
 """Number of epochs after which the learning rate is divided by 10."""
 RANK_SCALE = 200.0
-"""K: a win is worth 1 + (rank of the winner - rank of the loser) / K; rank 0 has the highest weight."""
+"""Constant K in the points of a win: 1 + (rank of the winner - rank of the loser) / K. The models are ranked
+by their weights; the model with the highest weight has rank 0."""
 RESTARTS = 16
-"""Number of searches, each from other random noise; the first search is the result."""
+"""Number of searches, each from other random noise. The weights of the first search are used; the other
+searches show how much the ranking depends on the noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,7 @@ class ConsistencySearch:
 def consistency_searches(
     counts: JudgedCounts, seed: int, restarts: int = RESTARTS
 ) -> list[ConsistencySearch]:
-    """Return the results of several searches for the weights, each from other noise; the first one counts.
+    """Return the results of several searches for the weights of judges, each from other random noise.
 
     Args:
         counts: Wins and ties by judge.
@@ -109,7 +112,7 @@ def _search(counts: JudgedCounts, rng: np.random.Generator) -> ConsistencySearch
 def _battle_values(
     counts: JudgedCounts, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points that each count gives to its two models, before the weight of the judge."""
+    """Return the points of the first and the second model of each count, without the judge's weight."""
     ranks = np.empty(counts.items)
     ranks[np.argsort(-weights, kind="stable")] = np.arange(counts.items)
     bonus = (ranks[counts.first] - ranks[counts.second]) / RANK_SCALE
@@ -139,7 +142,10 @@ def _score_gradient(
     slopes: NDArray[np.float64],
     values: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return the gradient by weights of a function of the scores; ``slopes`` is its gradient by scores."""
+    """Return the gradient, by the weights, of a function of the scores.
+
+    ``slopes`` is the gradient of this function by the scores.
+    """
     slopes = slopes / _battles(counts)
     points = slopes[counts.first] * values[0] + slopes[counts.second] * values[1]
     return np.asarray(group_sums(counts.judge, points, counts.items))

@@ -91,8 +91,9 @@ def fit_davidson(
 ) -> NDArray[np.float64]:
     """Return the strengths of the items in K sets of counts, and the log of the tie parameter, (K, m + 1).
 
-    Two items have the strengths s and t, and the log tie parameter is u. The chance that the first item wins
-    is proportional to exp((s - t) / 2), that the second item wins to exp((t - s) / 2), a tie to exp(u).
+    Let s and t be the strengths of two items, and u the log of the tie parameter. The chance that the first
+    item wins is proportional to exp((s - t) / 2), the chance that the second item wins is proportional to
+    exp((t - s) / 2), and the chance of a tie is proportional to exp(u).
 
     Args:
         pairs: The compared pairs.

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def compared_groups(first: NDArray[np.intp], second: NDArray[np.intp], items: int) -> NDArray[np.intp]:
-    """Return the number of each item's group, from 0 in the order of the items; no battle links two groups.
+    """Return the group of each item; two items are in one group if a chain of battles links them.
+
+    The groups are numbered from 0, in the order of their first items.
 
     Args:
         first: First item of each pair, shape (P,).

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDesign:
-    """Battles as rows, sorted by cell: one pair of models and one judge. Equal battles can share a row."""
+    """Battles as rows, which are sorted by cell; equal battles can share a row.
+
+    A cell has all battles of one pair of models that one judge has judged.
+    """
 
     first: NDArray[np.intp]
     """First model of each cell, shape (C,)."""

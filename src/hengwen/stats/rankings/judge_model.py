@@ -25,9 +25,11 @@ DISCRIMINATION_PRECISION = 1.0
 COEFFICIENT_PRECISION = 0.25
 """Precision of the normal prior of a coefficient around 0."""
 MAX_CELLS = 4_000_000
-"""Maximum number of rows times sets of counts that are computed at once; several arrays have this size."""
+"""Maximum size of arrays with one number for each row and each set of counts. Sets are fitted in chunks of at
+most this size, but at least one set at a time."""
 FINE = 1e-6
-"""Tolerance of the fit to all data; each further step would be about 100 times shorter."""
+"""Tolerance of the fit to all data. Near the maximum, each step is about 100 times shorter than the last, so
+the remaining error is much smaller than the tolerance."""
 COARSE = 1e-4
 """Tolerance of the fit to a resample; strengths differ much more than this between resamples."""
 
@@ -75,7 +77,11 @@ class JudgeLikelihood:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the expected information, with terms that keep the parameters' means."""
+        """Return the gradient and the expected information.
+
+        The terms of the priors are included, and terms that keep the mean of the discriminations at 1 and the
+        mean strength of each group at 0.
+        """
         from scipy.special import expit
 
         prediction = self._predict(parameters)
@@ -260,9 +266,10 @@ def step_without_judge(
     judge: int,
     ridge: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return the strengths without the battles of a judge after one Newton step, shape (m,).
+    """Estimate the strengths that a fit without the battles of one judge would give, shape (m,).
 
-    Only the rows of the judge to leave out are read: their part of gradient and information is subtracted.
+    The estimate is one Newton step from the parameters that fit all battles. Only the battles of the left-out
+    judge are read: their part of gradient and information is subtracted.
 
     Args:
         design: The battles, arranged in rows.

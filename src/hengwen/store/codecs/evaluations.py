@@ -4,8 +4,9 @@ An evaluation has all scores and failures that one scorer or judge gave one answ
 What all evaluations of a scorer or judge have in common (task, kind, signature, names and scales of the
 scores) is stored once, in the table ``evaluator``.
 
-``notes`` of an evaluation is a JSON list in the order of the scores: ``[reason, details]`` of a score,
-``[message, raw reply]`` of a failure, and 0 where there is neither; zeros at the end are left out.
+``notes`` of an evaluation is a JSON list with one entry for each score, in the order of the scores. The entry
+is ``[reason, details]`` for a score, or ``[message, raw reply]`` for a failure. The entry is 0 if both of its
+parts are empty; zeros at the end of the list are left out.
 """
 
 from __future__ import annotations
@@ -204,8 +205,8 @@ def outcomes_from(evaluator: Evaluator, statuses: str, numbers: str, notes: str)
 
     Args:
         evaluator: The scorer or judge.
-        statuses: The stored column of this name.
-        numbers: The stored column of this name.
+        statuses: JSON text of the column ``statuses``; empty if there is no failure.
+        numbers: JSON text of the column ``numbers``.
         notes: The stored notes, which may come from the table ``note``.
     """
     count = len(evaluator.names)

@@ -57,7 +57,10 @@ class PrefixStore:
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Return a reference to a prefix and the rest; the text itself if no recent text begins alike."""
+        """Encode a text as a reference to a prefix of a recent text, with the characters that follow it.
+
+        A text is returned unchanged if it is short, or if no recent text has the same long beginning.
+        """
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]

@@ -62,7 +62,10 @@ class AdvisoryLock:
         return self._connection is not None
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if this user may not see the process on the server."""
+        """Return the process that holds the lock; None if no process holds it, or if it is unknown.
+
+        The process is unknown if this user may not see it on the server.
+        """
         return plan_owner(self._engine, self._key)
 
     def release(self) -> None:
@@ -79,7 +82,9 @@ class AdvisoryLock:
 
 
 def plan_owner(engine: Engine, key: dict[str, int]) -> LockOwner | None:
-    """Return a process that holds the lock of a plan; None if this user may not see it on the server.
+    """Return a process that holds the lock of a plan; None if no process holds it, or if it is unknown.
+
+    The process is unknown if this user may not see it on the server.
 
     Args:
         engine: A PostgreSQL database.

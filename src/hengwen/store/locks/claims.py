@@ -61,7 +61,7 @@ WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' AND pid <> pg_bac
 def lock_key(name: str) -> int:
     """Return the key of a lock: the first 64 bits of a hash as a signed integer.
 
-    If two names have the same key, they only delay each other.
+    Two names with the same key share a lock, which may make a process wait but changes no result.
 
     Args:
         name: At least 16 hex digits.
@@ -80,8 +80,8 @@ class AdvisoryClaims:
         store: A store on a PostgreSQL server.
 
     Raises:
-        ConfigError: The store is on no PostgreSQL server.
-        StoreError: The store can be read only; or a connection pooler moves the statements of a connection to
+        ConfigError: The store is not on a PostgreSQL server.
+        StoreError: The store is read-only, or a connection pooler moves the statements of a connection to
             different sessions of the server.
     """
 
@@ -162,7 +162,7 @@ class AdvisoryClaims:
         return bool(self._scalar(_LOCK_PLAN, plan_key(plan)))
 
     def owner(self, plan: str) -> LockOwner | None:
-        """Return a process that runs a plan; None if no process runs it, or which one is unknown.
+        """Return a process that runs a plan; None if no process runs it, or if the process is unknown.
 
         Args:
             plan: Name of the plan.

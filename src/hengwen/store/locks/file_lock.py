@@ -55,7 +55,7 @@ class PlanFileLock:
             return None
 
     def release(self) -> None:
-        """Release the lock, and remove the lock file while no other process can hold the lock."""
+        """Remove the lock file if possible, and release the lock."""
         with suppress(OSError):
             self._path.unlink()
         self._lock.release()

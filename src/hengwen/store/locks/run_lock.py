@@ -59,7 +59,7 @@ class RunLock(Protocol):
         ...
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if no process holds it, or which one is unknown."""
+        """Return the process that holds the lock; None if no process holds it, or if it is unknown."""
         ...
 
     def release(self) -> None:
@@ -75,7 +75,7 @@ def run_lock(store: Store, plan: str) -> RunLock | None:
         plan: Name of the plan.
 
     Raises:
-        StoreError: The store can be read only.
+        StoreError: The store is read-only.
     """
     engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
