@@ -65,7 +65,7 @@ def test_the_table_names_models_judges_notes_and_people(hengwen, battle_file, hu
 
 def test_the_table_is_also_in_chinese(hengwen, battle_file, human_file) -> None:
     out = hengwen("peer-review", battle_file, "--human", human_file, "--lang", "zh").out
-    for text in ("名次区间", "顺序一致", "评委质量不同", "与人工排名比较（5 个模型）"):
+    for text in ("名次区间", "顺序一致", "评审质量不同", "与人工排名比较（5 个模型）"):
         assert text in out
 
 

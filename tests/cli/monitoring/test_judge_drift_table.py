@@ -82,9 +82,9 @@ def test_a_judge_that_drifted_in_english() -> None:
         "a: answers judged again at 2026-01-02 11:30:00 UTC; b: run began at 2026-01-02 10:00:00 UTC\n"
         "t/j.level: judge drifted\n"
         "  judge: 0.700 → 0.650 on the same answers of a, change -0.050 [-0.070, -0.030], p = .0010, "
-        "60 prompts, smallest visible change 0.029\n"
+        "60 prompts, smallest detectable change 0.029\n"
         "  model: 0.650 → 0.650, both by the present judge, change 0.000 [-0.020, 0.020], p = .40, "
-        "60 prompts, smallest visible change 0.029\n"
+        "60 prompts, smallest detectable change 0.029\n"
     )
 
 
@@ -94,9 +94,9 @@ def test_a_judge_that_drifted_in_chinese() -> None:
         "a 的回答重新评审于 2026-01-02 11:30:00 UTC，b 的运行开始于 2026-01-02 10:00:00 UTC\n"
         "t/j.level: 评审变了\n"
         "  评审：a 的同样回答，0.700 → 0.650，变化 -0.050 [-0.070, -0.030]，p = .0010，60 题，"
-        "可看出的最小变化 0.029\n"
+        "可检出的最小变化 0.029\n"
         "  模型：0.650 → 0.650（新旧回答都由现在的评审打分），变化 0.000 [-0.020, 0.020]，p = .40，60 题，"
-        "可看出的最小变化 0.029\n"
+        "可检出的最小变化 0.029\n"
     )
 
 
@@ -139,7 +139,7 @@ def test_equal_p_values_are_not_said_to_show_no_change() -> None:
         (
             {"clusters": 1},
             "只有一组互相独立的题目，不知能看出多大的变化",
-            "only one independent group, so the smallest visible change is not known",
+            "only one independent group, so the smallest detectable change is not known",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_headline_scores_are_corrected_by_holm_and_breakdowns_apart_from_them() 
     assert {score.outcome for score in scores[2:]} == {"better"}
 
 
-def test_the_smallest_visible_difference_is_at_the_level_of_the_family() -> None:
+def test_the_smallest_detectable_difference_is_at_the_level_of_the_family() -> None:
     rng = np.random.default_rng(1)
     before, after = rng.random(30), rng.random(30)
     (alone,) = compare(pair(before, after))
@@ -85,7 +85,7 @@ def test_constant_scores_differ_in_nothing_and_have_an_interval() -> None:
     assert score.mcnemar_p == 1.0
 
 
-def test_a_shift_of_every_prompt_has_no_smallest_visible_difference() -> None:
+def test_a_shift_of_every_prompt_has_no_smallest_detectable_difference() -> None:
     (score,) = compare(pair([0.1 * i for i in range(8)], [0.1 * i + 0.1 for i in range(8)]))
     assert (score.outcome, score.detectable) == ("better", None)
 

@@ -61,7 +61,7 @@ def test_two_checkpoints_give_the_variance_of_their_differences(
     assert score.present.smallest_difference == pytest.approx(comparison.detectable, rel=0.01)
 
 
-def test_default_differences_are_the_smallest_visible_one_half_and_a_quarter(
+def test_default_differences_are_the_smallest_detectable_one_half_and_a_quarter(
     study: Study, plan_of_two: Callable[[], Path]
 ) -> None:
     score = only(plan_power(study.store, plan_of_two(), trust=True))

@@ -69,7 +69,7 @@ def test_lone_surrogates_do_not_stop_the_file(make):
     assert json.loads(text.encode("utf-8"))["plan"] == "songs\ufffd"
 
 
-def test_every_paired_test_is_in_the_json_with_its_p_interval_and_smallest_visible_difference(table_of):
+def test_every_paired_test_is_in_the_json_with_its_p_interval_and_smallest_detectable_difference(table_of):
     before = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3]
     values = {"a": before, "b": [value + 0.3 + i / 100 for i, value in enumerate(before)]}
     data = replace(table_of(values), baseline="r0")

@@ -23,13 +23,13 @@ def finding(data: ReportData):
     return only
 
 
-def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_visible_difference(table_of) -> None:
+def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_detectable_difference(table_of) -> None:
     values = {"a": [0.9, 0.8] * 6, "b": [0.4, 0.5] * 6}
     result = finding(table_of(values, scale=UNIT))
     assert result.weight == "alarm"
     assert result.en == (
         "b 0.450 [0.340, 0.574] is worse than a 0.850 [0.662, 0.938]: difference -0.400 "
-        "on 12 common prompts, p = .0005; smallest visible difference 0.093; "
+        "on 12 common prompts, p = .0005; smallest detectable difference 0.093; "
         "read the lowest answers of b below"
     )
     assert "b 0.450 [0.340, 0.574] 比 a 0.850 [0.662, 0.938] 差" in result.zh
@@ -65,7 +65,7 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert result.weight == "note"
     assert result.en.startswith(
-        "no significant difference (smallest p = 1.00); smallest visible difference at most 0.407"
+        "no significant difference (smallest p = 1.00); smallest detectable difference at most 0.407"
     )
     assert result.en.endswith("to see half of it (0.203), use about 80 prompts")
 
@@ -224,13 +224,13 @@ def test_the_answers_below_are_named_only_for_the_score_that_ranks_them(table_of
     ]
 
 
-def test_equal_differences_leave_the_smallest_visible_difference_unknown(table_of) -> None:
+def test_equal_differences_leave_the_smallest_detectable_difference_unknown(table_of) -> None:
     values = [0.1, 0.3, 0.5, 0.7, 0.9, 0.2, 0.4, 0.6, 0.8, 0.0]
     same = finding(table_of({"a": values, "b": values}, scale=UNIT))
     assert same.en.startswith("no significant difference (smallest p = 1.00); the differences are equal")
     assert same.en.endswith("check that the checkpoints do not share their answers")
     shifted = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
-    assert "smallest visible difference –" in shifted.en
+    assert "smallest detectable difference –" in shifted.en
     assert "0.000" not in shifted.en
 
 

@@ -146,9 +146,9 @@ def _lines(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]
             f"{_clusters(score, 'en')}",
         ),
         Bilingual(
-            f"{_visible(score, fine).zh}；胜 {effects.wins}，负 {effects.losses}，平 {effects.ties}；"
+            f"{_detectable(score, fine).zh}；胜 {effects.wins}，负 {effects.losses}，平 {effects.ties}；"
             f"Cliff's delta {signed(effects.cliffs_delta, 2)}，P(B>A) {number(effects.p_greater, 2)}",
-            f"{_visible(score, fine).en}; {plural(effects.wins, 'win')}, "
+            f"{_detectable(score, fine).en}; {plural(effects.wins, 'win')}, "
             f"{plural(effects.losses, 'loss', 'losses')}, {plural(effects.ties, 'tie')}; "
             f"Cliff's delta {signed(effects.cliffs_delta, 2)}, P(B>A) {number(effects.p_greater, 2)}",
         ),
@@ -167,11 +167,11 @@ def _lines(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]
     return lines
 
 
-def _visible(score: ScoreComparison, decimals: int) -> Bilingual:
+def _detectable(score: ScoreComparison, decimals: int) -> Bilingual:
     if score.detectable is None:
         return Bilingual("各题差别全部相同", "all prompts have the same difference")
     value = number(score.detectable, decimals)
-    return Bilingual(f"可看出的最小差别 {value}", f"smallest visible difference {value}")
+    return Bilingual(f"可检出的最小差别 {value}", f"smallest detectable difference {value}")
 
 
 def _clusters(score: ScoreComparison, language: Language) -> str:

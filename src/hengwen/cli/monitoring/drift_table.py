@@ -236,23 +236,23 @@ def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list
     raw_zh, raw_en = _raw(difference.p_adjusted)
     prompts = _prompts(difference.prompts, difference.clusters)
     effects = difference.effects
-    visible = Bilingual("各题差别全部相同", "all prompts have the same difference")
+    detectable = Bilingual("各题差别全部相同", "all prompts have the same difference")
     if difference.clusters < 2:
-        visible = Bilingual(
+        detectable = Bilingual(
             "只有一个互相独立的题目，不知能看出多大的差别",
-            "only one independent prompt, so the smallest visible difference is not known",
+            "only one independent prompt, so the smallest detectable difference is not known",
         )
     elif difference.detectable is not None:
         value = number(difference.detectable, fine)
-        visible = Bilingual(f"可看出的最小差别 {value}", f"smallest visible difference {value}")
+        detectable = Bilingual(f"可检出的最小差别 {value}", f"smallest detectable difference {value}")
     lines = [
         Bilingual(
             f"{baseline.zh} → {difference.newest}：{change}，相差 {size}，p {p}{raw_zh}，{prompts.zh}",
             f"{baseline.en} → {difference.newest}: {change}, difference {size}, p {p}{raw_en}, {prompts.en}",
         ),
         Bilingual(
-            f"{visible.zh}；{effects.wins} 题变好，{effects.losses} 题变差，{effects.ties} 题持平",
-            f"{visible.en}; better on {plural(effects.wins, 'prompt')}, worse on {effects.losses}, "
+            f"{detectable.zh}；{effects.wins} 题变好，{effects.losses} 题变差，{effects.ties} 题持平",
+            f"{detectable.en}; better on {plural(effects.wins, 'prompt')}, worse on {effects.losses}, "
             f"equal on {effects.ties}",
         ),
     ]
@@ -296,13 +296,13 @@ def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
         return [_missing_slope_text(score)]
     fine = _fine(score)
     change = f"{signed(slope.total, fine)} {interval(slope.total_interval, fine)}"
-    p, visible = p_text(steps.slope_p_adjusted), number(steps.slope_detectable, fine)
+    p, detectable = p_text(steps.slope_p_adjusted), number(steps.slope_detectable, fine)
     ratio = number(slope.signal_to_noise, 1)
     usual = number(slope.residual_sd, fine)
     return [
         Bilingual(
-            f"趋势线从首到末变化 {change}，p {p}；可看出的最小变化 {visible}",
-            f"trend line from first to last: {change}, p {p}; smallest visible change {visible}",
+            f"趋势线从首到末变化 {change}，p {p}；可检出的最小变化 {detectable}",
+            f"trend line from first to last: {change}, p {p}; smallest detectable change {detectable}",
         ),
         Bilingual(
             f"信噪比 {ratio}：这一变化是各均值围绕趋势线的波动（{usual}）的 {ratio} 倍",
@@ -323,11 +323,12 @@ def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
         return [words.EARLIER_EQUAL]
     fine = _fine(score)
     change = f"{signed(newest.difference, fine)} {interval(newest.interval, fine)}"
-    p, visible = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)
+    p, detectable = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)
     n = newest.predecessors
     line = Bilingual(
-        f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
-        f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference {visible}",
+        f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可检出的最小差别 {detectable}",
+        f"newest minus the mean of the {n} before it: {change}, p {p}; "
+        f"smallest detectable difference {detectable}",
     )
     return [line] if steps.mean_error is not None else [line, words.unknown_error_text(score)]
 

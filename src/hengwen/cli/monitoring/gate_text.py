@@ -242,8 +242,8 @@ def _drift_text(score: ScoreDrift) -> Bilingual:
         return Bilingual(f"{text}（{n} 个检查点）", f"{text} ({n} checkpoints)")
     value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
     return Bilingual(
-        f"{text}（{n} 个检查点，可看出的最小变化 {value}）",
-        f"{text} ({n} checkpoints, smallest visible change {value})",
+        f"{text}（{n} 个检查点，可检出的最小变化 {value}）",
+        f"{text} ({n} checkpoints, smallest detectable change {value})",
     )
 
 
@@ -256,7 +256,9 @@ def _fall_text(score: ScoreComparison) -> Bilingual:
     if score.outcome == "worse" or score.detectable is None:
         return Bilingual(text, text)
     value = number(score.detectable, decimals)
-    return Bilingual(f"{text}（可看出的最小差别 {value}）", f"{text} (smallest visible difference {value})")
+    return Bilingual(
+        f"{text}（可检出的最小差别 {value}）", f"{text} (smallest detectable difference {value})"
+    )
 
 
 def _next_step(term: TermResult) -> Bilingual:

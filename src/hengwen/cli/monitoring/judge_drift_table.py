@@ -271,22 +271,22 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
     raw_zh, raw_en = ("，未校正", ", not corrected") if effect.p_adjusted is None else ("", "")
     prompts_zh = f"，{effect.prompts} 题" if effect.prompts else ""
     prompts_en = f", {plural(effect.prompts, 'prompt')}" if effect.prompts else ""
-    visible = _visible(effect, decimals)
+    detectable = _detectable(effect, decimals)
     return Bilingual(
-        f"变化 {value}，p {p}{raw_zh}{prompts_zh}，{visible.zh}",
-        f"change {value}, p {p}{raw_en}{prompts_en}, {visible.en}",
+        f"变化 {value}，p {p}{raw_zh}{prompts_zh}，{detectable.zh}",
+        f"change {value}, p {p}{raw_en}{prompts_en}, {detectable.en}",
     )
 
 
-def _visible(effect: Effect, decimals: int) -> Bilingual:
+def _detectable(effect: Effect, decimals: int) -> Bilingual:
     """Return the smallest change that would usually be detected, or why it is not known."""
     if effect.detectable is not None:
         smallest = number(effect.detectable, decimals)
-        return Bilingual(f"可看出的最小变化 {smallest}", f"smallest visible change {smallest}")
+        return Bilingual(f"可检出的最小变化 {smallest}", f"smallest detectable change {smallest}")
     if effect.clusters < 2:
         return Bilingual(
             "只有一组互相独立的题目，不知能看出多大的变化",
-            "only one independent group, so the smallest visible change is not known",
+            "only one independent group, so the smallest detectable change is not known",
         )
     unit = Bilingual("题", "prompt") if effect.prompts else Bilingual("锚点", "anchor")
     return Bilingual(f"各{unit.zh}变化全部相同", f"every {unit.en} changed by the same amount")

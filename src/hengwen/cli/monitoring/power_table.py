@@ -129,7 +129,7 @@ def _summary(score: ScorePower, result: PlanPower) -> Bilingual:
         )
     value = number(size.smallest_difference, decimals)
     return Bilingual(
-        f"{prompts.zh}：可看出的最小差别 {value}", f"{prompts.en}: smallest visible difference {value}"
+        f"{prompts.zh}：可检出的最小差别 {value}", f"{prompts.en}: smallest detectable difference {value}"
     )
 
 
@@ -245,7 +245,7 @@ def _budget_line(score: ScorePower, budget: float) -> Bilingual:
         f"此任务的费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答："
         f"可看出 {value}",
         f"a cost of {budget:g} for this task is best used for {count(size.prompts)} prompts x "
-        f"{_repeats(size)}: smallest visible difference {value}",
+        f"{_repeats(size)}: smallest detectable difference {value}",
     )
 
 

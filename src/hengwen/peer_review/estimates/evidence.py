@@ -179,7 +179,7 @@ class Evidence:
     def judges_differ_p(self) -> float | None:
         """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test).
 
-        The value is None for fewer than three judges, or if there are not more questions than judges.
+        The value is None for fewer than three judges, or if there are fewer questions than judges.
         """
         model = self.judge_model
         if model is None or self.judges < MIN_JUDGES:

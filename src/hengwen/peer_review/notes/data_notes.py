@@ -50,7 +50,7 @@ def _left_out(evidence: Evidence) -> Iterator[Note]:
         n, other = verdicts.duplicates, verdicts.contradictions
         yield Note(
             code="duplicates",
-            zh=f"去掉了 {n} 条重复的对战（题目、轮次、评委、模型和顺序都相同），"
+            zh=f"去掉了 {n} 条重复的对战（题目、轮次、评审、模型和顺序都相同），"
             f"其中 {other} 条与保留的判定不同",
             en=f"{plural(n, 'duplicate battle')} left out (same question, turn, judge, models and order); "
             f"{other} of them contradict the verdict that was kept",
@@ -59,7 +59,7 @@ def _left_out(evidence: Evidence) -> Iterator[Note]:
     if own:
         yield Note(
             code="own answers",
-            zh=f"评委对自己回答的 {own} 条判定不计入",
+            zh=f"评审对自己回答的 {own} 条判定不计入",
             en=f"{plural(own, 'verdict')} of judges on their own answers left out",
         )
 
@@ -137,7 +137,7 @@ def _positions(evidence: Evidence) -> Iterator[Note]:
     if not verdicts.first.any():
         yield Note(
             code="position unknown",
-            zh="对战没有记录哪个回答排在前面，因此无法检验评委是否偏向第一个回答",
+            zh="对战没有记录哪个回答排在前面，因此无法检验评审是否偏向第一个回答",
             en="the battles do not say which answer was shown first, so a preference for the first answer "
             "cannot be seen",
         )

@@ -43,13 +43,13 @@ def _few_judges(evidence: Evidence) -> Note:
     if evidence.judges == 1:
         return Note(
             code="one judge",
-            zh="只有一位评委：它的偏好与模型之间的真实差别无法区分，也没有评委权重",
+            zh="只有一位评审：它的偏好与模型之间的真实差别无法区分，也没有评审权重",
             en="there is only one judge: its preferences cannot be told from real differences between the "
             "models, and there are no weights",
         )
     return Note(
         code="two judges",
-        zh="只有两位评委：意见不同时无法知道谁更可靠，因此两位同等计入",
+        zh="只有两位评审：意见不同时无法知道谁更可靠，因此两位同等计入",
         en="there are only two judges: where they differ, it is not known which one is better, so both count "
         "alike unless the method has weights",
     )
@@ -66,14 +66,14 @@ def _quality(evidence: Evidence) -> Iterator[Note]:
     if p >= ALPHA:
         yield Note(
             code="judges alike",
-            zh=f"看不出评委质量有差别（p = {p:.2g}）：给评委加权没有依据，等权投票同样好{agreement_zh}",
+            zh=f"看不出评审质量有差别（p = {p:.2g}）：给评审加权没有依据，等权投票同样好{agreement_zh}",
             en=f"the judges do not differ visibly in quality (p = {p:.2g}): nothing supports weights, and "
             f"the uniform vote is as good{agreement}",
         )
     elif not evidence.tastes:
         yield Note(
             code="judges differ",
-            zh=f"评委质量不同（p = {p:.2g}），因此按区分度加权优于等权投票{agreement_zh}",
+            zh=f"评审质量不同（p = {p:.2g}），因此按区分度加权优于等权投票{agreement_zh}",
             en=f"the judges differ in quality (p = {p:.2g}), so weights by discrimination are better than "
             f"the uniform vote{agreement}",
         )
@@ -84,7 +84,7 @@ def _quality(evidence: Evidence) -> Iterator[Note]:
     if reversed_judges:
         yield Note(
             code="reversed judge",
-            zh=f"{names(reversed_judges, 'zh')} 偏爱其他评委认为较差的模型；请检查判定的方向",
+            zh=f"{names(reversed_judges, 'zh')} 偏爱其他评审认为较差的模型；请检查判定的方向",
             en=f"{names(reversed_judges, 'en')} prefers the models that the other judges rate lower; check "
             "which answer its verdicts mean",
         )
@@ -97,8 +97,8 @@ def _taste(evidence: Evidence, taste: Taste) -> Note:
     if taste.favours_itself:
         return Note(
             code="clique",
-            zh=f"{names(judges, 'zh')} 互相偏袒（胜率最多高出 {size}）：不要相信评委权重，"
-            "权重可能奖励这种偏袒；请去掉这些评委对彼此的判定，或与人工排名比较",
+            zh=f"{names(judges, 'zh')} 互相偏袒（胜率最多高出 {size}）：不要相信评审权重，"
+            "权重可能奖励这种偏袒；请去掉这些评审对彼此的判定，或与人工排名比较",
             en=f"{names(judges, 'en')} favour one another (by up to {size} of the wins): do not trust the "
             "weights of judges, which may reward this; leave out their verdicts on one another, or "
             "compare with a human ranking",

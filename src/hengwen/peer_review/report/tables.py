@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _METHODS = {
     "judge-bt": Bilingual(
-        "区分评委质量的 Bradley-Terry 模型", "Bradley-Terry model with judge quality (judge-bt)"
+        "区分评审质量的 Bradley-Terry 模型", "Bradley-Terry model with judge quality (judge-bt)"
     ),
     "bradley-terry": Bilingual("Bradley-Terry 模型", "Bradley-Terry model"),
     "davidson": Bilingual(
@@ -33,7 +33,7 @@ MODEL_COLUMNS = (
     Bilingual("胜/平/负", "won/tied/lost"),
 )
 JUDGE_COLUMNS = (
-    Bilingual("评委", "judge"),
+    Bilingual("评审", "judge"),
     Bilingual("判定数", "verdicts"),
     Bilingual("权重", "weight"),
     Bilingual("顺序一致", "consistent"),
@@ -52,7 +52,7 @@ def title(review: PeerReview) -> Bilingual:
     questions, battles = count(review.questions), count(review.battles)
     level = percent(review.confidence)
     return Bilingual(
-        f"{method.zh}：{models} 个模型，{judges} 位评委，{questions} 题，{battles} 条判定；区间 {level}",
+        f"{method.zh}：{models} 个模型，{judges} 位评审，{questions} 题，{battles} 条判定；区间 {level}",
         f"{method.en}: {models} models, {judges} {'judge' if judges == 1 else 'judges'}, {questions} "
         f"{'question' if review.questions == 1 else 'questions'}, {battles} verdicts; {level} intervals",
     )

@@ -63,11 +63,11 @@ def comparison_note(view: View) -> Bilingual:
     return Bilingual(
         f"每个检查点与前一个比较，最后一个再与{last_zh}比较，在双方都有得分的题目上作配对检验"
         f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
-        "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
+        "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
         f"{usual_zh}{order_zh}",
         f"Each checkpoint is compared with the one before it, and the last with {last_en}, in a paired test "
         f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
-        "are 95% intervals; whether they overlap is no test. Smallest visible difference: if the true "
+        "are 95% intervals; whether they overlap is no test. Smallest detectable difference: if the true "
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
         f"{usual_en}{order_en}",
     )

@@ -226,18 +226,18 @@ def _tested(score: ScoreContext) -> Finding:
     known = [item.detectable for item in score.comparisons if item.detectable is not None]
     if not known:
         return score.finding(
-            f"没有显著差别（最小 p {smallest}）；各题之差全部相等，无法估计可看出的最小差别；"
+            f"没有显著差别（最小 p {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
             "请核对各检查点是否用了同一批回答",
             f"no significant difference (smallest p {smallest}); the differences are equal on all prompts, "
-            "so the smallest visible difference is unknown; check that the checkpoints do not share their "
+            "so the smallest detectable difference is unknown; check that the checkpoints do not share their "
             "answers",
         )
     limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
     prompts = 4 * max(item.test.prompts for item in score.comparisons)
     return score.finding(
-        f"没有显著差别（最小 p {smallest}）；可看出的最小差别不超过 {limit}；"
+        f"没有显著差别（最小 p {smallest}）；可检出的最小差别不超过 {limit}；"
         f"要看出一半（{half}），约需 {prompts} 个题目",
-        f"no significant difference (smallest p {smallest}); smallest visible difference at most {limit}; "
+        f"no significant difference (smallest p {smallest}); smallest detectable difference at most {limit}; "
         f"to see half of it ({half}), use about {prompts} prompts",
     )
 
@@ -291,10 +291,10 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
     """Describe the comparison of the last checkpoint with the baseline, and count significant changes."""
     others = [item for item in score.comparisons if item is not reported]
-    visible = [item.detectable for item in others or [reported] if item.detectable is not None]
-    low, high = (number(end(visible), score.decimals) if visible else NOTHING for end in (min, max))
-    range_zh = f"可看出的最小差别 {low}" + (f" 到 {high}" if high != low else "")
-    range_en = f"smallest visible difference {low}" + (f" to {high}" if high != low else "")
+    detectable = [item.detectable for item in others or [reported] if item.detectable is not None]
+    low, high = (number(end(detectable), score.decimals) if detectable else NOTHING for end in (min, max))
+    range_zh = f"可检出的最小差别 {low}" + (f" 到 {high}" if high != low else "")
+    range_en = f"smallest detectable difference {low}" + (f" to {high}" if high != low else "")
     if not others:
         return range_zh, range_en
     for item in others:

@@ -65,7 +65,7 @@ class ConsistencySearch:
 def consistency_searches(
     counts: JudgedCounts, seed: int, restarts: int = RESTARTS
 ) -> list[ConsistencySearch]:
-    """Return the results of several searches for the weights of judges, each from other random noise.
+    """Return the results of several searches for the weights of judges, each with its own random start.
 
     Args:
         counts: Wins and ties by judge.

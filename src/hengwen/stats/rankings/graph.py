@@ -36,7 +36,7 @@ def win_groups(
 ) -> NDArray[np.intp]:
     """Return the group of each item; in a group, chains of wins or ties lead from each item to every other.
 
-    Strengths of a Bradley-Terry model are finite only if no battle links items of different groups.
+    A Bradley-Terry model has finite strengths only if items of different groups have no battle with each other.
 
     Args:
         first: First item of each pair, shape (P,).

@@ -76,7 +76,7 @@ def test_each_score_is_said_in_words(hengwen, demo: str) -> None:
     start = lines.index("persona/persona_generic.level: worse")
     text = " ".join(line.strip() for line in lines[start + 1 : start + 4])
     assert text.startswith("0.760 → 0.281, difference -0.479 [-0.554, -0.405], p = .0015, 12 prompts ")
-    assert "smallest visible difference 0.125; 0 wins, 12 losses, 0 ties; Cliff's delta -1.00" in text
+    assert "smallest detectable difference 0.125; 0 wins, 12 losses, 0 ties; Cliff's delta -1.00" in text
     assert "P(B>A) 0.00" in text
     assert "lyrics/lyric_craft.level: no difference seen" in lines
     group = lines.index("lyrics/distinct_2.checkpoint: not comparable")
@@ -87,7 +87,7 @@ def test_chinese_has_no_english_sentences(hengwen, demo: str) -> None:
     out = hengwen("compare", "ckpt-3000", "ckpt-4000", "--lang", "zh").out
     assert "persona/persona_generic.level: 更差" in out
     assert "主要分数：共 3 次检验，p 按 Holm 法校正" in out
-    assert "可看出的最小差别" in out
+    assert "可检出的最小差别" in out
     assert "difference" not in out
 
 

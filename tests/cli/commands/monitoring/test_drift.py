@@ -136,7 +136,7 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
         (
             [0.5, 0.9],
             {"prompts": 1},
-            "only one independent prompt, so the smallest visible difference is not",
+            "only one independent prompt, so the smallest detectable difference is not",
         ),
         (
             [0.5, 0.9, 0.6],

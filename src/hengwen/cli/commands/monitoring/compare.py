@@ -24,7 +24,9 @@ def compare(
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option("--score", help="Compare only TASK/SCORE; repeatable; p is corrected for these."),
+        typer.Option(
+            "--score", help="Compare only TASK/SCORE; repeatable; p-values are corrected for their number."
+        ),
     ] = None,
     common: Annotated[
         bool,
@@ -34,7 +36,10 @@ def compare(
     ] = False,
     weights: Annotated[
         str,
-        typer.Option("--weights", help="precision: also weight prompts by precision; another estimand."),
+        typer.Option(
+            "--weights",
+            help="precision: also print the mean weighted by precision (another estimand).",
+        ),
     ] = "equal",
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,

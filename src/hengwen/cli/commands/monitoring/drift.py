@@ -31,7 +31,9 @@ def drift(
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option("--score", help="Test only TASK/SCORE; repeatable; p is corrected for these."),
+        typer.Option(
+            "--score", help="Test only TASK/SCORE; repeatable; p-values are corrected for their number."
+        ),
     ] = None,
     human: Annotated[
         Path | None,
@@ -57,7 +59,8 @@ def drift(
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="With --rejudge: judge once more what was judged again before.")
+        bool,
+        typer.Option("--fresh", help="With --rejudge: do not reuse the verdicts of an earlier --rejudge."),
     ] = False,
     wait: options.Wait = False,
     trust: options.Trust = False,

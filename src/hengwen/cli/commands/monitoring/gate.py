@@ -42,7 +42,10 @@ def gate(
     ] = None,
     calibration: Annotated[
         Path | None,
-        typer.Option("--calibration", help="File of hengwen calibrate; other judges' gates only warn."),
+        typer.Option(
+            "--calibration",
+            help="File written by hengwen calibrate; gates on judges without a certificate in it only warn.",
+        ),
     ] = None,
     confirm: Annotated[
         int | None,

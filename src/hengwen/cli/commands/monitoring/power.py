@@ -25,25 +25,29 @@ def power(
         str | None,
         typer.Option(
             "--other",
-            help="A run of another checkpoint to pair it with, named likewise; default: the newest one.",
+            help="Run of another checkpoint to compare with (id, prefix or checkpoint); default: the newest.",
         ),
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option("--score", help="Plan only for TASK/SCORE; repeatable; the level is divided by these."),
+        typer.Option(
+            "--score",
+            help="Plan only for TASK/SCORE; repeatable; the significance level is divided by their number.",
+        ),
     ] = None,
     difference: Annotated[
         list[float] | None,
         typer.Option(
             "--difference",
-            help="A true difference to detect, on the scale of the score; repeatable; default: what the "
-            "present plan detects, half and a quarter of it.",
+            help="A true difference to detect, on the scale of the score; repeatable; default: the "
+            "difference that the plan detects now, half of it, and a quarter of it.",
         ),
     ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
-            "--budget", help="Cost of one task in a run, for which to find the smallest visible difference."
+            "--budget",
+            help="Cost of one task in a run; the smallest difference that it can detect is printed.",
         ),
     ] = None,
     power: Annotated[float, typer.Option("--power", help="Probability of detecting the difference.")] = 0.8,
