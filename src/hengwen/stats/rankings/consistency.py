@@ -26,8 +26,8 @@ RANK_SCALE = 200.0
 """Constant K in the points of a win: 1 + (rank of the winner - rank of the loser) / K. The models are ranked
 by their weights; the model with the highest weight has rank 0."""
 RESTARTS = 16
-"""Number of searches, each from other random noise. The weights of the first search are used; the other
-searches show how much the ranking depends on the noise."""
+"""Number of searches, each with its own random start. The weights of the first search are used; the other
+searches show how much the ranking depends on the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
