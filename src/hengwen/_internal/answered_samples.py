@@ -1,4 +1,4 @@
-"""All answered samples of a task, which scorers of whole checkpoints read one after the other."""
+"""Answered samples of a task, read one by one by scorers that score a checkpoint as a whole."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MAX_IN_MEMORY = 2_000
 class AnsweredSamples(Sequence[tuple[Sample, Response]]):
     """The pairs (sample, response) of a task, in the order of the samples and repeats.
 
-    Iterating needs little memory, because stored responses are read again, and responses of a model under
-    test are kept in a temporary file. Selecting an item by its index reads all pairs into memory.
+    Iterating needs little memory. Stored responses are read again in each iteration. Many responses of a
+    model under test are kept in a temporary file. Selecting an item by its index reads all pairs into memory.
 
     Args:
         samples: All samples of the task.

@@ -283,8 +283,8 @@ class WorkerPool(Generic[Item, Result]):
     def _repeat_singly(self, batch: _Batch[Item, Result]) -> _Process | None:
         """Repeat the items of a batch one by one, in new processes; return the last process if it survives.
 
-        If a new process cannot start, the remaining items count as lost too, because one of them may be the
-        item at which the first process died.
+        While no new process can start, each remaining item is treated like an item at which a process died
+        again, because it may be the item that crashed the first process.
         """
         results: list[Result] = []
         process: _Process | None = None

@@ -105,8 +105,9 @@ def request_hash(request: Request) -> str:
     """Return the ``key`` of a request in a file of replies: a hash of its identity (or messages) and repeat.
 
     Args:
-        request: Request to a judge or to the model under test. The identity of a judge's request is its
-            prompt with a placeholder for the random marks around data.
+        request: Request to a judge or to the model under test. In a judge's prompt, each answer stands
+            between random marks. The identity has a placeholder instead of these marks, so the hash is the
+            same in every run.
     """
     return digest(request.identity or request.messages, request.repeat)
 

@@ -16,8 +16,8 @@ def read_env_file() -> None:
     """Set variables from ``.env`` in the current folder or the nearest folder above, and print its path.
 
     Only variables named ``*_API_KEY``, ``*_BASE_URL`` or ``HENGWEN_*`` are set. Variables that the
-    environment already has keep their values. ``${NAME}`` in a value is not replaced, because the result
-    could send another secret to an endpoint.
+    environment already has keep their values. ``${NAME}`` in a value is kept as text. If it were replaced by
+    the variable ``NAME``, a secret could become part of a URL and be sent to an endpoint.
 
     Raises:
         ConfigError: The file cannot be read.

@@ -175,10 +175,11 @@ class JudgeEvaluator(Evaluator):
     def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Return a judge's stored scores; derived scores (such as capped ones) are recomputed without a call.
 
+        Call this method only if ``verdict_signature`` is not None; otherwise the judge has no derived scores.
+
         Args:
             item: Response that was judged.
-            outcomes: Stored scores and failures whose signature is ``verdict_signature``, which must not be
-                None.
+            outcomes: Stored scores and failures with the signature ``verdict_signature``.
         """
         assert self._rederivable is not None
         try:

@@ -38,9 +38,10 @@ BATCH_CHARACTERS = 1_000_000
 BATCHES_PER_WORKER = 3
 """Maximum number of batches per worker process that are scored or wait to be scored."""
 STAGES = 3
-"""Number of stages in which a sample can be: at the model under test, in the queue, at the judges. If several
-processes share a run, each has at most this many samples in progress per concurrent call. With a higher
-limit, one process could still have many samples when the other processes have none."""
+"""Number of stages in which a sample can be: at the model under test, in the queue, at the judges. The
+number is also a limit: if several processes share a run, each has at most ``STAGES`` samples in progress for
+each concurrent call. With a higher limit, one process could still have many samples when the other processes
+have none."""
 SHARED_SAMPLES_PER_WORKER = 32
 """Number of additional samples in progress per worker process, if several processes share a run."""
 

@@ -126,4 +126,5 @@ class Job:
     fresh: bool = False
     """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""
     sharing: RunSharing | None = None
-    """Claims of this process on samples and calls of the run; None if the run is not shared."""
+    """Object that divides the samples and calls of the run among processes; None if only one process works
+    on the run."""

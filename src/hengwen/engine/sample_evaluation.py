@@ -384,7 +384,7 @@ class RunEvaluation:
 
 
 def _add_all(task: TaskEvaluators, answered: AnsweredSamples, sharing: RunSharing) -> None:
-    """Add the responses to all samples of a task, because other processes got some of them."""
+    """Add all responses of a task to ``answered``, including the responses that other processes got."""
     if task.job.target is None:
         for sample in task.job.samples:
             answered.add(sample, task.job.sorted_answers(sample.id))

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from hengwen.records import Outcome, Response, Sample
 
 WHOLE_GROUP = -1
-"""Index that stands for all responses of a unit, which a scorer of repeats scores together."""
+"""Index that stands for all responses of a unit; a scorer that scores all repeats of a sample as one group
+uses it."""
 MAX_PICKLED_BYTES = 16_000_000
 """Maximum size of a pickled scorer that is copied to worker processes. A larger scorer, such as one with an
 index of training data, is used only in the main process, because each copy would need as much memory."""
@@ -209,9 +210,10 @@ def _crash(_unit: Unit, message: str) -> str:
 
 
 class _SizeLimit:
-    """A stream that keeps no data: it counts the bytes, and notes whether they name the main script.
+    """A stream that discards its data; it counts the bytes, and notes whether they contain ``__main__``.
 
-    A write raises a ValueError if there are too many bytes.
+    Pickled data with ``__main__`` refers to an object that is defined in the main script. A write raises a
+    ValueError if there are too many bytes.
     """
 
     def __init__(self) -> None:

@@ -2,8 +2,8 @@
 
 Unlike single calls, a batch needs few HTTP calls, so this module uses the client of the ``openai`` package.
 That client streams files, pages through lists, and knows the fields of the API. Its own retries are off: if
-a call to create a batch fails, the batch may exist all the same. The caller of this module searches the list
-of batches for it before the call is repeated.
+a call to create a batch fails, the batch may exist all the same. Before the caller of this module repeats
+such a call, the caller searches the list of batches for the new batch.
 """
 
 from __future__ import annotations

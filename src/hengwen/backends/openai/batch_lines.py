@@ -101,7 +101,7 @@ class BatchLines:
         return head.encode() + body + b"}\n", response_format, logprobs
 
     def start_at(self, response_format: str) -> None:
-        """From now on, encode no request in a stricter response format than an earlier request had.
+        """Encode all later requests in the response format of an earlier request, or in a looser one.
 
         Args:
             response_format: Response format of the earlier request; empty if it had no schema.

@@ -1,4 +1,4 @@
-"""Parse the words after ``--batch``, and check the options that they exclude."""
+"""Parse the words after ``--batch``, and refuse options that cannot be combined with them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def batch_options(
         batch: Whether ``--batch`` is set.
         refused: Options that cannot be combined with ``--batch``, and whether they are set.
         poll: Seconds between two requests for the state of the batches.
-        online_below: If fewer calls than this can be sent at present, they are sent one by one, not as a
-            batch.
+        online_below: Minimum number of calls for a batch. If fewer calls are ready, they are sent one by one.
         report: Function that is called when the state of the batches changes.
 
     Raises:

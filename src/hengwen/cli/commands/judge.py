@@ -29,7 +29,10 @@ def judge(
     strict: options.Strict = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Judge stored answers by a rubric; without --judge, by its rules only (a baseline)."""
+    """Judge stored answers by a rubric.
+
+    Without --judge, only the rules of the rubric are applied, as a baseline without a language model.
+    """
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import exit_code

@@ -24,8 +24,8 @@ _COURSE_ZH = {
     ", ": "，",
 }
 MIN_WINDOWS = 30
-"""Minimum number of patterns (windows of means); with fewer, a note says that the permutation entropy is too
-low."""
+"""Minimum number of patterns (windows of means) for a useful permutation entropy. With fewer patterns, the
+estimated entropy is too low, and a note in the report warns of this."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:

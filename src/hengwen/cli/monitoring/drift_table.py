@@ -121,7 +121,8 @@ def names_text(names: Sequence[str], rest_text: str = " and {rest} more") -> str
 
     Args:
         names: All names.
-        rest_text: Text after a shortened list, with the number of all names (n) or of the others (rest).
+        rest_text: Text after a shortened list; ``{n}`` stands for the number of all names, ``{rest}`` for
+            the number of names that are left out.
 
     Examples:
         >>> names_text(["a", "b"]), names_text([str(k) for k in range(10)])

@@ -86,7 +86,7 @@ def summary_markdown(report: GateReport, language: Language) -> str:
 
 
 def comment_markdown(report: GateReport, language: Language) -> str:
-    """Return the summary with a hidden mark, by which the next comment on the same plan replaces it."""
+    """Return the summary with a hidden mark, so that a CI job can find the comment and replace it later."""
     return f"{comment_mark(report.plan)}\n{summary_markdown(report, language)}"
 
 

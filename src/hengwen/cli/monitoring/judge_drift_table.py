@@ -327,9 +327,9 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence if the judge or model that the verdict does not name may have changed too.
+    """Return a sentence if both judge and model may have changed, but the verdict names only one of them.
 
-    The list is empty if the p-value of its change is above ``ALPHA``.
+    The list is empty if the p-value of the other change is unknown or above ``ALPHA``.
     """
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model

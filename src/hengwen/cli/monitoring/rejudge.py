@@ -42,7 +42,7 @@ def rejudge_answers(
     as_json: bool,
     quiet: bool,
 ) -> tuple[int, str]:
-    """Judge the stored answers again, or print what that would cost, and exit.
+    """Judge stored answers of an earlier checkpoint again; with ``--dry-run``, only print the cost.
 
     Args:
         store: The store.

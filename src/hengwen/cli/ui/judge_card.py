@@ -116,7 +116,11 @@ def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
 
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Return warnings if judge and judged model come from the same vendor family, or a family is unknown."""
+    """Return warnings that the judge may favour the texts of the judged model.
+
+    There is a warning if both models belong to the same family (models of one vendor). Otherwise, there is a
+    warning for each model whose family is unknown.
+    """
     from hengwen.judges.trust.model_families import families_of, same_family_warning
 
     if generator is None or judge == RULES_JUDGE:

@@ -27,7 +27,7 @@ class EndpointLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """The slots that a process has at an endpoint, and the slots and permissions that it needs."""
+    """The slots (calls at a time) that a process has at an endpoint, and the calls and tokens that it needs."""
 
     slots: int = 0
     """Number of slots (calls at a time) that the process has."""
@@ -60,7 +60,7 @@ class _Bucket:
     filled_at: float
 
     def take(self, amount: float, share: int, now: float) -> float:
-        """Return how much of an amount is allowed now, for one of ``share`` processes that need it."""
+        """Return how much of an amount a process may use now, if ``share`` processes divide what is left."""
         refill = (now - self.filled_at) * self.per_minute / MINUTE
         self.level = min(self.per_minute, self.level + refill)
         self.filled_at = now
@@ -78,7 +78,7 @@ class _Bucket:
 
 @dataclass(slots=True)
 class _Endpoint:
-    """Slots of one endpoint by process, and its permissions per minute."""
+    """Slots (calls at a time) of one endpoint by process, and its limits of calls and tokens per minute."""
 
     concurrency: int
     calls: _Bucket | None
@@ -108,8 +108,9 @@ class _Endpoint:
 class LimitPool:
     """The limits of all endpoints of a run, which several processes share.
 
-    A process asks for a block of permissions, not for each call, and keeps its slots while it needs them. The
-    slots of all processes together are never more than those of the endpoint.
+    A slot is room for one call that has no reply yet. A permission is a call or token that the limits per
+    minute allow. A process requests permissions for several calls at once, and keeps its slots while it needs
+    them. The slots of all processes together are never more than those of the endpoint.
 
     Args:
         limits: Limits by name of the endpoint.

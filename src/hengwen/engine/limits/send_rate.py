@@ -13,14 +13,16 @@ MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
 BLOCK = 60
 """The send rate is checked after each block of this many replies (good replies and refusals)."""
 MAX_CALM = 2
-"""Maximum number of refused calls in a block that counts as calm. An endpoint with a rate limit accepts all
-calls that are sent slowly enough. If a block has more refusals than this at a lowered rate, the rate is not
-the cause."""
+"""A block of replies (see ``BLOCK``) counts as calm if it has at most this many refusals. An endpoint with a
+rate limit accepts all calls that are sent slowly enough. If a block is not calm although the rate was
+lowered, the refusals have another cause than the rate."""
 REPROBE = 1.25
-"""Factor by which the rate is raised after a block with more than ``MAX_CALM`` refused calls."""
+"""Factor by which a lowered rate is raised if more than ``MAX_CALM`` of ``BLOCK`` replies are refusals,
+because the refusals then have another cause than the rate."""
 SAFE_SHARE = 0.8
-"""When the limit on the rate is lowered again, this share of the rate of accepted calls is the new safe rate.
-The limit rises quickly up to the safe rate, and slowly above it."""
+"""When an existing limit on the rate is lowered, the safe rate becomes this share of the rate at which calls
+were accepted before. The safe rate is a rate that the endpoint probably accepts. The limit rises quickly up
+to the safe rate, and slowly above it."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
 """Factors by which a good reply raises the rate. The safe rate is a rate that the endpoint probably accepts
 (see ``SAFE_SHARE``). ``START`` applies while no safe rate is known, ``RECOVERY`` below the safe rate, and
@@ -37,7 +39,8 @@ class SendRate:
     When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
     answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves the limit
     again. If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as the
-    endpoint asks. If a lower rate does not make refusals rarer, a few refusals do not lower the rate again.
+    endpoint asks. If refusals stay as frequent at a lower rate, the rate is not their cause, so a few
+    refusals do not lower the rate again.
 
     Examples:
         >>> send_rate = SendRate()

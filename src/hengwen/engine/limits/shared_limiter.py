@@ -23,9 +23,12 @@ MIN_INTERVAL = 0.02
 class SharedLimiter(Limiter):
     """Decide when each call to one endpoint may be sent, within the limits of all processes together.
 
-    Slots are kept while calls are made, and permissions are asked for in blocks, so that a call costs no
-    request to the pool. Timeouts and refusals (status 429) lower the slots and the rate of this process only;
-    each process reacts to its own timeouts and refusals.
+    A slot is room for one call that has no reply yet. A permission is a call or token that the limits per
+    minute allow. The limiter keeps its slots while calls are made, and requests permissions for several calls
+    at once, so that it does not send the pool a request for each call.
+
+    Timeouts and refusals (status 429) lower the slots and the rate of this process only; each process reacts
+    to its own timeouts and refusals.
 
     Args:
         limits: Limits of the endpoint for all processes together.

@@ -1,4 +1,7 @@
-"""Take and release claims in batches, in a thread, so that the event loop never waits for the database."""
+"""Take and release claims in batches, in a thread, so that the event loop never waits for the database.
+
+While a process has a claim on a sample or a call, no other process evaluates the sample or sends the call.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ completed, or attempts of the call are stored)."""
 POLL_SECONDS = 0.05
 """Seconds between two attempts to take a claim that another process holds."""
 RELEASE_SECONDS = 0.005
-"""Maximum delay in seconds of a release of claims, which is sent to the server with other requests."""
+"""Maximum number of seconds that the release of a claim is delayed, so that it can be sent to the server
+together with other requests."""
 PING_SECONDS = 5.0
 """Seconds after which an idle connection is used, so that this process notices a lost connection."""
 

@@ -73,8 +73,9 @@ class LocalUnits(Generic[Unit]):
 class SharedUnits(Generic[Unit]):
     """Units of a run on which several processes work.
 
-    A unit that another process has claimed is tried again after all others. ``take`` returns None only after
-    every unit is completed, so the units of a process that died are evaluated by the others.
+    A unit that another process has claimed is tried again after all others. Unless the run is stopping,
+    ``take`` returns None only after every unit is completed. The units of a process that died are therefore
+    evaluated by the other processes.
 
     Args:
         sharing: Claims of this process on the samples of the run.
@@ -154,7 +155,7 @@ class SharedUnits(Generic[Unit]):
         return True
 
     async def _try_again(self) -> None:
-        """Claim deferred units; wait before the second attempt at the same unit."""
+        """Try to claim units that were left for later; wait before another attempt at the same unit."""
         if self._tried_in_vain >= len(self._deferred):
             self._tried_in_vain = 0
             await self._sharing.sleep()

@@ -69,7 +69,10 @@ def drift(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test for each score whether checkpoints differ, and whether they differ by more than usual."""
+    """Test for each score whether the checkpoints differ, and whether the score drifts.
+
+    A score drifts if its mean moves more than it usually does between checkpoints.
+    """
     from hengwen.cli.monitoring.drift_json import drift_json
     from hengwen.cli.monitoring.drift_table import names_text, print_drift
     from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift

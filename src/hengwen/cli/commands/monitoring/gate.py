@@ -66,8 +66,9 @@ def gate(
 ) -> None:
     """Check whether a stored run meets the gates (conditions on scores) of a plan.
 
-    A confidence interval or a statistical test decides about a score, not its mean alone. Exits with 0 if all
-    gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the score of a gate.
+    The mean of a score is not enough to decide: a gate uses a confidence interval or a statistical test.
+    Exits with 0 if all gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the
+    score of a gate.
     """
     from hengwen.cli.monitoring.gate_output import gates_json, print_gates
     from hengwen.cli.ui.existing_store import open_existing_store
