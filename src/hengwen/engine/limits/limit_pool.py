@@ -27,7 +27,7 @@ class EndpointLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """The slots (calls at a time) that a process has at an endpoint, and the calls and tokens that it needs."""
+    """The slots (calls at a time) of a process at an endpoint, and the calls and tokens that it needs."""
 
     slots: int = 0
     """Number of slots (calls at a time) that the process has."""
