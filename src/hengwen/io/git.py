@@ -24,7 +24,7 @@ class GitState(NamedTuple):
 
     commit: str
     changed: bool
-    """Whether any of the files to compare differs from the file in the commit."""
+    """Whether any of the files given to ``git_state`` differs from its version in the commit."""
 
 
 def git_state(folder: Path, files: Sequence[Path] = ()) -> GitState | None:

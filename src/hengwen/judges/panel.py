@@ -45,9 +45,9 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer than ``quorum`` members remain, the panel's score is a ``Failure``.
-    The status of the panel's ``Failure`` is usually the most frequent status of the excluded members, apart
-    from ``not_applicable``. It is ``not_applicable`` if fewer than ``quorum`` members gave a result other
-    than ``not_applicable``.
+    If the members without the status ``not_applicable`` are fewer than ``quorum``, the panel's ``Failure``
+    has the status ``not_applicable``. Otherwise, it has the most frequent other status of the excluded
+    members.
 
     The details of a score are ``reducer``, each member's value (``members``, by signature) and the status of
     each excluded member (``left_out``). Further details are the members' ``model``, ``form`` (response
@@ -219,10 +219,11 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the most frequent status of the excluded members, apart from ``not_applicable``.
+        """Return the status of the panel's ``Failure``.
 
-        Of several equally frequent statuses, the first in ``STATUSES`` is returned. If fewer than ``quorum``
-        members gave a result other than ``not_applicable``, the status is ``not_applicable``.
+        If the members without the status ``not_applicable`` are fewer than ``quorum``, the status is
+        ``not_applicable``. Otherwise, it is the most frequent other status of the excluded members. Of
+        several equally frequent statuses, the first in ``STATUSES`` is returned.
         """
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
@@ -237,8 +238,9 @@ class Panel:
 def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
     """Return a ``Score`` or a ``Failure`` for each score name of a judge that was called.
 
-    Every score is a Failure if the judge raised an exception, or if its verdict does not have exactly one
-    outcome (Score or Failure) for each name.
+    Every score is a Failure if the judge raised an exception, or if its verdict has two outcomes (Score or
+    Failure) for one name, or an outcome for an unknown name. If the verdict has no outcome for a name, only
+    the score with this name is a Failure.
 
     Args:
         judge: The judge that was called.
@@ -246,8 +248,8 @@ def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[
             returned.
 
     Raises:
-        BaseException: The result is raised if it is a ``StoreError``, or a ``BaseException`` such as a
-            cancellation.
+        BaseException: The result is a ``StoreError``, or an exception that is not an ``Exception``, such as a
+            cancellation; it is raised again.
     """
     if isinstance(result, Exception) and not isinstance(result, StoreError):
         return _failures(judge, *describe_error(result))

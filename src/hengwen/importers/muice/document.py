@@ -3,7 +3,7 @@
 The document exists in several revisions. The revisions differ in line ends (LF or CRLF), in headings (two or
 three ``#``), and in whether they contain prompts. Older revisions have the task daily chat; newer revisions
 have the task emotion instead. Numbers, such as the number of answers per prompt, are read from the sentences
-of the document if it states them.
+of the document. If the document does not state a number, the default of the task is used, with a warning.
 """
 
 from __future__ import annotations
@@ -143,8 +143,13 @@ def _rubric_of(
 ) -> str:
     """Return the name of the rubric that belongs to the scoring table of a task.
 
-    If the task has no table, the table that its text refers to is used. If its text refers to no table, the
-    table of another task is used, and a warning is added to ``notes``.
+    If the section of the task has no scoring table but refers to another task, the table of that task is
+    used. If the section refers to no task either, the first table that is not the table of the new-topic task
+    is used, and a warning is added to ``notes``.
+
+    Raises:
+        DataError: There is no such table, the section refers to an unknown task, or the new-topic task has no
+            table and refers to no task.
     """
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)

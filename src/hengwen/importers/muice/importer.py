@@ -132,7 +132,7 @@ def import_muice(
 
 
 def muice_persona() -> Persona:
-    """Return the persona of the tasks; its description is written for this project."""
+    """Return the persona of the tasks; its description is this project's text, not the published prompt."""
     return load_persona(Path(str(files("hengwen.importers.muice"))) / "persona.yaml")
 
 

@@ -15,14 +15,16 @@ class MuiceOptions:
     """Topics of posts: ``code`` for the six in the Muice program, ``legacy5`` for the five in its config
     template."""
     subchoice: str = "one"
-    """``one``: one greeting or holiday prompt; ``one_of_each``: one greeting and one holiday prompt."""
+    """Greeting and holiday prompts of the plan: ``one`` for a single prompt of either kind, ``one_of_each``
+    for one prompt of each kind."""
     pick: str | None = None
     """Name of the greeting or holiday prompt, such as ``早上``; None selects it by the seed."""
     seed: int = 0
-    """Selects the greeting or holiday prompt, as an index modulo the number of these prompts."""
+    """Index of the greeting or holiday prompt, modulo the number of prompts to select from. With
+    ``one_of_each``, the seed selects only the greeting."""
     preset: str = DEFAULT_PRESET
     """Preset of sampling parameters. The Muice document only says "default", which stands for different
     parameters in different programs."""
     exempt_duplicates: bool = False
-    """Whether a model may give the same answer again to a prompt that asks for one right number. The Muice
-    document forbids such repeats."""
+    """Whether a model may repeat an answer to a calculation, for which only one number is right. The Muice
+    document forbids repeated answers."""

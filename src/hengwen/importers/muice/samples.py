@@ -34,8 +34,8 @@ def topic_rows(
 
     Args:
         topics: The selected topics.
-        persona: Character that has a brief for each topic. For a topic without a brief, its description of
-            the live stream is used instead, as in the Muice program.
+        persona: Character that has a brief for each topic. For a topic without a brief, the character's
+            description of the live stream is used instead, as in the Muice program.
         document: The parsed document. If it spells a tag differently from the Muice program, its spelling is
             stored in ``metadata.published_as``.
     """
@@ -60,8 +60,8 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
     Args:
         task: Task of the document.
-        exempt_duplicates: Whether a model may give the same answer again to a prompt that asks for one right
-            number.
+        exempt_duplicates: Whether a model may repeat an answer to a calculation, for which only one number is
+            right.
     """
     width = max(2, len(str(len(task.items))))
     return [

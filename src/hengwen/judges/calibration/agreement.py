@@ -109,9 +109,10 @@ def measure_agreement(
             outside the levels.
 
     Notes:
-        Weighted kappa is 1 - D / E, where D is the mean distance between the two values of a pair, and E the
-        mean distance over all combinations of any human and any judge value. Distances are counted in levels.
-        If no value lies between two levels, weighted kappa is that of Cohen (1968).
+        Weighted kappa is 1 - D / E. D is the mean distance between the human and the judge value of a pair. E
+        is the mean distance expected by chance: the mean over all combinations of one human value and one
+        judge value. Distances are counted in levels; for quadratic kappa, each distance is squared. If no
+        value lies between two levels, weighted kappa is that of Cohen (1968).
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])

@@ -91,8 +91,8 @@ class Calibration:
     tasks: tuple[str, ...] = ()
     """Names of the tasks of a pooled calibration; empty for a calibration of one task."""
     drawn: dict[str, int] = field(default_factory=dict)
-    """Number of labels for each way in which answers were selected; ``unknown`` for labels that do not state
-    it."""
+    """Number of labels for each way in which answers were selected for labelling. Labels that do not state
+    the way are counted as ``unknown``."""
 
     @property
     def address(self) -> str:
@@ -137,7 +137,7 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
 
 
 def rubric_hash_of(signature: str) -> str:
-    """Return the rubric hash in a judge's signature; empty if the signature has no or several rubric hashes.
+    """Return the rubric hash in a judge's signature; empty if there is none, or if there are different ones.
 
     Examples:
         >>> rubric_hash_of("live|rubric:2.9f3a01c2|rules:00000000|v:1"), rubric_hash_of("lyric|v:1")

@@ -23,7 +23,11 @@ MIN_PROBABILITY = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrdinalMap:
-    """P(human <= level k | judge) = logistic(threshold k - slope * position of the judge's value)."""
+    """Map from the judge's values to the probabilities of the human levels.
+
+    P(human <= level k | judge) = logistic(threshold k - slope * position). The position is that of the
+    judge's value in the list of levels: neighbouring levels are 1 apart, and the middle of the list is 0.
+    """
 
     levels: tuple[float, ...]
     thresholds: tuple[float, ...]

@@ -71,7 +71,11 @@ class CorrectedMean:
 
     @property
     def narrowing(self) -> float | None:
-        """Ratio of the interval's width to its width with the labels alone; below 1 if the judge helps."""
+        """Width of the interval, divided by the width of the interval of ``labels_mean``.
+
+        A value below 1 means that the judge's values make the interval narrower. The value is None if
+        ``labels_mean`` is None.
+        """
         if self.labels_low is None or self.labels_high is None:
             return None
         labels = self.labels_high - self.labels_low
@@ -120,12 +124,12 @@ def ppi_mean(
         The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. With n labelled and N unlabelled answers,
         ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n). The
         labelled answers must be a random sample of all answers. Answers to one prompt are not independent. To
-        compute the variance, the contributions of all answers to a prompt are added up before they are
-        squared. Because ``lam`` is estimated from the labels, the residuals (label - lam * judge's value) are
-        too small. The variance of the residuals is therefore multiplied by G / (G - 1) * (n - 1) / (n - 2)
-        for n labels of G prompts, as is usual in cluster-robust regression. The t distribution has G - 1
-        degrees of freedom, or n - 2 if each label has a separate prompt. Tests check that, with 50 labels,
-        the share of intervals that contain the true mean is between .93 and .97.
+        compute the variance, the deviations from the mean are therefore summed for each prompt, and these
+        sums are squared. Because ``lam`` is estimated from the labels, the residuals (label - lam * judge's
+        value) are too small. The variance of the residuals is therefore multiplied by
+        G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts, as is usual in cluster-robust regression.
+        The t distribution has G - 1 degrees of freedom, or n - 2 if each label has a separate prompt. Tests
+        check that, with 50 labels, the share of intervals that contain the true mean is between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]

@@ -1,10 +1,10 @@
 """Compute agreement statistics for many bootstrap resamples at once.
 
-Equal pairs (human value, judge value) form one cell; with five levels there are at most 25 cells, however
-many labels there are. A weighting (one resample) is a row that states how often each cell counts. For 2,000
-resamples of 50 labels, scipy takes about 0.5 s per coefficient, because it computes one resample at a time.
-This module takes about 0.01 s for all coefficients. The tests compare the results of this module with those
-of scipy, scikit-learn and krippendorff.
+Equal pairs (human value, judge value) form one cell. If no value lies between two levels, five levels give
+at most 25 cells, however many labels there are. A weighting (one resample) is a row that states how often
+each cell counts. For 2,000 resamples of 50 labels, scipy takes about 0.5 s per coefficient, because it
+computes one resample at a time. This module takes about 0.01 s for all coefficients. The tests compare the
+results of this module with those of scipy, scikit-learn and krippendorff.
 """
 
 from __future__ import annotations
@@ -146,8 +146,9 @@ class _Marginal:
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
     """Return weighted kappa, 1 - D / E, for each weighting (resample).
 
-    D is the mean distance between the human and the judge value of a pair. E is the mean distance over all
-    combinations of any human and any judge value. Each distance is raised to ``power``.
+    D is the mean distance between the human and the judge value of a pair. E is the mean distance expected
+    by chance: the mean over all combinations of one human value and one judge value.
+    Each distance is raised to ``power``.
     """
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power

@@ -217,7 +217,9 @@ class RubricJudge:
         return parse_verdict(reply.text, self.rubric, reply.finish)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
-        """Return the request that asks the model to judge a response, which is quoted between random fences.
+        """Return the request that asks the model to judge a response.
+
+        Random marks in the prompt show where the quoted response begins and ends.
 
         Args:
             sample: Prompt with its references.

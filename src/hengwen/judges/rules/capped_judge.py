@@ -252,7 +252,12 @@ def _share_at(result: RuleResult, threshold: float | None) -> float | None:
 
 
 def _copy_details(results: Mapping[str, RuleResult]) -> dict[str, Any]:
-    """Return details about copies: number and similarity of the repeated answer, and kinds of copies."""
+    """Return details about copies.
+
+    ``similarity`` is the highest similarity to an earlier answer. If the answer repeats an earlier answer,
+    ``dup_of`` is the ``repeat`` number of that answer. ``copies`` is the kind of copy for each rule that caps
+    the level because of a copied reference or training answer.
+    """
     details: dict[str, Any] = {}
     duplicate = results.get("near_duplicate")
     if duplicate is not None and duplicate.value is not None:

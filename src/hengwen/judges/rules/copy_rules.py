@@ -70,7 +70,11 @@ class NearDuplicate:
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare an answer with all earlier ones; ``dup_of`` is the number of the answer that it repeats."""
+        """Compare an answer with all earlier answers.
+
+        If the answer repeats an earlier answer, the detail ``dup_of`` is the ``repeat`` number of the most
+        similar one.
+        """
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))

@@ -40,7 +40,7 @@ class NumberMatch(NamedTuple):
 
 
 def fold_phrase(text: str) -> str:
-    """Return a text with one form of each character, in lower case and with single spaces.
+    """Return a text in Unicode form NFKC, in lower case, with straight apostrophes and single spaces.
 
     Examples:
         >>> fold_phrase("Ｔea’s  READY")

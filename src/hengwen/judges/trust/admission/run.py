@@ -46,13 +46,13 @@ _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona:
 
 @dataclass(frozen=True, slots=True)
 class FixedJudgeFactory:
-    """Used for a judge that cannot be rebuilt with another persona: the persona is put into the input."""
+    """A judge that cannot be rebuilt with another persona; the persona is put before the input instead."""
 
     judge: Judge
     language: Language
 
     def sample(self, query: JudgeQuery) -> Sample:
-        """Return the sample of a query; its input begins with the persona."""
+        """Return the sample of a query; if the query has a persona, the input begins with this persona."""
         if query.persona is None:
             return query.sample
         text = _PERSONA_TEMPLATES[self.language].format(persona=query.persona, text=query.sample.text)
