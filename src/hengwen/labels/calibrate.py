@@ -64,8 +64,8 @@ def calibrate_series(
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
     """Group the score series (one score in one task) that have the same score, judge and rubric.
 
-    The tasks may have different personas, prompts and rules. A series that fits no series of another task is
-    left out.
+    The tasks may have different personas, prompts and rules. A series is left out if its rubric is unknown,
+    or if no other task has a series with the same score, judge and rubric.
     """
     groups: dict[tuple[str, str], list[ScoreSeries]] = {}
     for item in series:

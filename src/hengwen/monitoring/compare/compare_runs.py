@@ -33,8 +33,9 @@ EQUALIZED_PARTS = ("repeats", "set size")
 The number of repeats may differ, because a comparison uses equally many repeats of both runs. The size of a
 group of answers may differ, because scores of a group are not compared."""
 PROMPT_PARTS = ("samples", "references")
-"""Parts of the comparability key (description of the data behind a score) that may also differ if ``common``
-is True. The prompts that differ are then left out of the comparison."""
+"""Parts of the comparability key (description of the data behind a score) that may differ between two runs if
+only their common prompts are compared (``common`` of ``compare_runs``). The prompts that differ are then left
+out of the comparison."""
 
 
 @checked_arguments
@@ -67,7 +68,8 @@ def compare_runs(
             runs. Scores with other differences, such as another judge, are left out. If False, an error is
             raised if prompts, references or settings differ.
         weights: ``precision`` also computes the difference in which prompts with more repeats have more
-            weight. This weighted difference estimates another quantity than the mean over prompts.
+            weight. Because prompts do not count equally, this difference does not estimate the mean over
+            prompts.
 
     Returns:
         The comparison, with one record for each score; headline scores come first.

@@ -67,7 +67,8 @@ class ScorePair:
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
     detail: str = ""
-    """How the comparability keys (the data behind a score) or the signatures differ."""
+    """How the settings of the scorer, or the data behind the score, differ between the runs; empty if they
+    are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,9 @@ class DifferenceTests:
     def problem(self) -> Problem:
         """Return the reason why the checkpoints could not be tested for a difference.
 
-        The reason is empty if a test was possible, or if no checkpoint was left out.
+        The reason is ``group score``, or the problem of the last checkpoint that was left out. It is empty if
+        a test was possible. It is also empty if no checkpoint was left out, for example because there is only
+        one checkpoint.
         """
         if self.series.matrix.is_group_score:
             return "group score"
@@ -146,7 +148,8 @@ class DriftTests:
     def has_course(self) -> bool:
         """Whether metrics of the order of the means, such as inversions, can be computed.
 
-        They need a known training order, the newest checkpoint, and at least 3 checkpoints.
+        The training order must be known, the newest checkpoint must be among the tested checkpoints, and at
+        least 3 checkpoints must be tested.
         """
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 

@@ -95,8 +95,8 @@ class CollectedScore:
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
         """Return the indices of the checkpoints with the same data as the newest checkpoint.
 
-        Runs of older versions of Hengwen did not record their data, so they are only grouped with each
-        other.
+        Runs by older versions of Hengwen have no description of their data. If the newest run has none, only
+        such runs are returned; otherwise they are left out.
         """
         newest = self.keys[-1]
         return [
@@ -126,8 +126,7 @@ def collect_scores(
 ) -> tuple[list[CollectedScore], tuple[str, ...]]:
     """Return the scores to test, and the addresses of the other scores.
 
-    Of the newest run, all outcomes are in memory at a time; of the other runs, only the values of the scores
-    to test.
+    To save memory, only the values that the report needs are read from the runs before the newest.
 
     Args:
         store: Holds the runs.
@@ -158,7 +157,7 @@ def collect_scores(
 
 
 def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
-    """Return task and name of a score, of its human labels, and of the judge's level behind the score."""
+    """Return (task, name) of a score and its human labels; for a judge's score, also of the judge's level."""
     names = [score.name, f"human.{score.name}"]
     if score.kind == "judge":
         names.append(f"{score.name.partition('.')[0]}.level")

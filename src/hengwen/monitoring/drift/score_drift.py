@@ -58,8 +58,9 @@ class LeftOut:
 
     checkpoint: str
     problem: Problem
-    """``coverage``: fewer than 95 % of the prompts of all checkpoints have a score. ``keys``: the scorer or
-    the data differ from those of the newest checkpoint."""
+    """``coverage``: at this checkpoint, fewer than 95 % of the prompts have a score; prompts that only other
+    comparable checkpoints evaluated also count as prompts without a score. ``keys``: the scorer or the data
+    differ from those of the newest checkpoint."""
     detail: str = ""
     """How the scorer or the data differ from those of the newest checkpoint; empty if they do not differ."""
     coverage: float | None = None

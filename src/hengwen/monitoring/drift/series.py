@@ -131,6 +131,6 @@ class TestedSeries:
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the fewest scored repeats of each prompt at a checkpoint; checkpoints with none are ignored."""
+    """Return for each prompt the smallest number of scored repeats at any checkpoint that has some."""
     counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
     return np.asarray(counts.min(axis=1), np.int64)

@@ -64,7 +64,7 @@ class Baselines:
         return self.store.find(name, self.plan.name)
 
     def data_of(self, baseline: Run) -> Run:
-        """Return the run whose answers are compared: the baseline, or its later run with more repeats."""
+        """Return the run to compare with: the baseline, or the run that replaces it in ``repeated``."""
         return self.repeated.get(baseline.id, baseline)
 
     def count_look(self, baseline: Run) -> int:
@@ -108,8 +108,9 @@ def look_series(baseline: Run) -> str:
 def _commits(run: Run) -> dict[str, bool]:
     """Return the git commits at which a run was started; True if files of the plan differed from the commit.
 
-    If a run was started several times at a commit, the value is True only if files differed at every start: a
-    run is resumed only if nothing that it evaluates has changed.
+    A run is resumed only if nothing that it evaluates has changed. If a run was started several times at a
+    commit, one start without differing files therefore shows that the run matches the commit: the value is
+    False.
     """
     facts: Mapping[str, Any] = run.facts
     changed: dict[str, bool] = {}

@@ -105,8 +105,8 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check; see ``evaluate_gates``.
 
     Raises:
-        ConfigError: There is no such run, the order of the checkpoints is not known, or a later checkpoint of
-            the plan only has runs with other prompts than the newest run.
+        ConfigError: There is no such run. Without ``name``: the order of the checkpoints is not known, or no
+            run of the plan's last evaluated checkpoint has the same prompts as the newest run.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -266,7 +266,8 @@ def _pattern_result(
 ) -> TermResult:
     """Return the result of ``no_drop`` or ``no_drift`` with the outcome that counts for the exit code.
 
-    If no score was tested, the outcome counts unless the judges of all matching scores are not certified.
+    If no score was tested, the outcome counts if at least one score that matches the pattern has a certified
+    judge or no judge.
     """
     if result.scores or result.drifts:
         return result

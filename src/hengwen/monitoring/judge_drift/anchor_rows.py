@@ -35,8 +35,8 @@ class JudgedAnchor(NamedTuple):
     then: float
     now: float
     level: float
-    """Human value that decides the weight of the anchor. It is the value of the score or, if people did not
-    rate the score, of the judge's level."""
+    """Human value that decides the weight of the anchor. It is the value that people gave for this score. If
+    people did not rate this score, it is the value that they gave for the judge's level."""
     human: float | None
     """Human value of the score; None if people only rated the judge's level, which is another score."""
 

@@ -102,7 +102,7 @@ def with_changes(
 
 
 def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
-    """Return the share of the later answers with a verdict that differ from every earlier answer."""
+    """Return the share of judged later answers that equal no earlier answer to the same prompt."""
     scored = scored_answers(now)
     return sum(answer not in equal for answer in scored) / max(1, len(scored))
 

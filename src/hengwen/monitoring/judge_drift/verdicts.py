@@ -1,9 +1,10 @@
 """Decide for each judged score what changed (drifted): the model, its judge, both or neither.
 
-Of the changes of the model and of the judge, the one with the smaller p-value is named if this p-value is at
-most ``ALPHA``. The change with the larger p-value is named in addition only if this p-value is at most
-``SECOND_ALPHA``. If both p-values are equal and above ``SECOND_ALPHA``, neither change is named. If ``ALPHA``
-were the limit for both changes, one report in twenty would name both although only one has drifted.
+The change of the model and the change of the judge each have a p-value. The verdict names the change with the
+smaller p-value if this p-value is at most ``ALPHA``. It also names the change with the larger p-value if that
+p-value is at most ``SECOND_ALPHA``. If both p-values are equal and above ``SECOND_ALPHA``, neither change is
+named. If ``ALPHA`` were the limit for both changes, one report in twenty would name both although only one
+has drifted.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ judges. ``judges differ``: the judge that judged the earlier answers again is no
 answers."""
 
 SECOND_ALPHA = 0.005
-"""Largest p-value at which a second change is named in addition to the first."""
+"""The verdict is ``both`` (model and judge drifted) only if both p-values are at most this value."""
 MIN_ANCHORS = 100
 """With fewer anchors than this, the verdict is ``cannot tell``."""
 ANCHORS_FOR_VERDICT = 250
@@ -130,7 +131,8 @@ def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple
 
     Args:
         scores: Scores with their changes; scores with a ``reason`` are returned unchanged.
-        alpha: Largest corrected p-value at which the first change is named.
+        alpha: Largest corrected p-value at which the verdict names a change. Both changes (of model and
+            judge) are named only if both p-values are at most ``SECOND_ALPHA``.
 
     Examples:
         >>> from hengwen.monitoring.judge_drift.effects import paired_effect

@@ -163,7 +163,7 @@ class PowerSearch:
         return min(sizes, key=lambda size: size.smallest_difference or inf, default=None)
 
     def _choices(self, present_repeats: float) -> Sequence[float]:
-        """Return the numbers of repeats to try; only the present number if their variance is unknown."""
+        """Return the numbers of repeats to try: only the present one if ``variance.repeat`` is unknown."""
         if self.variance.repeat is None:
             return (present_repeats,)
         return range(1, max(SHOWN_REPEATS) + 1)

@@ -116,11 +116,12 @@ def find_loop(text: str) -> str:
 
 
 def _has_long_period(text: str, min_length: float) -> bool:
-    """Return whether some part of the text repeats a piece of up to 60 characters and is as long as a loop.
+    """Return whether a part of the text repeats a piece, and is long enough to be a loop.
 
-    A loop covers at least half of the text, so only loops that contain one of the two characters in the
-    middle of the text are looked for. If no part of the text can be a loop, the slow search in ``find_loop``
-    is not needed.
+    The piece has up to 60 characters. The part must have at least 5 copies of it and ``min_length``
+    characters. A loop covers at least half of the text, so only loops that contain one of the two characters
+    in the middle of the text are looked for. If no part of the text can be a loop, the slow search in
+    ``find_loop`` is not needed.
     """
     length = len(text)
     longest = min(MAX_PIECE, length // MIN_COPIES)
