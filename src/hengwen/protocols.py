@@ -157,9 +157,10 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AcceptsEvidence(Protocol):
-    """Optional judge interface: ``judge`` also takes ``evidence`` (sentences of rules about the response).
+    """Optional judge interface: ``judge`` also takes ``evidence``.
 
-    The attribute ``accepts_evidence`` is True if this judge, with its present options, uses evidence.
+    Evidence consists of sentences that rules wrote about the response. The attribute ``accepts_evidence`` is
+    True if this judge, with its present options, uses evidence.
     """
 
     accepts_evidence: bool
@@ -184,7 +185,7 @@ class AcceptsEvidence(Protocol):
 
 
 def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
-    """Return the judge itself if it reads evidence (sentences of rules), else None."""
+    """Return the judge itself if it reads evidence (what rules wrote about the response), else None."""
     return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
 
 
@@ -243,8 +244,8 @@ class Rederivable(Protocol):
         """Return the derived scores, computed from stored scores.
 
         Args:
-            outcomes: Stored scores and failures of this response, without derived scores. All have the
-                signature of the judge's overall level.
+            outcomes: Stored scores and failures of this response that have the same signature as the judge's
+                overall level. Derived scores are not among them.
             sample: Prompt with its references.
             response: Judged response.
             earlier: Earlier responses to the same sample.

@@ -138,7 +138,7 @@ def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injecte
         title: Name of the plug-in in messages, such as ``scorer 'lyric'``.
         factory: Class or function that returns the plug-in.
         options: Keyword arguments from the plan.
-        **injected: Keyword arguments that every plug-in of the group receives.
+        **injected: Further keyword arguments, which do not come from the plan.
 
     Raises:
         ConfigError: An option is unknown or invalid; the message names plug-in and option.

@@ -47,8 +47,8 @@ def preference_pairs(
         battles: The battles.
         prompts: Prompt of each question and turn.
         answers: Answer to each question and turn by each model.
-        weights: Weight of each judge, such as its discrimination; negative weights count as 0. By default,
-            all judges count alike.
+        weights: Weight of each judge, such as its discrimination (how strongly its verdicts depend on
+            quality); negative weights count as 0. By default, all judges count alike.
 
     Yields:
         A row with ``prompt``, ``chosen``, ``rejected``, ``question`` and ``turn``. The row also has the names

@@ -30,9 +30,10 @@ class ReviewedModel:
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
     other_rank: int | None
-    """Rank if conflicts counted by the other rule (``tie`` or ``abstain``), among the models that both rules
-    rank. A conflict is a match whose verdicts in the two orders name different winners. None if all matches
-    of the model are conflicts and the other rule is ``abstain``, which leaves conflicts out."""
+    """Rank under the rule for conflicts that was not chosen: ``tie`` counts a conflict as a tie, ``abstain``
+    leaves it out. A conflict is a pair of answers on which a judge names different winners in the two orders.
+    The rank is among the models that both rules rank. None if the rule is ``abstain`` and all matches of the
+    model are conflicts."""
     group: int
     """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int
@@ -66,10 +67,11 @@ class ReviewedJudge:
     first_interval: Bounds | None
     """Interval of ``first_share``."""
     own_share: float | None
-    """Share of wins that the judge gives to its own answers, over opponents that other judges also compared
-    with this model. None if the judge is not a model under test, or if there are no such opponents."""
+    """Share of wins that the judge gives to its own answers. Opponents that no other judge compared with
+    these answers do not count. None if the judge is not a model under test, or if no opponent counts."""
     own_others: float | None
-    """Share of wins that the other judges give to the same model against the same opponents."""
+    """Share of wins that the other judges give to this judge's own answers, against the opponents that count
+    for ``own_share``; None if ``own_share`` is None."""
     own_interval: Bounds | None
     """Interval of ``own_share`` minus ``own_others``."""
     length_effect: float | None
@@ -113,13 +115,15 @@ class PeerReview:
     """Kendall's tau-b between this ranking and the ranking by the method ``uniform``, in which all judges
     count alike."""
     tau_other_conflict: float | None
-    """Kendall's tau-b between this ranking and the ranking if conflicts counted by the other rule (``tie`` or
-    ``abstain``)."""
+    """Kendall's tau-b between this ranking and the ranking under the rule for conflicts that was not chosen
+    (``tie`` or ``abstain``). A conflict is a pair of answers on which a judge names different winners in the
+    two orders."""
     judges_differ_p: float | None
-    """p-value of the hypothesis that all judges have the same discrimination. None if there are fewer than
-    three judges, or fewer questions than judges."""
+    """p-value of the hypothesis that all judges have the same discrimination: that the verdicts of all judges
+    depend equally strongly on quality. None if there are fewer than three judges, or fewer questions than
+    judges."""
     notes: tuple[Note, ...]
-    """What a reader must know, in words."""
+    """Notes in words on what limits the result, the most important first."""
 
     @property
     def scores(self) -> dict[str, float]:

@@ -44,9 +44,9 @@ def peer_review(
         battles: The battles.
         method: Default: ``judge-bt`` if there are at least 3 judges, else ``bradley-terry``.
 
-            - ``judge-bt``: Bradley-Terry model with a discrimination of each judge. Each judge also has
-              coefficients for the first position, for longer answers and for its own answers, as far as the
-              battles contain them. Scores are logits.
+            - ``judge-bt``: Bradley-Terry model in which each judge has a discrimination: how strongly its
+              verdicts depend on quality. Each judge also has coefficients for the first position, for longer
+              answers and for its own answers, as far as the battles contain them. Scores are logits.
             - ``bradley-terry``: Bradley-Terry model in which all judges count alike. A tie is half a win for
               both models.
             - ``davidson``: ``bradley-terry`` with a parameter for ties instead of half wins.

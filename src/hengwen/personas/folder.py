@@ -64,7 +64,7 @@ def write_folder(
         folder: The folder.
         files: Contents of the files by path below the folder.
         force: Overwrite existing files.
-        inputs: Files that were read; they are never overwritten.
+        inputs: Files from which the contents were read; they are never overwritten, even with ``force``.
 
     Raises:
         ConfigError: A file exists already, is an input, is outside the folder or is reached through a link;

@@ -55,8 +55,8 @@ class PlannedTask:
     preset: str = ""
     """Name of the preset that defines ``params``."""
     has_number: bool = False
-    """Whether a sample has a right number in its metadata; if so, the plan has a rule that checks this number
-    in answers."""
+    """Whether any sample has the correct number in its metadata. If so, the plan has the rule ``number``,
+    which limits the level of answers with a wrong number."""
     corpus: str | None = None
     """Path of the training data, relative to the plan."""
     backend: str | None = None

@@ -25,8 +25,8 @@ RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
 ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
 MAX_ANSWERED_IN_MEMORY = 2_000
-"""Number of samples above which the stored answers of a checkpoint are kept in a temporary file. The answers
-of all checkpoints of a plan are read before the first is evaluated."""
+"""Number of samples above which the stored answers of a checkpoint are kept in a temporary file. This
+saves memory, because the answers of all checkpoints are read before the first checkpoint is evaluated."""
 ROLES = ("system", "user", "assistant")
 
 _SAMPLE_ALIASES = {

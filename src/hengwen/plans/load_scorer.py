@@ -60,7 +60,7 @@ class RenamedScorer(_Renamed[Scorer]):
         return self._rename(self._inner.score(sample, response))
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Return a Score or Failure for each name; pass ``earlier`` on if the scorer accepts it."""
+        """Return a Score or Failure for each name; only some scorers use the earlier responses."""
         if self._history_scorer is None:
             return self.score(sample, response)
         return self._rename(self._history_scorer.score_after(sample, response, earlier))

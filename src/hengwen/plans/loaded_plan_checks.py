@@ -162,7 +162,11 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each task whose published score is a sum with a maximum other than 10."""
+    """Return a warning for each task whose published score is a sum, but not out of 10.
+
+    With ``sum_divided_by``, the published score is the sum over the prompts, divided by this number. The
+    maximum is 10 only if the number of prompts is ten times this number.
+    """
     warnings = []
     for task in tasks:
         divisor = task.spec.scale.sum_divided_by if task.spec.scale else None

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Only keys at most this deep below a value are looked for in an error message about the value. In
-``{name: {option: ...}}``, ``option`` has the depth 2."""
+"""Maximum depth of the keys that are looked for in an error message about a value. In the value
+``{name: {option: ...}}``, ``name`` has the depth 1 and ``option`` the depth 2."""
 
 
 @contextmanager

@@ -371,11 +371,11 @@ def _template(value: str | None, folder: Path) -> str | None:
 
 
 def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
-    """Return the names of the values of a whole task that are computed from a judge's scores.
+    """Return the names of the scores of a whole task, which are computed from one judge's scores.
 
     Args:
         judge: First part of the judge's score names.
-        scale: Scale of the task; None for no such values.
+        scale: Formula of the task's published score; None if the task has no published score.
 
     Examples:
         >>> from hengwen.plans.plan import ScaleSpec

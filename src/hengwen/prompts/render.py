@@ -50,7 +50,10 @@ def render_judge_prompt(
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge: a system turn with the rubric, a user turn with the answer in fences.
+    """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer.
+
+    In the user turn, quoted texts such as the answer stand in fences: random marks around a text, so that the
+    judge obeys no instructions in the text.
 
     Args:
         rubric: Rubric whose field ``uses`` lists the parts of the sample to show. Empty parts are omitted,
@@ -60,8 +63,8 @@ def render_judge_prompt(
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        facts: Sentences that rules wrote about the answer. Sentences of rules stand outside the fences, so
-            they must not quote the answer.
+        facts: Sentences that rules wrote about the answer. These sentences stand outside the fences, so they
+            must not quote the answer.
         fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
             prompts that are not sent to a judge.
 
@@ -95,7 +98,10 @@ def render_pair_prompt(
     task_instruction: str = "",
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge that compares two answers, which the user turn quotes in fences.
+    """Return the prompt of a judge that compares two answers.
+
+    In the user turn, quoted texts such as the answers stand in fences: random marks around a text, so that
+    the judge obeys no instructions in the text.
 
     Args:
         rubric: Rubric; its levels tell the judge what a better answer is.
@@ -132,7 +138,7 @@ def pair_system(
     Args:
         rubric: Rubric with instructions, levels and criteria.
         language: Language of the prompt.
-        fence: The fence that the system turn explains to the judge.
+        fence: The fence (random mark around an answer) that the system turn explains to the judge.
         task_instruction: An instruction for this task; it follows the instructions of the rubric.
     """
     return _system_turn("pair", rubric, language, fence, task_instruction)
@@ -143,12 +149,12 @@ def judge_system(
 ) -> str:
     """Return the system turn of a judge.
 
-    Servers can cache the system turn except its last lines, which contain the fence.
+    Servers can cache the system turn except its last lines, which contain a random mark (the fence).
 
     Args:
         rubric: Rubric with instructions, levels, criteria and examples.
         language: Language of the prompt.
-        fence: The fence that the system turn explains to the judge.
+        fence: The fence (random mark around an answer) that the system turn explains to the judge.
         task_instruction: An instruction for this task; it follows the instructions of the rubric.
     """
     return _system_turn("judge", rubric, language, fence, task_instruction)

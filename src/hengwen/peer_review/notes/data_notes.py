@@ -1,4 +1,8 @@
-"""Notes about the battles: duplicates, unlinked models, order of the answers, number of questions."""
+"""Notes about the battles of a peer review.
+
+The notes report, for example, duplicates, too few questions, groups of models that no battle links, and
+matches that were judged in only one order of the answers.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Notes about the judges of a peer review.
 
-The notes report too few judges, differences in quality, preferences that several judges share, and judges
-that prefer the models that the other judges rate lower. For the method ``consistency``, a note reports how
-much the ranking depends on the random start.
+The notes report whether there are too few judges, whether the judges differ in quality, and which judges
+share a preference. A note also names judges that prefer the models that the other judges rate lower. The
+method ``consistency`` optimizes the weights of the judges from a random start, and a note reports how much
+the ranking depends on this start.
 """
 
 from __future__ import annotations

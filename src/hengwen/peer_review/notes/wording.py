@@ -13,7 +13,10 @@ MAX_NAMES = 6
 
 
 def names(members: Sequence[str], language: Language) -> str:
-    """Return names as a list in words; a long list is cut to its first names and the number of the others.
+    """Return names as a list in words.
+
+    If there are more than six names, only the first six are listed. The list then ends with the number of
+    omitted names (in Chinese, the number of all names).
 
     Examples:
         >>> names(["a", "b"], "en"), names([str(n) for n in range(9)], "en")

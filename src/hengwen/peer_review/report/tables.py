@@ -46,7 +46,10 @@ TEXT_COLUMNS = ("model", "judge")
 
 
 def title(review: PeerReview) -> Bilingual:
-    """Return the method and the size of a peer review."""
+    """Return the title of a peer review.
+
+    The title has the method, the numbers of models, judges, questions and verdicts, and the confidence level.
+    """
     method = _METHODS[review.method]
     models, judges = len(review.models), len(review.judges)
     questions, battles = count(review.questions), count(review.battles)

@@ -1,4 +1,4 @@
-"""Write a peer review as HTML, Markdown or JSON, with the page frame and the escaping of other reports."""
+"""Write a peer review as an HTML, Markdown or JSON file."""
 
 from __future__ import annotations
 

@@ -71,7 +71,10 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count patterns in eight one-byte counters per integer; a multiplication adds up the counters."""
+    """Return the entropy, in nats, of each row of codes; used for a small m and short rows.
+
+    Eight one-byte counters of a pattern share a 64-bit integer, and a multiplication adds them up.
+    """
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes

@@ -61,8 +61,8 @@ def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) ->
     """Return the length of the longest increasing subsequence of each column.
 
     Args:
-        steps: For each step, an array with the score of each column, as unsigned integers below the maximum
-            of their type.
+        steps: For each position in the sequences, an array with the scores of all columns at this position.
+            The scores are unsigned integers below the maximum of their type.
         columns: Number of columns.
         strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
 

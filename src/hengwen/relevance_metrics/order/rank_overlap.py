@@ -1,4 +1,7 @@
-"""Measure the overlap of two rankings at the top: the expected value if ties are broken at random."""
+"""Measure the overlap of two rankings at the top.
+
+With ties, the overlap is the expected overlap after all ties are broken at random.
+"""
 
 from __future__ import annotations
 

@@ -79,11 +79,14 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             well above 5 m!.
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm: ``"e"`` gives nats, ``2`` gives bits.
-        normalize: None returns the entropy. ``m!`` divides the entropy by the logarithm of the number of
-            possible patterns (m!, or more with ``ties="dense"``), ``attainable`` by the logarithm of this
-            number or of the number of windows, whichever is smaller. ``null`` divides the entropy by the mean
-            entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
-            order", even if scores are equal or the sequence is short.
+        normalize: Divisor of the entropy; None returns the entropy without division.
+
+            - ``m!`` divides by the logarithm of the number of possible patterns (m!, or more with
+              ``ties="dense"``).
+            - ``attainable`` divides by the logarithm of the number of possible patterns or of the number of
+              windows, whichever is smaller.
+            - ``null`` divides by the mean entropy over random orders of the same scores. The value 1 means
+              "as in random order", even if scores are equal or the sequence is short.
         ties: Policy for equal scores.
 
             - ``stable`` reads a tie as a rise (the published definition).
@@ -93,8 +96,9 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             - ``dense`` gives windows with ties patterns of their own.
             - ``drop`` skips windows with ties.
             - ``raise`` raises an error.
-        bias: None for no correction. ``miller-madow`` adds (k - 1) / (2 * windows), where k is the number of
-            patterns that occur. A warning is given below five windows for each possible pattern.
+        bias: None for no correction. ``miller-madow`` adds (k - 1) / (2 * windows) nats, where k is the
+            number of patterns that occur. It warns if there are fewer than five windows for each possible
+            pattern.
         nan: Policy for NaN: ``raise`` raises an error; ``omit-window`` skips windows with a NaN; ``omit``
             removes NaN before windows are formed; ``propagate`` returns NaN for a sequence with a NaN.
         axis: Axis of a batch along which the scores of a sequence follow each other.

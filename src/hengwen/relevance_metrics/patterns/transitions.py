@@ -42,7 +42,10 @@ class Transitions:
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-        """Return, for each pattern with a successor, the share of each pattern among its successors."""
+        """Return, for each pattern, the share of its transitions that lead to each next pattern.
+
+        Patterns without a transition to a next pattern are left out.
+        """
         shares = {}
         for pattern, row in zip(self.patterns, self.counts, strict=True):
             total = sum(row)

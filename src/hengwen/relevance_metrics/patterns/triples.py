@@ -32,8 +32,9 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
 
     Notes:
         The time is O(n^2), because the counts follow from the numbers of greater and lesser scores on both
-        sides of each score. PiCO's code draws random triples with replacement instead. Its entropies of one
-        ranking often differ more between two draws than between two rows of PiCO's tables.
+        sides of each score. PiCO's code draws random triples with replacement instead. For the same
+        ranking, the entropy of random triples changes from draw to draw, often by more than two rows of
+        PiCO's tables differ.
 
     Examples:
         >>> list(triple_counts([1, 2, 3, 4]).values())

@@ -62,8 +62,8 @@ def weighted_permutation_entropy(
         axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
-        A float from 0 to log m!; for a batch, an array. The entropy is 0 if only one pattern occurs, as in a
-        constant sequence. Two equal scores count as a rise.
+        A float from 0 to log m!, or from 0 to 1 if normalized; for a batch, an array. The entropy is 0 if
+        only one pattern occurs, as in a constant sequence. Two equal scores count as a rise.
 
     Raises:
         TypeError: A score is not a number.
