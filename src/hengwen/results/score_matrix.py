@@ -104,9 +104,9 @@ class ScoreMatrix:
         """Return the share of prompts with a value, for each checkpoint.
 
         Args:
-            among: Indices of checkpoints whose prompts all checkpoints should have. Such a prompt counts as
-                missing at a checkpoint without an outcome for it, for example after an interrupted run. It is
-                not counted at a checkpoint where the score does not apply to it.
+            among: Indices of checkpoints. Every checkpoint is expected to have the prompts of these
+                checkpoints, except prompts to which the score does not apply. An expected prompt that a
+                checkpoint lacks, for example after an interrupted run, lowers the share.
         """
         known = frozenset[int]().union(*(self._applicable[index] for index in among))
         shares = []

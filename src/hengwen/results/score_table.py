@@ -126,7 +126,8 @@ class Column:
     composed_of: tuple[int, int] | None = None
     """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
-    """Number of samples of the task; None if it is unknown or if the series covers other samples."""
+    """Number of samples of the task. It is None if it is unknown, and for human labels and anchors, because
+    they cover other samples."""
     _shares_keys: bool = False
     """Whether other columns use the same ``keys``."""
 

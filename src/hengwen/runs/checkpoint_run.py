@@ -36,7 +36,8 @@ class CheckpointRun:
     Args:
         resources: Plan, store, options and backends, which the runs of one command share.
         order: Index of the checkpoint in the plan.
-        sharing: Object with which this process shares the plan with others; None if it runs the plan alone.
+        sharing: Object through which processes share the work on the plan; None if this process runs the plan
+            alone.
     """
 
     def __init__(self, resources: RunResources, order: int, sharing: PlanSharing | None = None) -> None:

@@ -67,7 +67,8 @@ def estimate_plan(  # noqa: PLR0913 - keyword-only options
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
         fresh: Whether to count all calls, including calls whose results the store already has.
         batch: Options for sending calls to batch endpoints; None to send each call at once.
-        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Returns:
         One estimate for each backend and role; models under test come first.

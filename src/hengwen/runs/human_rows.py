@@ -1,7 +1,7 @@
 """Convert human labels and anchors to scores of a run.
 
-An anchor is a frozen answer with a label that is judged again in every run. Reports show the human scores
-next to the judge's scores, and never include them in the judge's means.
+An anchor is a frozen answer with a human label; every run judges the answer again. Reports show the human
+scores next to the judge's scores, and never include them in the judge's means.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class RunResources:
     def _evaluators(self) -> dict[str, list[Evaluator]]:
         """Return, by task, the evaluators that can run in worker processes.
 
-        They need no network, and no answers to other samples than the sample that is evaluated.
+        They need no network, and they evaluate a sample without the answers to other samples.
         """
         return {
             task.spec.name: [

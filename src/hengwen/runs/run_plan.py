@@ -101,7 +101,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         batch: Options for sending calls to batch endpoints, whose price is lower; None to send each call at
             once.
         progress: Called with (checkpoint, samples done, samples in total).
-        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Returns:
         The runs, their warnings and failures.
@@ -182,7 +183,8 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         share: Whether to share the work with other processes that run the plan in this PostgreSQL database.
         batch: Options for sending calls to batch endpoints; None to send each call at once.
         progress: Called with (checkpoint, samples done, samples in total).
-        trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Returns:
         The runs, their warnings and failures.
@@ -238,7 +240,8 @@ def run_resolved(
         plan: The plan.
         store: An open store, or the path or URL of a store.
         options: How the plan is run.
-        trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
         interrupts: Source of requests to stop the run; None to use the signals of this process.
     """
     suite = load_suite(plan, trust=trust)
@@ -279,7 +282,8 @@ async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncI
         interrupts: Requests to stop the run.
 
     Yields:
-        The object with which this process shares the plan with others; None if it runs the plan alone.
+        The object through which processes share the work on the plan; None if this process runs the plan
+        alone.
 
     Raises:
         StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two

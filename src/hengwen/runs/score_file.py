@@ -171,9 +171,9 @@ def score_file(
         source: JSONL or CSV file with the field ``output`` and the fields that the scorer reads, such as
             ``references``.
         target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
-            status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. A source
-            column with the name of another output field is written as ``source.NAME``. The target file is
-            replaced when all rows are written.
+            status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. If a
+            source column (except ``id``) has the same name as one of the other fields, such as ``message``,
+            it is written as ``source.NAME``. The target file is replaced when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.

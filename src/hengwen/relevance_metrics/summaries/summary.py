@@ -36,7 +36,8 @@ class MetricResult:
     """One metric, compared with its distribution over random orders of the same scores."""
 
     value: float
-    """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
+    """Value of the metric. ``cin`` is a number of pairs, ``lis`` and ``lnds`` are numbers of scores, and
+    ``pen`` is in nats."""
     null_mean: float | None
     """Mean of the metric over random orders; None if there is no test."""
     null_sd: float | None
@@ -117,7 +118,9 @@ class SequenceSummary:
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
 ) -> SequenceSummary:
-    """Summarize a sequence: its mean, and the metrics of its order compared with random order.
+    """Summarize a sequence: its mean, and the metrics of its order.
+
+    Each metric of the order is compared with its distribution over random orders of the same scores.
 
     Args:
         x: One sequence of one or more finite scores, in order.
@@ -263,7 +266,7 @@ def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
 
 
 def _result_values(metric: str, result: MetricResult | None, texts: dict[str, str]) -> dict[str, str]:
-    """Return the value of a metric as text, and its sentences about random order and the test."""
+    """Return texts about a metric: its value, its distribution in random order, and the test's result."""
     if result is None:
         return {}
     value = _number(result.value)

@@ -92,7 +92,7 @@ def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None)
 
 
 def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axis:
-    """Return an axis that starts and ends at a tick, unless the scale ends between two ticks."""
+    """Return an axis with round ticks that starts and ends at a tick, or at an end of the scale."""
     step = tick_step(high - low, 4.5 if limits == (low, high) else 4)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     digits = 3 - floor(log10(step))

@@ -24,7 +24,10 @@ ANSWERS_PER_END = 3
 MAX_SHOWN = 2 * ANSWERS_PER_END
 """Maximum number of answers that are shown for one task and checkpoint."""
 MAX_CANDIDATES = 1024
-"""Maximum number of scored answers in a ranking; above it, answers that will not be shown are dropped."""
+"""Maximum number of scored answers that a ranking keeps in memory.
+
+If there are more, only the ``ANSWERS_PER_END`` lowest and highest are kept.
+"""
 TEXT_LIMIT = 8000
 """Maximum number of characters of an answer that are shown."""
 INPUT_LIMIT = 2000

@@ -106,7 +106,10 @@ def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Findin
 
 
 def _human_comparison(points: Sequence[_Point]) -> tuple[str, str]:
-    """Return how human labels correlate with length, or the advice to label answers, in both languages."""
+    """Return how human labels correlate with length, in Chinese and English.
+
+    If too few answers have labels, the texts advise to compare with human labels.
+    """
     from hengwen.judges.trust.biases import length_bias
 
     labelled = [(point.length, point.value, point.human) for point in points if point.human is not None]

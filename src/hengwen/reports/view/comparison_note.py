@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 MIN_CHECKPOINTS = 4
-"""Minimum number of checkpoints for a test of how much scores usually change between checkpoints."""
+"""Minimum number of checkpoints at which the note recommends ``hengwen drift``.
+
+This command tests whether a difference is larger than the usual changes between checkpoints.
+"""
 
 
 def comparison_note(view: View) -> Bilingual:

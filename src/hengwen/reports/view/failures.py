@@ -25,7 +25,10 @@ class FailureRow(NamedTuple):
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures by score and checkpoint, in the order of the report, the most frequent first."""
+    """Return the failures in the order of the scores and checkpoints in the report.
+
+    For each score and checkpoint, the most frequent status comes first.
+    """
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):

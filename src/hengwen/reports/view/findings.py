@@ -119,7 +119,7 @@ def finding_of(score: ScoreContext) -> Finding:
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
-    """Return a finding that a score applies to no answer, with the reason; None if this is not the case."""
+    """Return a finding with the reason if a score applies to no answer, otherwise None."""
     cells = [cell for cell in score.cells if cell is not None]
     reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
     if not reasons or len(reasons) < len(cells) or not all(reasons):

@@ -1,4 +1,4 @@
-"""Data classes of a report: ``ReportData`` is what it is built from, ``View`` is what it shows."""
+"""Data classes of a report: ``ReportData`` is the input of a report, ``View`` is its content."""
 
 from __future__ import annotations
 
@@ -140,7 +140,10 @@ class TaskView:
 
     @property
     def anchors(self) -> tuple[ScoreView, ...]:
-        """Scores of anchors (fixed answers that every run judges again), by base name, judges first."""
+        """Scores of anchors (fixed answers that every run judges again).
+
+        Scores with the same base name follow each other, the judge's score before the human score.
+        """
         anchors = [score for score in self.scores if score.section == "anchor"]
         names = list(dict.fromkeys(score.base for score in anchors))
         return tuple(sorted(anchors, key=lambda score: names.index(score.base)))
@@ -190,7 +193,7 @@ class View:
     baseline: str = ""
     """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
     pending_calls: int = 0
-    """Number of calls that have no reply yet, after the replies of a batch endpoint were imported; else 0."""
+    """Number of calls that have no reply yet after an import of batch replies; 0 for any other report."""
 
     @property
     def column_heads(self) -> tuple[str, ...]:

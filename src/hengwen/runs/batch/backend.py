@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchedBackend:
-    """Settings of one backend of the plan that a run in batches needs."""
+    """Settings of one backend of a plan, as far as a run in batches needs them."""
 
     name: str
     lines: BatchLines
@@ -37,19 +37,20 @@ class BatchedBackend:
 
 
 class BatchBackend:
-    """Answer a call from the ledger or from a downloaded reply; add it to a file if there is no reply.
+    """Return the stored or downloaded reply to a call; if there is none, add the call to a file.
 
     A downloaded reply is parsed and recorded like the reply to a single call. If a reply cannot be parsed,
-    an error is raised, and the judge makes a repair call (with the problem added to the prompt), which goes
-    into the next file. Later evaluations in the same run raise the same error, so that the judge makes the
-    same repair call and gets its reply.
+    an error is raised. The judge then makes a repair call, whose prompt also states the problem. The repair
+    call goes into the next file. After this file is answered, the plan is evaluated again: the same error is
+    raised, and the judge makes the same repair call, which now has a reply.
 
     Args:
         context: State of the run.
         online: Backend that sends a call at once.
         backend: The backend of the plan.
         role: Role of the calls.
-        cache_scope: Empty if the replies of all runs may be reused; a run id if only those of this run may.
+        cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies of
+            this run may be reused.
         queue: Calls of the plan that wait for a batch endpoint.
     """
 

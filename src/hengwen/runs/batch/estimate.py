@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FileCounts:
-    """Size of the files of one backend in one role."""
+    """Files of one backend in one role: their number and total usage, and the size of the last file."""
 
     files: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -54,7 +54,8 @@ class DryBatchQueue(BatchQueue):
     def find(self, custom_id: str) -> BatchCall | None:
         """Return a call that is in a file, or None.
 
-        A dry run keeps only the last call that it counted; this call is returned for every counted call.
+        For every call that a dry run has counted, the last counted call is returned. Only its state and
+        status are used, which are the same for all counted calls.
         """
         return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
 

@@ -70,8 +70,9 @@ def record_replies(
 ) -> None:
     """Read a file of replies, and store each reply as an attempt (one try to get an answer) of its call.
 
-    The first good reply of a call is kept. A call that failed gets the state ``refused`` if a looser response
-    format may help, ``again`` if another batch may help, else ``failed``.
+    The first good reply of a call is kept. A call that failed gets one of three states. ``refused``: its
+    response format was refused, and a simpler format is left to try. ``again``: the call may succeed in
+    another batch. ``failed``: neither applies.
 
     The results of up to 500 lines are written in one transaction.
 

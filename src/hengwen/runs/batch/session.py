@@ -38,8 +38,8 @@ class BatchSession:
         options: How calls are sent to batch endpoints; None for an ordinary run, which only uses replies that
             an earlier run in batches downloaded.
         queue: Calls of the plan that wait for a batch endpoint.
-        backends: The backends that have a batch endpoint, by name.
-        clients: The same backends, by name; the client of each batch endpoint is created from its backend.
+        backends: Settings of the backends that have a batch endpoint, by name.
+        clients: These backends, by name; each creates the client of its batch endpoint.
         tokens: Maximum number of tokens in open batches, by name of the backend.
         budget: Limit of the cost of calls.
         stopping: When this event is set, the session stops; batches go on at the provider.
@@ -97,13 +97,16 @@ class BatchSession:
         return self.queue.counts.get((name, role), FileCounts())
 
     async def run(self, evaluate: Callable[[], Awaitable[Result]]) -> Result | None:
-        """Evaluate the plan in as many passes as its calls need.
+        """Carry out the action of the options.
+
+        The action ``run`` evaluates the plan and sends the missing calls, until no call is missing. An
+        export, an import and an ordinary run evaluate the plan once.
 
         Args:
             evaluate: Function that evaluates all checkpoints; samples whose calls are pending are left out.
 
         Returns:
-            The result of the last pass; None if the action is ``cancel``.
+            The result of the last evaluation; None if the action is ``cancel``.
 
         Raises:
             CancelledError: The session was stopped; batches go on at the provider.
@@ -167,7 +170,7 @@ class BatchSession:
 
         Raises:
             CancelledError: The session was stopped.
-            BackendError: The provider does not know the batches that are left.
+            BackendError: The provider knows none of the batches that are still open.
         """
         from tenacity import AsyncRetrying, retry_if_result, wait_fixed
 

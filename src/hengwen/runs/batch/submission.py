@@ -36,7 +36,10 @@ ID_KEY, RUN_KEY, SHARD_KEY = "hengwen_batch", "hengwen_run", "hengwen_shard"
 MAX_METADATA = 512
 """Maximum number of characters of a text in the metadata."""
 MAX_SKIPPED = 16
-"""Maximum number of rounds of polling before a batch that the provider had no room for is created again."""
+"""Maximum number of rounds of polling between two attempts to create a batch.
+
+An attempt is repeated if the provider had no room for the batch.
+"""
 MAX_UNKNOWN = 20 * 60
 """Seconds for which the state or the replies of a batch may be missing before the run stops."""
 DOWNLOADS = 2
@@ -211,7 +214,10 @@ class Submission:
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
-        """Let a file wait after its batch exceeded the token limit, or delete it to write smaller files.
+        """Handle a batch that the provider refused because of its token limit.
+
+        The file waits until there is room. It is deleted instead if it has several requests and exceeds a
+        limit that was set after the file was written; its calls then go into smaller files.
 
         Args:
             file: The file.

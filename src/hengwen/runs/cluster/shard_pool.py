@@ -40,7 +40,7 @@ class RayPool:
         self._window, self._resized = 0, -RESIZE_SECONDS
 
     def window(self) -> int:
-        """Return how many shards may be submitted and not finished at a time."""
+        """Return how many unfinished shards the pool accepts at a time."""
         if self._workers is not None:
             return self._workers
         now = time.monotonic()

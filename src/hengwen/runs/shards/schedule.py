@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hengwen.runs.shards.score_shard import ShardTask
 
 MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10}
-"""How often a shard may end without a result, by reason, before it is given up."""
+"""For each reason of failure, the number of failed attempts after which a shard is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class ShardPool(Protocol):
     """Workers that score shards."""
 
     def window(self) -> int:
-        """Return how many shards may be submitted and not finished at a time."""
+        """Return how many unfinished shards the pool accepts at a time."""
 
     def submit(self, task: ShardTask) -> None:
         """Start to score a shard, or queue it."""

@@ -1,4 +1,7 @@
-"""Score files of any size into a folder, one file for each shard; the same command resumes it."""
+"""Score files of any size into a folder, one file for each shard.
+
+To resume an interrupted command, repeat it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split input files into shards: ranges of lines or rows that depend only on the content of the files."""
+"""Split input files into shards: ranges of a fixed number of lines or rows."""
 
 from __future__ import annotations
 
