@@ -100,11 +100,17 @@ class PlanSharing:
             await self._claims.run(self._session.unlock, CHANGING, self._plan)
 
     async def is_running(self, run: Run) -> bool:
-        """Return whether another process works on a run, or has worked on it in a command that still runs."""
+        """Return whether another process works on a run.
+
+        A process that has completed its work on the run still counts, until its command ends.
+        """
         return await self._claims.run(self._session.is_shared, WORKING, run.id)
 
     def busy_error(self, run: Run) -> StoreBusyError:
-        """Return the error for a checkpoint that another process runs with other inputs or versions."""
+        """Return the error that a process raises if it cannot share the work on a checkpoint.
+
+        Another process runs the checkpoint with other prompts, answers, labels, judges or package versions.
+        """
         owner = describe_owner(self._session.owner(self._plan))
         return StoreBusyError(
             f"{self._store.name}: checkpoint {run.checkpoint!r} of plan {self._plan!r} is being run by "

@@ -1,4 +1,7 @@
-"""Compute the significance level of each look: each test of a later run against the same baseline."""
+"""Compute the significance level of the tests of later runs against one baseline.
+
+A look is the test of one run; each look has a level of its own.
+"""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ def cusum_thresholds(
 
     Notes:
         A threshold is a quantile of the largest values that its statistic reaches in the simulated streams.
-        Time O(simulations * (horizon + min(n, 10,000))): 0.2 s for 100 scores and a horizon of 1000. Memory
-        about 20 MB.
+        For n scores in the baseline, the time is O(simulations * (horizon + min(n, 10,000))): 0.2 s for 100
+        scores and a horizon of 1000. The memory is about 20 MB.
 
     Examples:
         >>> baseline = BaselineDistribution(scores=np.tile([0.0, 0.25, 0.5, 0.75, 1.0], 20), ends=(0.0, 1.0))

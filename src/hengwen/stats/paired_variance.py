@@ -50,7 +50,7 @@ class PairedVariance:
 
     @property
     def between(self) -> float:
-        """The part of ``of_prompt`` that more repeats cannot reduce: cluster_size * cluster + prompt."""
+        """The part of the variance that more repeats cannot reduce: cluster_size * cluster + prompt."""
         return self.cluster_size * self.cluster + self.prompt
 
     def of_prompt(self, repeats: float) -> float:

@@ -24,7 +24,7 @@ def power_of_t(
     """Return the probability that a t test detects a true effect.
 
     Args:
-        effect: The true effect: a difference, or the distance of a mean from the limit of a gate.
+        effect: The true effect, such as a difference, or the distance of a mean from a required minimum.
         error: Standard error of the estimated effect, > 0.
         freedom: Degrees of freedom of the t test, > 0.
         alpha: Significance level of the test, in (0, 1), already divided by the number of tests.

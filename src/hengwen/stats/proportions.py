@@ -48,10 +48,10 @@ def clustered_wilson(
     """Return the Wilson interval of a proportion whose trials form clusters.
 
     Trials of one cluster tend to have the same result, so they count as fewer independent trials. The
-    interval uses the effective number of trials: the number of trials, divided by the design effect and by
-    the squared ratio of the quantiles of Student's t and the normal distribution. The effective number lies
-    between the number of clusters and the number of trials. If each cluster has only one trial, the result
-    equals that of ``wilson``.
+    interval is the Wilson interval for an effective number of trials: n / design effect * (z / t)^2. Here, n
+    is the number of trials, and z and t are the quantiles of the normal distribution and of Student's t. The
+    effective number is limited to the range from the number of clusters to n. If each cluster has only one
+    trial, the result equals that of ``wilson``.
 
     The design effect is the cluster-robust variance divided by the binomial variance. To compute the design
     effect, half a cluster of successes and half a cluster of failures are added. Without these trials, the

@@ -256,7 +256,7 @@ class BatchStore:
             )
 
     def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> None:
-        """Record that a file has ended, and that its calls for which no line was returned have failed.
+        """Record that a file has ended, and that its calls without a reply or an error message have failed.
 
         Args:
             file: The file.

@@ -1,6 +1,7 @@
-"""In-memory filter that says whether a call may be stored, so that most lookups need no database query.
+"""In-memory filter of the stored calls, so that most lookups of a call need no database query.
 
-The filter holds 64 bits of each call key. A call key is a hash that identifies a request to a model.
+The filter tells that a call is surely not stored, or that it is probably stored. The filter holds 64 bits of
+each call key. A call key is a hash that identifies a request to a model.
 """
 
 from __future__ import annotations

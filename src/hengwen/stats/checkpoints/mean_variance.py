@@ -37,9 +37,9 @@ def mean_variance(values: ArrayLike, clusters: Sequence[str]) -> float | None:
         cluster. The jackknife over clusters gives the variance of a mean, which is then corrected for the
         degrees of freedom of the fitted prompts and checkpoints.
 
-        If no value is missing and all clusters have the same size, the result equals an interaction mean
-        square, divided by the number of clusters. The mean square comes from a two-way analysis of variance
-        (cluster by checkpoint) of the means of the clusters.
+        If no value is missing and all clusters have the same size, the result can also be computed by a
+        two-way analysis of variance (cluster by checkpoint) of the means of the clusters. The result then
+        equals the mean square of the interaction, divided by the number of clusters.
 
     Examples:
         >>> table = [[0.25, 0.5], [0.5, 0.5], [0.75, 1.0], [1.0, 0.75]]

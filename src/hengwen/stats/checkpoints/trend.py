@@ -149,7 +149,7 @@ def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest |
         values: One value per checkpoint in training order, shape (K,); the last one is the newest.
         min_variance: Lower limit of the variance that the test uses, such as the squared standard error of a
             checkpoint's mean. Near the end of a scale, the predecessors are often nearly equal by chance.
-            Without a lower limit, any other newest value would then be significant.
+            Without a lower limit, even a tiny difference of the newest value would then be significant.
 
     Returns:
         The test; None if there are fewer than 4 checkpoints, or if the predecessors are equal and

@@ -38,7 +38,9 @@ class Pairs:
         return len(self.groups)
 
     def laplacian(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the matrix ``incidence.T @ diag(weights) @ incidence`` of each row of weights.
+        """Return one matrix for each row w of the weights: ``incidence.T @ diag(w) @ incidence``.
+
+        The matrix ``incidence`` has a row for each pair: 1 at the first item, -1 at the second item, else 0.
 
         Args:
             weights: Shape (K, P).

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hengwen.stats.rankings.bradley_terry import Pairs
 
 TIE_RIDGE = 1e-3
-"""Precision of the prior of the logarithm of the tie parameter, which would be infinite without any tie, or
-with ties only."""
+"""Precision of the normal prior of the log of the tie parameter around 0. Without a prior, this log would be
+infinite if there are no ties, or only ties."""
 
 
 class Davidson:

@@ -1,4 +1,4 @@
-"""Find groups of items that are linked by battles, and groups that are linked by chains of wins."""
+"""Find groups of items that chains of battles link, and groups of items that chains of wins link."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def win_groups(
 ) -> NDArray[np.intp]:
     """Return the group of each item; in a group, chains of wins or ties lead from each item to every other.
 
-    A Bradley-Terry model has finite strengths only if items of different groups have no battle with each other.
+    A Bradley-Terry model has finite strengths only if items of different groups have no battle with each
+    other.
 
     Args:
         first: First item of each pair, shape (P,).

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDesign:
-    """Battles as rows, which are sorted by cell; equal battles can share a row.
+    """Battles, arranged as rows in cells.
 
-    A cell has all battles of one pair of models that one judge has judged.
+    A cell contains all battles of one pair of models that one judge has judged. The rows are sorted by cell.
+    Battles of a cell that have the same covariates can share a row.
     """
 
     first: NDArray[np.intp]

@@ -79,7 +79,7 @@ class JudgeLikelihood:
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
         """Return the gradient and the expected information.
 
-        The terms of the priors are included, and terms that keep the mean of the discriminations at 1 and the
+        Both include terms of the priors. Further terms keep the mean of the discriminations at 1, and the
         mean strength of each group at 0.
         """
         from scipy.special import expit

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_HALVINGS = 12
-"""Number of times that a step which lowers the likelihood is halved."""
+"""Maximum number of times that a step is halved because it lowers the likelihood."""
 MAX_STEP = 2.0
 """Largest change of a parameter in one step; where logistic curves are flat, Newton steps are too long."""
 TOLERANCE = 1e-10

@@ -64,7 +64,7 @@ class AdvisoryLock:
     def owner(self) -> LockOwner | None:
         """Return the process that holds the lock; None if no process holds it, or if it is unknown.
 
-        The process is unknown if this user may not see it on the server.
+        The process is unknown if the database user has no permission to see the sessions of other users.
         """
         return plan_owner(self._engine, self._key)
 
@@ -84,7 +84,7 @@ class AdvisoryLock:
 def plan_owner(engine: Engine, key: dict[str, int]) -> LockOwner | None:
     """Return a process that holds the lock of a plan; None if no process holds it, or if it is unknown.
 
-    The process is unknown if this user may not see it on the server.
+    The process is unknown if the database user has no permission to see the sessions of other users.
 
     Args:
         engine: A PostgreSQL database.

@@ -1,4 +1,4 @@
-"""Add a column for the id of the run whose stored answers a run judges again."""
+"""Add a column for runs that judge stored answers again: the id of the earlier run that has the answers."""
 
 import sqlalchemy as sa
 from alembic import op
