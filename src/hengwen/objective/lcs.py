@@ -20,9 +20,9 @@ _MAX_MATCHES = 5_000_000
 """Maximum number of pairs of equal tokens for the algorithm that visits only such pairs (n log n steps for n
 pairs)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""The algorithm that visits only pairs of equal tokens is used if such pairs are rare: there must be at least
-this many token pairs for each pair of equal tokens. Otherwise, the bit-parallel algorithm is faster, because
-it compares 64 pairs at a time."""
+"""The algorithm that visits only pairs of equal tokens is used if such pairs are rare: at most one in this
+many token pairs is a pair of equal tokens. Otherwise, the bit-parallel algorithm is faster, because it
+compares 64 pairs at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Maximum product of the lengths of two texts: the first limit holds for texts that share at most 256
 different tokens, the second for all others."""
@@ -38,7 +38,8 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     Raises:
         ValueError: The sequences are too long and have too many pairs of equal tokens. For sequences of equal
             length, the limit is about 220,000 tokens each, or about 63,000 tokens each if they share more
-            than 256 different tokens. A common start and a common end of the sequences do not count.
+            than 256 different tokens. The limit does not count tokens of a common start or end, and
+            tokens that occur in only one of the sequences.
 
     Examples:
         >>> lcs_length("abcd", "xbd")

@@ -96,9 +96,11 @@ def _own(evidence: Evidence, judge: int) -> OwnPreference | None:
 
 
 def _without(evidence: Evidence, judge: int) -> tuple[float | None, str, int]:
-    """Return tau-b between the rankings with and without a judge, and the model whose rank changes most.
+    """Return tau-b between the rankings with and without a judge, and the largest change of a model's rank.
 
-    Only models that other judges have judged as well are compared.
+    The result is (tau-b, name of the model, change of its rank); a positive change is a worse rank without
+    the judge. The name is empty if no rank changes. Only models that other judges have judged as well are
+    compared.
     """
     models = evidence.ranked_without(judge)
     if not len(models):

@@ -88,9 +88,9 @@ def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
 def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]]:
     """Return the number of tokens of each text, and how many of its 1- to 4-grams match another text.
 
-    The matches of an n-gram are limited to its largest count in a single other text. So only the text with
-    the largest count of an n-gram can have n-grams without a match. Their number is the largest count minus
-    the second largest count.
+    The matches of an n-gram are limited to its largest count in a single other text. So the count of an
+    n-gram exceeds its matches only in the text in which the n-gram occurs most often. The excess is the
+    largest count minus the second largest count.
 
     Args:
         texts: The tokens of each text.

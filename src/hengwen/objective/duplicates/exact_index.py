@@ -1,13 +1,14 @@
 """Exact index of near duplicates: it finds, for each text, all earlier texts that can be similar.
 
 Similarity is the larger of two measures: the character ratio and the Jaccard index (intersection divided by
-union) of the bigram sets. Two texts of lengths x and y whose character ratio is at least t share L >= t (x +
-y) / 2 characters in order. The number of all other characters is d = x + y - 2 L. They divide the shared
-characters into at most d + 1 blocks (runs of adjacent characters). A block of n characters has n - 1 bigrams,
-so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard index is at least t, the
-two texts have at least a share t of the larger bigram set in common. Whichever measure reaches t, some of the
-rarest bigrams of one text are also among the rarest bigrams of the other text, so the index stores only the
-rarest bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
+union) of the bigram sets. The character ratio of two texts of lengths x and y is 2 L / (x + y), where L is
+the length of their longest common subsequence. If the ratio is at least t, then L is at least t (x + y) / 2.
+The number of all other characters is d = x + y - 2 L. They divide the shared characters into at most d + 1
+blocks (runs of adjacent characters). A block of n characters has n - 1 bigrams, so at least L - d - 1 bigrams
+are shared, counted with multiplicity. If the Jaccard index is at least t, the two texts have at least a share
+t of the larger bigram set in common. Whichever measure reaches t, some of the rarest bigrams of one text are
+also among the rarest bigrams of the other text, so the index stores only the rarest bigrams of each text.
+(Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
     """Return the smallest number in ascending lists for which ``matches`` is true; None if there is none.
 
-    The first numbers of each list are tested before all others, because most near duplicates resemble
-    one of the earliest similar texts.
+    The first numbers of each list are tested before all others. If one of them matches, only smaller
+    numbers remain to be tested.
 
     Examples:
         >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)

@@ -1,15 +1,16 @@
 """MinHash index of near duplicates: it finds candidate pairs in linear time and memory.
 
 Each text gets MinHash values of its bigrams (pairs of adjacent characters). There are two sets of hashes:
-hashes of all bigrams, counted with multiplicity, find pairs with a high character ratio; hashes of the
-distinct bigrams find pairs with a high Jaccard index. The hashes are divided into bands; two texts collide if
-all rows (hashes) of a band are equal. The number of rows in a band is chosen for the worst case, a pair
-exactly at the threshold that shares as few bigrams as possible. A pair in the worst case collides in some
-band with a probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs share more bigrams
-than in the worst case, so they almost always collide. With more rows in a band, fewer pairs of dissimilar
-texts collide by chance; only the number of these chance collisions grows with the square of the number of
-texts. Pairs that collide (candidates) are then compared exactly, so there are no false positives;
-``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
+hashes of all bigrams, counted with multiplicity, find pairs with a high character ratio (1 - (insertions +
+deletions) / total length); hashes of the distinct bigrams find pairs with a high Jaccard index. The hashes
+are divided into bands; two texts collide if all rows (hashes) of a band are equal. The number of rows in a
+band is chosen for the worst case, a pair exactly at the threshold that shares as few bigrams as possible. A
+pair in the worst case collides in some band with a probability of at least 0.95 (0.99 for the Jaccard index).
+Most similar pairs share more bigrams than in the worst case, so they almost always collide. With more rows in
+a band, fewer pairs of dissimilar texts collide by chance. The number of such chance collisions grows with the
+square of the number of texts; all other work grows linearly. Pairs that collide (candidates) are then
+compared exactly, so there are no false positives; ``tests/objective/duplicates/test_minhash_index.py``
+measures the false negatives.
 """
 
 from __future__ import annotations
@@ -86,9 +87,9 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield, for each band, the indices of all texts whose key another text also has, and their labels.
+    """Yield, for each band, the indices of all texts that share their key with another text, and labels.
 
-    Texts with the same key have the same label.
+    There is a label for each of these texts; texts with the same key have the same label.
     """
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]

@@ -38,8 +38,9 @@ _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
 for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
 bigrams first."""
 _MAX_CELLS = 200_000_000_000
-"""Limit of the work for pairs of longer texts: maximum sum of the products of their two lengths. Pairs that
-share too few bigrams to be similar need no full comparison and are not counted."""
+"""Limit of the work for pairs of long texts (product of the lengths above ``_MEDIUM_CELLS``): maximum sum of
+these products over all pairs. Pairs that share too few bigrams to be similar need no full comparison and are
+not counted."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
 """Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
 (Unicode normalisation) does not change the letters and digits of such texts."""
@@ -132,7 +133,8 @@ def near_duplicates(
             pairs that MinHash finds, in linear time; a reported repeat is always right, but repeats can be
             missed. In the worst case (similarity exactly at the threshold, edits spread over the whole text)
             about 5 % of repeats are missed; in a measurement, none of 5,400 was missed. None (the default)
-            means True for up to 10,000 different texts or a threshold below 0.8, else False.
+            means True for up to 10,000 different texts, else False. For a threshold below 0.8, MinHash is
+            never used.
 
     Returns:
         For each text a :class:`Duplicate`, or None if the text repeats no earlier text.
@@ -246,7 +248,8 @@ class AnswerSet:
         Args:
             threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
             exact: Whether all pairs that can be similar are compared, so that no repeat is missed. None (the
-                default) means True for up to 10,000 different texts or a threshold below 0.8, else False.
+                default) means True for up to 10,000 different texts, else False. If it is False, repeats can
+                be missed, unless the threshold is below 0.8.
 
         Raises:
             ValueError: The threshold is not in (0, 1], or the texts are too long to compare.

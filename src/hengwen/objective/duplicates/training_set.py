@@ -38,7 +38,8 @@ class TrainingSet:
 
     Args:
         turns: The assistant's texts, in order.
-        near: Minimum containment (share of 5-grams in one turn) of a near copy, in (0, 1].
+        near: Minimum share of an answer's character 5-grams that one turn must contain for a near copy, in
+            (0, 1].
 
     Raises:
         ValueError: No turn has a letter or digit, or ``near`` is out of range.

@@ -40,7 +40,8 @@ def score_lyrics(
             all later phases.
         strict_count: Whether phase 3 (lengths of lines) counts only lines with exactly the required number of
             characters.
-        rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts.
+        rhyme_scope: Where rhymes are counted: ``matched`` means in pairs of lines at the same position of
+            matched sections, ``whole`` means in the whole texts.
         parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric,
             such as code fences, timestamps, titles and remarks to the reader.
         workers: Number of processes, at least 1; with 1, no further process is started. Starting a process

@@ -38,7 +38,8 @@ class LineDiagnosis:
     template_count: int | None
     """Number of characters of the template line."""
     lyric_count: int | None
-    """Number of effective characters (see ``LyricLine.effective``) of the lyric line."""
+    """Number of characters of the lyric line that phase 3 (lengths of lines) counts: Han characters; with
+    rules ``muchin`` also spaces and the letters ``c`` and ``R``."""
     factor: float | None
     """Factor of this pair of lines in ``p3_cr``, the ratio of phase 3 (lengths of lines); None if a line is
     missing."""

@@ -12,13 +12,15 @@ class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """The simplified line: ``c`` or ``R`` for each Han character, other characters unchanged."""
+    """The simplified line: ``c`` or ``R`` for each Han character, other characters unchanged.
+    Under the rule set ``document``, the letters ``c`` and ``R`` of a lyric become U+FFFD."""
     length: int
-    """Number of characters of the line, used as denominator in phase 3 (which compares the lengths of
-    lines)."""
+    """Number of characters of the line. Under the rule set ``document``, only Han characters count (in a
+    template, ``c`` and ``R``); under ``muchin``, all characters of the stripped line."""
     effective: int
-    """Number of characters that phase 3 (comparison of the lengths of lines) counts in the numerator. For a
-    template line, this number is ``length``."""
+    """Number of characters that can match characters of the template line in phase 3 (comparison of the
+    lengths of lines). For a lyric line under ``muchin``, only Han characters, spaces and the letters ``c``
+    and ``R`` count. In all other cases, this number is equal to ``length``."""
     rhymes: int
     """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
     code: str = ""

@@ -47,13 +47,13 @@ class LyricPhases:
     """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
     ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
-    """Name of ``structure_ratio`` in the published description."""
+    """The same value as ``structure_ratio``, under its name in the published description of the score."""
     rc_ino: int
-    """Name of ``rhymes_required`` in the published description."""
+    """The same value as ``rhymes_required``, under its name in the published description of the score."""
     rc_ing: int
-    """Name of ``rhymes_found`` in the published description."""
+    """The same value as ``rhymes_found``, under its name in the published description of the score."""
     pll_rc: int
-    """Name of ``rhymes_aligned`` in the published description."""
+    """The same value as ``rhymes_aligned``, under its name in the published description of the score."""
     lines_min: int
     """Number of matched lines."""
 

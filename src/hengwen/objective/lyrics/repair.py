@@ -49,7 +49,8 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
     Args:
         text: A text as a model wrote it.
-        keep_ahead: Whether to keep lines before the first tag; true if the template has such lines.
+        keep_ahead: Whether to keep lines before the first tag. Pass True for a template, and for a lyric
+            whose template has such lines.
 
     Returns:
         The repaired text, and notes with the numbers of the repaired lines. The text has no code fences,

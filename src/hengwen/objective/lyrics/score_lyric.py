@@ -40,8 +40,8 @@ def score_lyric(
             all later phases.
         strict_count: Whether the ratio of phase 3 (lengths of lines) is the share of template lines whose
             lyric line has exactly the required number of characters (only with rules ``document``).
-        rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts (only
-            with rules ``document``).
+        rhyme_scope: Where rhymes are counted: ``matched`` means in pairs of lines at the same position of
+            matched sections, ``whole`` means in the whole texts (only with rules ``document``).
         parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric
             (code fences, rulers like ``---``, timestamps, titles, remarks to the reader) and unifies the form
             of tags; each change is listed in the score.

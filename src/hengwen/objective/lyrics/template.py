@@ -34,7 +34,7 @@ def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) 
     Returns:
         The lyric in the notation of a template; its tags stay unchanged. Each Han character becomes ``c``,
         but the last Han character of a rhyming line becomes ``R``. Without ``clean``, the result is the text
-        that the scorer compares. With rules ``muchin``, its other characters are those of the lyric. With
+        that the scorer compares. With rules ``muchin``, all characters other than Han stay unchanged. With
         rules ``document``, the letters ``c`` and ``R`` become U+FFFD, and blank lines and whitespace at the
         start and end of lines are dropped.
 

@@ -1,10 +1,10 @@
 """Gestalt pattern matching (Ratcliff and Obershelp): find the blocks that difflib finds, but faster.
 
 A block is a stretch of characters that both texts contain. The algorithm selects the longest common block of
-two ranges. If several blocks are equally long, the algorithm selects the first in ``a``, then the first in
-``b``. Then the algorithm searches the ranges to the left and to the right of the block in the same way. The
-next block to the right is often equally long. So one search returns several blocks of the same length. Then
-only the small gaps between these blocks must be searched.
+the texts ``a`` and ``b``. If several blocks are equally long, the algorithm selects the first in ``a``, then
+the first in ``b``. Then the algorithm searches the parts to the left and to the right of the block in the
+same way. The next block to the right is often equally long. So one search returns several blocks of the same
+length. Then only the small gaps between these blocks must be searched.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class CorpusRows:
     failures: int = 0
     """Number of texts without a value."""
     first_failure: str = ""
-    """Reason why the first of the texts without a value has none; empty if all texts have a value."""
+    """Reason why the first text without a value has no value; empty if all texts have a value."""
 
 
 def bleu_rows(

@@ -1,8 +1,8 @@
 """The rhyme class of a line: the class of its last Han character, as pronounced in the line's last word.
 
 A compact table (built by ``build_table``) holds the rhyme class of each character. The table also lists the
-words at whose end the last character has another class than it has alone. jieba (word segmentation) is used
-only if a line ends in a listed word.
+words whose last character has a different class in the word than on its own. jieba (word segmentation) is
+used only if a line ends in a listed word.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Table(NamedTuple):
     codes: dict[str, str]
     """Rhyme class of each letter in ``marks``."""
     words: dict[str, str]
-    """Rhyme class of each word whose last character has another class in the word than it has alone."""
+    """Rhyme class of each word whose last character has a different class in the word than on its own."""
     lengths: dict[str, tuple[int, ...]]
     """Lengths of the words in ``words``, by their last character."""
 

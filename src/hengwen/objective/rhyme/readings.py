@@ -64,7 +64,7 @@ def _class_of_pinyin(reading: str) -> str:
 
 
 def _mixed_words() -> Iterator[str]:
-    """Yield the words of jieba's dictionary that mix Han with other characters, which pypinyin splits."""
+    """Yield the words of jieba's dictionary that mix Han with other characters; pypinyin splits them."""
     import jieba
 
     with jieba.get_module_res("dict.txt") as lines:

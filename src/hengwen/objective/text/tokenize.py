@@ -75,7 +75,7 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
 def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
     """Return the sacrebleu tokenizer that fits the script of the texts, which are read one at a time.
 
-    The choice is that of ``choose_bleu_tokenizer``, which keeps all texts in memory.
+    The function chooses as ``choose_bleu_tokenizer`` does, but does not keep all texts in memory.
 
     Args:
         texts: Function that returns the texts; they may be read twice.

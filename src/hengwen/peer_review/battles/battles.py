@@ -43,7 +43,8 @@ class Battles:
     judges: tuple[str, ...]
     """Names of the judges. A judge whose name is also the name of a model is this model."""
     questions: tuple[str, ...]
-    """Names of the questions. Verdicts on one question depend on each other, so questions are resampled."""
+    """Names of the questions. Verdicts on one question depend on each other, so the bootstrap draws
+    questions, not verdicts."""
     model_a: NDArray[np.intp]
     """Model of answer A."""
     model_b: NDArray[np.intp]

@@ -63,7 +63,7 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
 
 
 def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the index of the first match of each pair of answers, and the number of the pair of each match.
+    """Return the index of the first match of each pair of answers, and for each match the number of its pair.
 
     A pair of answers is identified by its two models, its question and its turn.
 

@@ -57,7 +57,9 @@ def drawn_questions(questions: int, resamples: int, seed: int) -> NDArray[np.flo
 
 
 def cluster_covariance(slopes: NDArray[np.float64], information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sandwich covariance, shape (p, p), from gradients of clusters; NaN if there is only one.
+    """Return the sandwich covariance, shape (p, p), from gradients of clusters.
+
+    The result is NaN for fewer than two clusters; clusters whose gradient is 0 are not counted.
 
     Args:
         slopes: Gradient of the log-likelihood of each cluster at the estimate, shape (Q, p).

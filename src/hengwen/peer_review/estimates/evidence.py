@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MIN_JUDGES = 3
 """Smallest number of judges whose quality can be compared; if two judges disagree, either may be better."""
 ALWAYS_DRAWN = 40
-"""Number of questions of a model from which on every resample contains at least one of them; the probability
-of a resample without any is below exp(-40) and is neglected."""
+"""A model with at least this many questions counts as present in every resample. The probability that a
+resample contains none of its questions is below exp(-40)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ class Evidence:
 
     @cached_property
     def tastes(self) -> list[Taste]:
-        """Groups of judges with a common taste."""
+        """Groups of judges that favour the same models more than one ranking of the models can explain."""
         if self.judge_model is None or self.judges < MIN_JUDGES:
             return []
         verdicts = self.judge_model.verdicts
@@ -179,6 +179,7 @@ class Evidence:
     def judges_differ_p(self) -> float | None:
         """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test).
 
+        The discrimination of a judge tells how strongly its verdicts depend on the strengths of the models.
         The value is None for fewer than three judges, or if there are fewer questions than judges.
         """
         model = self.judge_model
@@ -303,7 +304,7 @@ class Evidence:
 
     @cached_property
     def ranks(self) -> NDArray[np.intp]:
-        """Best and worst possible rank of each ranked model, shape (R, 2)."""
+        """Best and worst rank of each ranked model by its confidence interval of ranks, shape (R, 2)."""
         ranked = self.ranked
         if self.resamples is None:
             return np.tile([1, len(ranked)], (len(ranked), 1))

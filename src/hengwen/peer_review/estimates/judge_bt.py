@@ -34,14 +34,17 @@ if TYPE_CHECKING:
 Covariate = Literal["first", "length", "own"]
 
 MAX_EXACT = 2_000_000
-"""Maximum product of the numbers of design rows and of resamples for which the model is fitted to each
-resample. For larger data, each resample is computed by one Newton step from the estimate, with the
-information of all data. For data of this size, the two methods give almost equal results."""
+"""Maximum value of (number of rows of the design x number of resamples) for which each resample is fitted.
+Above it, each resample is computed by one Newton step from the estimate, with the Fisher information of all
+data. For such large data, both methods give almost equal results."""
 RESAMPLE_STEPS = 30
 
 
 class JudgeModel:
     """Strengths of the models in logits, for a judge of average discrimination.
+
+    The discrimination of a judge tells how strongly its verdicts depend on the strengths: 1 is average, and 0
+    means that they do not depend on the strengths.
 
     Args:
         verdicts: The verdicts.
@@ -64,7 +67,7 @@ class JudgeModel:
         self._battles = np.bincount(self._row, minlength=rows).astype(float)
 
     def one_step(self, resamples: int) -> bool:
-        """Return whether this number of resamples is computed by a single Newton step for each."""
+        """Return whether each resample is computed by one Newton step, because there are too many to fit."""
         return len(self.design.covariates) * resamples > MAX_EXACT
 
     @cached_property
@@ -95,7 +98,10 @@ class JudgeModel:
 
     @property
     def discriminations(self) -> NDArray[np.float64]:
-        """Discrimination of each judge; the mean is 1, shape (J,)."""
+        """Discrimination of each judge, shape (J,): how strongly its verdicts depend on the strengths.
+
+        The mean of the discriminations is 1.
+        """
         return self.parameters[self.design.discriminations]
 
     def coefficients(self, covariate: Covariate) -> NDArray[np.float64] | None:

@@ -24,14 +24,15 @@ class OwnPreference(NamedTuple):
 
 
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
-    """Return the preference of a judge for the model that it is; None if no other judge judged its pairs.
+    """Return the preference of a judge for its own answers.
 
+    The result is None if no opponent of the model was judged both by this judge and by another judge.
     The other judges' share is a mean over opponents, weighted by the judge's number of matches against each.
 
     Args:
         matches: All matches, those of judges on their own answers included.
         judge: The judge.
-        model: The model that the judge is.
+        model: Index of the judge among the models.
         models: Number of models.
     """
     involved = (matches.low == model) | (matches.high == model)

@@ -19,23 +19,26 @@ if TYPE_CHECKING:
     from hengwen.peer_review.battles.verdicts import Verdicts
 
 MIN_SIMILARITY = 0.5
-"""Two judges have a common taste only if the cosine of their residuals by model is above this."""
+"""Two judges have a common taste only if the cosine of their standardised residuals by model is above
+this."""
 MIN_Z = 4.0
-"""Two judges have a common taste only if the standardised product of their residuals is above this."""
+"""Two judges have a common taste only if the product of their standardised residuals, summed over the models
+and divided by the square root of the number of models, is above this."""
 MIN_RESIDUAL = 0.04
-"""Judges with a common taste have a mean residual (share of wins) of at least this for some model."""
+"""Judges with a common taste have a mean residual (share of wins) of at least this, in absolute value, for
+some model."""
 MIN_FAVOUR_Z = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taste:
-    """A group of judges with a common taste."""
+    """A group of judges that favour the same models more than one ranking of the models can explain."""
 
     judges: tuple[int, ...]
     favoured: tuple[int, ...]
     """Models that the group rates higher than the ranking by all judges does, the most favoured first."""
     residual: float
-    """Largest mean residual of a model, as a share of wins."""
+    """Largest absolute mean residual of a model, as a share of wins."""
     favours_itself: bool
     """Whether the judges of the group favour the answers of the other judges of the group."""
 
@@ -47,8 +50,8 @@ def common_tastes(
 
     Args:
         verdicts: The verdicts.
-        residuals: Outcome of each verdict minus its expected value in a model with judges of different
-            quality, shape (V,).
+        residuals: Outcome of each verdict minus its expected value in a ``judge-bt`` model, which
+            allows for judges of different quality, shape (V,).
         judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
         models: Number of models.
     """

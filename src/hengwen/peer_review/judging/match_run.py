@@ -27,7 +27,7 @@ class Reviewer:
     """Name of the model under test if the judge is exactly one such model; otherwise the name of the judge's
     backend."""
     models: frozenset[str]
-    """Models under test that the judge itself is; by default, it does not judge their answers."""
+    """Models under test that are the same model as the judge; by default, it does not judge their answers."""
     judge: PairJudge
 
 

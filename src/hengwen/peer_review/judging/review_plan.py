@@ -249,8 +249,8 @@ class _PlanReview:
     def _stored_run(self) -> Run:
         """Return the run under which the calls of this review are stored.
 
-        If an earlier review used the same run of the first model, its run is continued unless ``fresh`` is
-        set. Otherwise, the result is a new run.
+        If an earlier review compared answers of the same run of the first model, the run of that review is
+        continued, unless ``fresh`` is set. Otherwise, the result is a new run.
         """
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
