@@ -31,8 +31,7 @@ Status = Literal[
     "not_applicable",
 ]
 """Reason for a missing score. ``rejected``: the endpoint refused the request and would refuse it again (wrong
-key, prompt too long). ``missing``: there is no answer. ``not_applicable``: nothing failed, but the score is
-not defined for this answer."""
+key, prompt too long). ``missing``: there is no answer. ``not_applicable``: no score is possible."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["scorer", "judge", "human"]
@@ -268,8 +267,7 @@ class Request:
     """The prompt with a placeholder for its random fences (marks around data); default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
-    """Number of most likely tokens to request, with log-probabilities, for each position of the reply; None
-    to request no log-probabilities."""
+    """Number of most likely tokens to return with log-probabilities at each position; None to return none."""
 
     def key(self, endpoint: str) -> str:
         """Return the call key; requests with equal keys count as one call, which is paid for only once.

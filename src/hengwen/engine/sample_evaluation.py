@@ -141,10 +141,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated, unless the run is stopping.
-
-        Return False if other processes must evaluate the sample instead.
-        """
+        """Record that a sample is evaluated; return False if other processes must evaluate it instead."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -270,10 +267,7 @@ class RunEvaluation:
         return batch
 
     def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey]]:
-        """Return the evaluations that the pool must do, each with the key of its outcomes in the ledger.
-
-        An evaluation is a pair: index of the response, index of the evaluator.
-        """
+        """Return the evaluations for the pool: index of the response, index of the evaluator, and key."""
         task = answered.task
         if answered.is_anchor or not answered.items:
             return []
@@ -394,10 +388,7 @@ def _add_all(task: TaskEvaluators, answered: AnsweredSamples, sharing: RunSharin
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
-    """Run coroutines concurrently, and return their results in the same order.
-
-    If some fail, the error of the first failed coroutine in the list is raised after all have ended.
-    """
+    """Run coroutines concurrently; after all have ended, return their results or raise the first error."""
     if len(coroutines) == 1:
         return [await coroutines[0]]
     results = await asyncio.gather(*coroutines, return_exceptions=True)

@@ -73,7 +73,8 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
     Args:
         plan: A plan; None for a calibration without a plan.
         labels: A label file that replaces the plan's labels.
-        trust: Whether the plan may name code to run, and environment variables other than API keys.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Raises:
         ConfigError: The plan is wrong, or names code or environment variables although ``trust`` is False.

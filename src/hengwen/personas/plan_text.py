@@ -106,7 +106,10 @@ def _task(task: PlannedTask, annotate: Annotate) -> list[str]:
     count = f"; {task.count} prompts" if task.count else ""
     system = f"      system: {protocol.name}.md.j2"
     key, number = protocol.scale
-    formula = {"mean_times": "mean of the prompts x", "sum_divided_by": "sum of all answers divided by"}[key]
+    formula = {
+        "mean_times": "mean of the prompts x",
+        "sum_divided_by": "sum of the means of the prompts, divided by",
+    }[key]
     return [
         f"  - name: {protocol.name} # {protocol.about}{count}",
         f"    samples: {task.samples}",

@@ -203,7 +203,8 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
 
     Args:
         plan: The plan.
-        trust: Whether the plan may name code, and environment variables other than API keys.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Raises:
         ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid, or the plan needs

@@ -52,8 +52,7 @@ def render_judge_prompt(
 ) -> tuple[Message, ...]:
     """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer.
 
-    In the user turn, quoted texts such as the answer stand in fences: random marks around a text, so that the
-    judge obeys no instructions in the text.
+    Quoted texts stand between fences (random marks); the judge is told to obey no instruction between them.
 
     Args:
         rubric: Rubric whose field ``uses`` lists the parts of the sample to show. Empty parts are omitted,
@@ -65,8 +64,7 @@ def render_judge_prompt(
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
         facts: Sentences that rules wrote about the answer. These sentences stand outside the fences, so they
             must not quote the answer.
-        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
-            prompts that are not sent to a judge.
+        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for call keys.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -100,8 +98,7 @@ def render_pair_prompt(
 ) -> tuple[Message, ...]:
     """Return the prompt of a judge that compares two answers.
 
-    In the user turn, quoted texts such as the answers stand in fences: random marks around a text, so that
-    the judge obeys no instructions in the text.
+    Quoted texts stand between fences (random marks); the judge is told to obey no instruction between them.
 
     Args:
         rubric: Rubric; its levels tell the judge what a better answer is.

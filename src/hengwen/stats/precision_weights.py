@@ -18,8 +18,7 @@ def precision_weights(
     tau^2 is the variance of the true score differences over prompts, estimated by the method of moments.
     sigma^2 is the variance of the scores of a prompt's repeats at one checkpoint. R is the number of repeats
     (answers to the prompt) at each checkpoint. A prompt with many repeats counts more than a prompt with one
-    answer, so the weighted mean estimates another quantity than the mean in which all prompts have equal
-    weight.
+    answer, so the weighted mean does not estimate the same quantity as the mean with equal weights.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

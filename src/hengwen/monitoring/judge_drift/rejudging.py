@@ -69,7 +69,8 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
         time_limit: Seconds after which no new call is made; calls in flight are finished.
         wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
         progress: Called with (checkpoint, samples done, samples in total).
-        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Returns:
         The run that has the new verdicts, with warnings and failures.

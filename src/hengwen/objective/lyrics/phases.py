@@ -39,10 +39,16 @@ class LyricPhases:
     total: float
     """The sum of the six phases, correctly rounded: 0 to 110."""
     p1_sr: float
+    """Ratio of phase 1: similarity of the whole texts, 0 to 1."""
     p2_1_sr: float
+    """Ratio of phase 2.1: similarity of the two lists of section names, 0 to 1."""
     p2_2_cr: float
+    """Ratio of phase 2.2: 2 x (matched lines) / (lines of both texts in matched sections), 0 to 1."""
     p3_cr: float
+    """Ratio of phase 3, 0 to 1: the product of the similarities of the character counts of matched lines, or
+    with ``strict_count`` the share of lines with exactly the required number of characters."""
     p4_rr: float
+    """Ratio of phase 4: 2 x (the smaller number of rhymes) / (number of rhymes of both texts), 0 to 1."""
     r_ratio: float
     """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
     ``rhyme_scope="whole"`` or several rhyme marks in a line."""

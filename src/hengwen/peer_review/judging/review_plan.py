@@ -111,7 +111,8 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
         time_limit: Seconds after which no new call is made; calls that were sent are finished.
         wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
         progress: Called with the text ``peer-review``, the number of judged matches, and of all matches.
-        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+        trust: Whether the plan may run code that it names, and use environment variables other than
+            ``*_API_KEY``.
 
     Raises:
         ConfigError: The plan is wrong or has no judge with a model, fewer than two checkpoints have stored
