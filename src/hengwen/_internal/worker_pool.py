@@ -281,10 +281,13 @@ class WorkerPool(Generic[Item, Result]):
             self._changed.notify_all()
 
     def _repeat_singly(self, batch: _Batch[Item, Result]) -> _Process | None:
-        """Repeat the items of a batch one by one, in new processes; return the last process if it survives.
+        """Repeat one by one, in new processes, the items of a batch at which a process died.
 
-        While no new process can start, each remaining item is treated like an item at which a process died
-        again, because it may be the item that crashed the first process.
+        An item at which a new process dies counts as a cause of the crash. An item for which no new process
+        can start counts as a cause too, because it may have ended the first process.
+
+        Returns:
+            The last new process if it is still running; otherwise None.
         """
         results: list[Result] = []
         process: _Process | None = None

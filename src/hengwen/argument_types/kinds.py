@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 @cache
 def kind_of(annotation: str) -> Kind:
-    """Return the kind that an annotation stands for.
+    """Return the kind of a type annotation: the accepted values, and what error messages call them.
 
     Examples:
         >>> kind_of("str | Sequence[str] | None").wanted_text
@@ -117,7 +117,7 @@ def _list_of(name: str, item: ast.expr) -> Kind:
 
 
 def _plural(wanted_text: str) -> str:
-    """Return the plural of the words that messages use for a kind.
+    """Return the plural of a phrase with which error messages name the expected type.
 
     Examples:
         >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]

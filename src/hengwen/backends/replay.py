@@ -80,7 +80,7 @@ class ReplayBackend:
         """Return the recorded reply.
 
         Args:
-            request: Request, looked up by its call key, then by its hash.
+            request: Request, looked up by its call key, then by its hash (see :func:`request_hash`).
 
         Raises:
             BackendError: No reply is recorded (the message names the request), or the recorded reply is an
@@ -102,11 +102,13 @@ class ReplayBackend:
 
 
 def request_hash(request: Request) -> str:
-    """Return the ``key`` of a request in a file of replies: a hash of its identity (or messages) and repeat.
+    """Return the ``key`` of a request in a file of replies: a hash of its prompt and its ``repeat`` number.
+
+    The prompt is the field ``identity`` or, if ``identity`` is empty, the field ``messages``.
 
     Args:
         request: Request to a judge or to the model under test. In a judge's prompt, each answer stands
-            between random marks. The identity has a placeholder instead of these marks, so the hash is the
+            between random marks. ``identity`` has a placeholder instead of these marks, so the hash is the
             same in every run.
     """
     return digest(request.identity or request.messages, request.repeat)

@@ -45,7 +45,7 @@ class Evaluator:
 
     @property
     def signatures(self) -> list[str]:
-        """Distinct signatures of the scores, in the order of the score names."""
+        """Distinct signatures (texts of all settings) of the scores, in the order of the score names."""
         return list(dict.fromkeys(self._signatures.values()))
 
     def failures(self, error: Exception) -> list[Outcome]:

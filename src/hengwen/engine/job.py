@@ -29,13 +29,13 @@ class Item:
     earlier: Sequence[Response] = ()
     """Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number)."""
     hash: str
-    """Hash of the sample, the response and the earlier responses."""
+    """Hash of the sample, the response and the earlier responses to the sample (``earlier``)."""
 
     @classmethod
     def build(
         cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
     ) -> Item:
-        """Build an item and compute its hash; ``item_hash`` explains the arguments."""
+        """Build an item and compute its hash; for the arguments, see ``item_hash``."""
         return cls(
             sample=sample,
             response=response,

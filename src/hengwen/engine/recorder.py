@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class ItemKey(NamedTuple):
     """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
 
-    The identity of a response and the signature of a scorer or judge form the key of the stored scores.
+    The key of stored scores consists of this identity and the signature (text of all settings) of the scorer
+    or judge.
     """
 
     task: str
@@ -33,7 +34,7 @@ class ItemKey(NamedTuple):
         return cls(task, item.sample, item.response.repeat, item.hash)
 
     def with_signature(self, signature: str) -> EvaluationKey:
-        """Return the key of the scores that a scorer or judge with this signature gives."""
+        """Return the key under which the scores of the scorer or judge with this signature are stored."""
         sample_id = self.sample.id if self.sample else None
         return (self.task, sample_id, self.repeat, signature, self.item_hash)
 

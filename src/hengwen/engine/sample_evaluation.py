@@ -74,14 +74,14 @@ class RunUnit(NamedTuple):
 
     @property
     def key(self) -> tuple[str | int, ...]:
-        """Text and numbers that identify the unit in its run."""
+        """Texts and numbers that identify this sample or anchor in its run."""
         repeat = 0 if self.anchor is None else self.anchor.repeat
         return ("sample" if self.anchor is None else "anchor", self.task.job.name, self.sample.id, repeat)
 
 
 @dataclass(slots=True, kw_only=True)
 class Answered:
-    """A sample with its responses, or an anchor."""
+    """A sample with its responses, or an anchor (frozen response that is judged in every run)."""
 
     unit: RunUnit
     items: list[Item]
@@ -100,7 +100,7 @@ class Answered:
 
     @property
     def is_anchor(self) -> bool:
-        """Whether the response is an anchor."""
+        """Whether the response is an anchor (a frozen response)."""
         return self.unit.anchor is not None
 
     @property
@@ -110,7 +110,7 @@ class Answered:
 
 
 class Answers:
-    """The first stage: it gets the responses to one sample after the other until the run is stopped.
+    """The first stage of a run: it gets the responses to one sample after the other.
 
     Args:
         run: Object that evaluates samples and records their results.
@@ -141,7 +141,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated; return False if other processes must evaluate it instead."""
+        """Record that a sample is evaluated, or leave it to other processes and return False."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:

@@ -57,16 +57,17 @@ class Unit(NamedTuple):
 def pack_unit(
     task: str, sample: Sample, responses: Sequence[Response], evaluations: Sequence[tuple[int, int]]
 ) -> Unit:
-    """Return a unit."""
+    """Return a unit (a sample with its responses and the evaluations to do)."""
     return Unit(task, pack_sample(sample), pack_responses(responses), tuple(evaluations))
 
 
 Results = list[list[Any]] | str
-"""The packed outcomes of each evaluation of a unit, or a message if a process died at the unit."""
+"""The outcomes (packed into tuples) of each evaluation of a unit (a sample with its responses), or a message
+if a process died at the unit."""
 
 
 class UnitScorer:
-    """Function that does the evaluations of a unit; each process has a copy of it.
+    """Function that evaluates a unit (a sample with its responses); each worker process has a copy of it.
 
     Args:
         evaluators: Evaluators by task. A unit refers to an evaluator by its index in the list of its task.
@@ -76,7 +77,7 @@ class UnitScorer:
         self.evaluators = evaluators
 
     def __call__(self, unit: Unit) -> Results:
-        """Return the packed outcomes of each evaluation, in the order of ``unit.evaluations``."""
+        """Return the outcomes (as tuples) of each evaluation, in the order of ``unit.evaluations``."""
         sample = unpack_sample(unit.sample)
         responses = unpack_responses(unit.responses)
         evaluators = self.evaluators[unit.task]
@@ -131,9 +132,10 @@ class ScoringPool:
         return self._numbers.get((task, *evaluator.identity))
 
     async def evaluate(self, units: Sequence[Unit]) -> list[list[list[Outcome]]]:
-        """Return the outcomes of each evaluation of each unit.
+        """Return, for each unit (a sample with its responses), the outcomes of each of its evaluations.
 
-        An evaluation at which a process dies gets a Failure for each of its scores.
+        An evaluation applies one scorer or judge. If a process dies at an evaluation, each of its scores is
+        a Failure.
         """
         tried = [self._without_hopeless(unit) for unit in units] if self._hopeless else units
         results = []
@@ -158,7 +160,11 @@ class ScoringPool:
         return results
 
     async def _submit(self, units: Sequence[Unit]) -> list[Results]:
-        """Return the packed results; evaluate in this process if units cannot be sent to other processes."""
+        """Evaluate units (samples with their responses) in worker processes; if that fails, in this process.
+
+        Returns:
+            For each unit, its outcomes (packed into tuples), or a message if a process died at the unit.
+        """
         try:
             return await asyncio.wrap_future(self._pool.submit(units))
         except Exception:
@@ -169,7 +175,11 @@ class ScoringPool:
             return results
 
     async def _evaluate_singly(self, unit: Unit, message: str) -> list[list[Outcome]]:
-        """Repeat the evaluations of a unit at which a process died, each by itself, to find the cause."""
+        """Repeat one by one the evaluations of a unit (sample with its responses) at which a process died.
+
+        If a process dies again at an evaluation, its scores are Failures. The only evaluation of a unit is
+        not repeated; its scores are Failures.
+        """
         outcomes = []
         for evaluation in unit.evaluations:
             key = unit.task, evaluation[1]
@@ -205,7 +215,7 @@ class ScoringPool:
 
 
 def _crash(_unit: Unit, message: str) -> str:
-    """Return the result of a unit at which a process died: the message."""
+    """Return the message as the result of a unit (a sample with its responses) at which a process died."""
     return message
 
 

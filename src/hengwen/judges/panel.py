@@ -46,12 +46,13 @@ class Panel:
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer than ``quorum`` members remain, the panel's score is a ``Failure``.
     If the members without the status ``not_applicable`` are fewer than ``quorum``, the panel's ``Failure``
-    has the status ``not_applicable``. Otherwise, it has the most frequent other status of the excluded
-    members.
+    has the status ``not_applicable``. Otherwise, it has the most frequent status, except ``not_applicable``,
+    of the excluded members.
 
-    The details of a score are ``reducer``, each member's value (``members``, by signature) and the status of
-    each excluded member (``left_out``). Further details are the members' ``model``, ``form`` (response
-    format) and ``method`` (how a value was computed), the ``range`` of the values and ``agreement``.
+    The details of a score contain ``reducer``, ``members`` (the value of each member) and ``left_out`` (the
+    status of each excluded member). The keys of ``members`` and ``left_out`` are the members' signatures
+    (texts of all settings). Further details are the members' ``model``, ``form`` (response format) and
+    ``method`` (how a value was computed), the ``range`` of the values and ``agreement``.
     ``agreement`` is the share of pairs of members whose two values are equal. The agreement is not corrected
     for chance; it is None if only one member has a value.
 
@@ -222,8 +223,8 @@ class Panel:
         """Return the status of the panel's ``Failure``.
 
         If the members without the status ``not_applicable`` are fewer than ``quorum``, the status is
-        ``not_applicable``. Otherwise, it is the most frequent other status of the excluded members. Of
-        several equally frequent statuses, the first in ``STATUSES`` is returned.
+        ``not_applicable``. Otherwise, it is the most frequent status, except ``not_applicable``, of the
+        members without a value. Of several equally frequent statuses, the first in ``STATUSES`` is returned.
         """
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)

@@ -101,10 +101,13 @@ class BatchLines:
         return head.encode() + body + b"}\n", response_format, logprobs
 
     def start_at(self, response_format: str) -> None:
-        """Encode all later requests in the response format of an earlier request, or in a looser one.
+        """Exclude response formats that are stricter than that of an earlier request.
+
+        From the strictest to the loosest, the formats are ``json_schema``, ``json_object``, ``tool`` and
+        ``text``. If the plan requires a format, no format is excluded.
 
         Args:
-            response_format: Response format of the earlier request; empty if it had no schema.
+            response_format: Response format of the earlier request; empty if that request had no schema.
         """
         mode = next((mode for mode in SCHEMA_MODES if mode == response_format), None)
         if mode is not None:
@@ -136,15 +139,16 @@ class BatchLines:
     def is_refused_format(
         self, status: int | None, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Return whether an error refuses the response format, and a looser format is left to try.
+        """Return whether an error refuses the response format or the log-probabilities of a request.
 
-        From then on, requests are encoded in the looser format.
+        If so, later requests are encoded in a looser response format, or without log-probabilities. If no
+        looser format is left, the result is False.
 
         Args:
             status: HTTP status of the call; None if the request was not executed.
             error: Error of the call.
             response_format: Response format of the request.
-            logprobs: Number of log-probabilities requested.
+            logprobs: Number of log-probabilities requested; None if none were requested.
         """
         return status is not None and self._schema_modes.downgrade_on(
             status, error, response_format, logprobs

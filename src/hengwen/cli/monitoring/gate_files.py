@@ -86,12 +86,12 @@ def summary_markdown(report: GateReport, language: Language) -> str:
 
 
 def comment_markdown(report: GateReport, language: Language) -> str:
-    """Return the summary with a hidden mark, so that a CI job can find the comment and replace it later."""
+    """Return a pull-request comment: the summary, after a hidden line by which a CI job finds the comment."""
     return f"{comment_mark(report.plan)}\n{summary_markdown(report, language)}"
 
 
 def comment_mark(plan: str) -> str:
-    """Return the hidden mark of the comment on a plan.
+    """Return the hidden line by which a CI job finds the pull-request comment about a plan.
 
     Examples:
         >>> comment_mark("my-model")

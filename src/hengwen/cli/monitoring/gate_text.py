@@ -103,10 +103,7 @@ def gate_word(gate: GateResult) -> Bilingual:
 
 
 def is_warning(gate: GateResult) -> bool:
-    """Return whether a gate that did not pass is described as a warning, because it only warns.
-
-    A gate whose outcome is ``error`` is never described as a warning.
-    """
+    """Return whether a gate failed or is inconclusive, but the exit code ignores this outcome."""
     return gate.only_warns and gate.outcome not in ("passed", "error")
 
 

@@ -60,7 +60,7 @@ class _Bucket:
     filled_at: float
 
     def take(self, amount: float, share: int, now: float) -> float:
-        """Return how much of an amount a process may use now, if ``share`` processes divide what is left."""
+        """Return how many of ``amount`` tokens a process gets, if ``share`` processes divide those left."""
         refill = (now - self.filled_at) * self.per_minute / MINUTE
         self.level = min(self.per_minute, self.level + refill)
         self.filled_at = now
@@ -69,7 +69,7 @@ class _Bucket:
         return allowed
 
     def take_whole(self, amount: int, share: int, now: float) -> int:
-        """Return how many calls are allowed now."""
+        """Return how many of ``amount`` calls a process gets, if ``share`` processes divide those left."""
         self.take(0, 1, now)
         allowed = min(amount, ceil(self.level / share), int(self.level))
         self.level -= allowed
@@ -98,7 +98,7 @@ class _Endpoint:
         return target if starved or not demand.usable else demand.slots
 
     def permitted(self, demand: Demand, now: float) -> tuple[int, float]:
-        """Return how many calls and tokens a process may use now."""
+        """Return how many calls and tokens the limits per minute allow a process now."""
         share = max(1, sum(usable > 0 for usable in self.usable.values()))
         calls = self.calls.take_whole(demand.calls, share, now) if self.calls else 0
         tokens = self.tokens.take(demand.tokens, share, now) if self.tokens else 0.0
@@ -140,12 +140,13 @@ class LimitPool:
         }
 
     def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
-        """Return what a process may use of an endpoint.
+        """Return how many slots, calls and tokens a process may use at an endpoint.
 
         Args:
             worker: Name of the process.
             endpoint: Name of the endpoint.
-            demand: The slots that the process has, and the slots and permissions that it needs.
+            demand: The slots (calls at a time) that the process has, and the slots, calls and tokens that it
+                needs.
         """
         if worker in self._forgotten:  # the process was killed while its last request was on its way
             return Grant(slots=0)

@@ -6,8 +6,8 @@ from collections import deque
 from math import inf
 
 WINDOW = 20
-"""Number of the latest calls among which refused calls are counted. Calls without a reply count as not
-refused, because a refusal often comes long before a good reply."""
+"""Number of the latest calls among which refused calls are counted. A call that still waits for its reply
+counts as not refused, because a refusal usually comes sooner than a good reply."""
 MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
 """Calls count as sent too fast if at least this number and this share of the latest calls were refused."""
 BLOCK = 60
@@ -17,8 +17,8 @@ MAX_CALM = 2
 rate limit accepts all calls that are sent slowly enough. If a block is not calm although the rate was
 lowered, the refusals have another cause than the rate."""
 REPROBE = 1.25
-"""Factor by which a lowered rate is raised if more than ``MAX_CALM`` of ``BLOCK`` replies are refusals,
-because the refusals then have another cause than the rate."""
+"""Factor by which a lowered rate is raised after a block of replies (see ``BLOCK``) with more than
+``MAX_CALM`` refusals. If refusals stay frequent at a lowered rate, the rate is not their cause."""
 SAFE_SHARE = 0.8
 """When an existing limit on the rate is lowered, the safe rate becomes this share of the rate at which calls
 were accepted before. The safe rate is a rate that the endpoint probably accepts. The limit rises quickly up

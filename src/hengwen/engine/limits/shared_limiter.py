@@ -23,9 +23,10 @@ MIN_INTERVAL = 0.02
 class SharedLimiter(Limiter):
     """Decide when each call to one endpoint may be sent, within the limits of all processes together.
 
-    A slot is room for one call that has no reply yet. A permission is a call or token that the limits per
-    minute allow. The limiter keeps its slots while calls are made, and requests permissions for several calls
-    at once, so that it does not send the pool a request for each call.
+    A pool divides the slots and permissions among the processes. A slot is room for one call that has no
+    reply yet. A permission is a call or token that the limits per minute allow. The limiter keeps its slots
+    while calls are made, and requests permissions for several calls at once. Therefore, it need not ask the
+    pool before each call.
 
     Timeouts and refusals (status 429) lower the slots and the rate of this process only; each process reacts
     to its own timeouts and refusals.

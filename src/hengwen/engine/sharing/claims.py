@@ -42,8 +42,8 @@ class ClaimSession(Protocol):
 
         Args:
             released: Names of claims that are released.
-            units: Names of units that are claimed if they are free.
-            calls: Keys of calls that are claimed if they are free.
+            units: Names of units (such as samples) to claim if no other process has claimed them.
+            calls: Keys of calls to claim if no other process has claimed them.
 
         Returns:
             A list and two sets. The list states for each unit, and then for each call, whether this process
@@ -79,7 +79,9 @@ class ClaimSession(Protocol):
         ...
 
     def forget_completed_units(self, run_id: str) -> None:
-        """Remove the records of completed units of a run, because no process works on it any more.
+        """Remove the records that say which units (such as samples) of a run are completed.
+
+        Call this method only if no process works on the run.
 
         Args:
             run_id: Id of the run.
@@ -105,7 +107,7 @@ class _Batch:
 
 
 class Claims:
-    """The claims of this process on units of work and on calls; create it in a running event loop.
+    """The claims of this process on units (such as samples) and calls; create it in a running event loop.
 
     If the connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is sent, and
     ``error`` says why.
@@ -128,7 +130,7 @@ class Claims:
         self._open_calls: dict[str, asyncio.Future[None]] = {}
 
     async def take_units(self, names: Sequence[str]) -> list[tuple[bool, bool]]:
-        """Claim units; return for each whether it was taken, and whether it had been completed before.
+        """Claim units (such as samples); return for each whether it was taken, and whether it was completed.
 
         No unit is taken if the connection is lost.
 
@@ -170,12 +172,12 @@ class Claims:
             raise
 
     def release_call(self, call_key: str) -> None:
-        """Release a call whose attempts are committed."""
+        """Release the claim on a call whose attempts are committed."""
         self.release_units([call_key])
         self._close_call(call_key)
 
     def release_units(self, names: Sequence[str]) -> None:
-        """Release units whose results are committed."""
+        """Release the claims on units (such as samples) whose results are committed."""
         self._batch.released += names
         self._wait_at_most(RELEASE_SECONDS)
 

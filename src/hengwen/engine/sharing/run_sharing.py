@@ -25,7 +25,7 @@ class SharedLedger(Ledger, Protocol):
     """Ledger of a run that other processes write too."""
 
     def record_completed_unit(self, run_id: str, unit: str) -> None:
-        """Record that a unit is completed; this is committed together with the results of the unit."""
+        """Record that a unit (such as a sample) is completed, in the same commit as its results."""
         ...
 
     def refresh_call(self, call_key: str, cache_scope: str) -> None:
@@ -86,15 +86,15 @@ class RunSharing:
         return self._is_exhausted() and not self._is_last
 
     def name_of(self, *parts: object) -> str:
-        """Return the name of a unit of this run.
+        """Return the name of a unit of this run: a piece of work, such as a sample, that one process does.
 
         Args:
-            parts: Text and numbers that identify the unit in the run.
+            parts: Texts and numbers that identify the unit in the run.
         """
         return digest("hengwen unit", self._run.id, *parts)[:32]
 
     async def take(self, names: list[str]) -> list[tuple[bool, bool]]:
-        """Claim units; return for each whether it was taken, and whether it is completed."""
+        """Claim units (such as samples); return for each whether it was taken and whether it is completed."""
         answers = await self._claims.take_units(names)
         self._claims.release_units(
             [name for name, (is_taken, is_completed) in zip(names, answers, strict=True)
@@ -103,12 +103,12 @@ class RunSharing:
         return answers
 
     def complete(self, name: str) -> None:
-        """Record that a unit is completed, and release the claim of the unit after the next commit."""
+        """Record that a unit (such as a sample) is completed, and release its claim after the next commit."""
         self._ledger.record_completed_unit(self._run.id, name)
         self.release(name)
 
     def release(self, name: str) -> None:
-        """Release the claim of a unit when everything that was recorded until now is committed."""
+        """Let other processes claim a unit (such as a sample) when all that was recorded is committed."""
         self._committer.schedule_commit()
         self._committer.when_committed(partial(self._claims.release_units, [name]))
 

@@ -20,11 +20,11 @@ POLL_SECONDS = 0.05
 
 
 class Named(Protocol):
-    """A unit of work."""
+    """A unit: a sample, or an anchor (frozen response)."""
 
     @property
     def key(self) -> tuple[str | int, ...]:
-        """Text and numbers that identify the unit in its run."""
+        """Texts and numbers that identify this sample or anchor in its run."""
         ...
 
 
@@ -32,23 +32,27 @@ Unit = TypeVar("Unit", bound=Named)
 
 
 class UnitQueue(Protocol[Unit]):
-    """Units that this process evaluates."""
+    """Units (samples and anchors) that this process evaluates."""
 
     async def take(self) -> Unit | None:
-        """Return the next unit; None if there is no further one, or the run is stopping."""
+        """Return the next unit (sample or anchor); None after the last one, or if the run is stopping."""
         ...
 
     def take_nowait(self) -> Unit | None:
-        """Return the next unit; None if there is none at present."""
+        """Return the next unit (sample or anchor); None if there is none at present."""
         ...
 
     def complete(self, unit: Unit) -> bool:
-        """Record that a unit is completed; return False if other processes must evaluate it instead."""
+        """Record that a unit is completed, or leave it to other processes and return False.
+
+        A process leaves units to others if it can make no more calls, for example because its budget is
+        used up.
+        """
         ...
 
 
 class LocalUnits(Generic[Unit]):
-    """Units of a run on which only this process works.
+    """Units (samples and anchors) of a run on which only this process works.
 
     Args:
         units: The units.
@@ -58,20 +62,20 @@ class LocalUnits(Generic[Unit]):
         self._units = units
 
     async def take(self) -> Unit | None:
-        """Return the next unit; None if there is none."""
+        """Return the next unit (sample or anchor); None if there is none."""
         return next(self._units, None)
 
     def take_nowait(self) -> Unit | None:
-        """Return the next unit; None if there is none."""
+        """Return the next unit (sample or anchor); None if there is none."""
         return next(self._units, None)
 
     def complete(self, unit: Unit) -> bool:
-        """Return True and record nothing, because no other process has to know."""
+        """Return True (completed) and record nothing, because no other process works on the run."""
         return True
 
 
 class SharedUnits(Generic[Unit]):
-    """Units of a run on which several processes work.
+    """Units (samples and anchors) of a run on which several processes work.
 
     A unit that another process has claimed is tried again after all others. Unless the run is stopping,
     ``take`` returns None only after every unit is completed. The units of a process that died are therefore
@@ -105,7 +109,7 @@ class SharedUnits(Generic[Unit]):
         self._progress: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def take(self) -> Unit | None:
-        """Return the next unit; None if all units are completed, or the run is stopping."""
+        """Return the next unit (sample or anchor); None if all are completed, or the run is stopping."""
         async with self._filling:
             while (unit := self.take_nowait()) is None:
                 if not await self._fill():
@@ -113,7 +117,7 @@ class SharedUnits(Generic[Unit]):
             return unit
 
     def take_nowait(self) -> Unit | None:
-        """Return a claimed unit; None if there is none at present."""
+        """Return a claimed unit (sample or anchor); None if there is none at present."""
         if not self._claimed or self._in_progress >= self._limit or self._sharing.hands_over:
             return None
         self._in_progress += 1

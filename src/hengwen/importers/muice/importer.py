@@ -66,7 +66,7 @@ class MuiceImportResult:
 
 @dataclass(slots=True)
 class _Suite:
-    """The files to write and the notes; they are collected before anything is written."""
+    """The files of an imported plan and the notes about the import, before anything is written."""
 
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def import_muice(
     options: MuiceOptions | None = None,
     force: bool = False,
 ) -> MuiceImportResult:
-    """Write a plan with samples, prompts and rubrics from the evaluation document.
+    """Write a plan with samples, prompts and rubrics from the Muice evaluation document.
 
     Args:
         file: The Muice document, in any of its revisions.
@@ -92,7 +92,7 @@ def import_muice(
             ``comprehensive`` is only a comment in the plan.
         corpus: File with training data. The plan gets a rule that finds answers copied from the training
             data. Rows of the test split that the training data contains are reported.
-        options: Options for settings that the document does not state.
+        options: Options for settings that the Muice document does not state.
         force: Overwrite existing files.
 
     Raises:
@@ -203,7 +203,7 @@ def _absence_reason(task: DocumentTask) -> str:
 
 
 def _adapted_protocol(task: DocumentTask) -> PersonaTask:
-    """Return a task of the Muice protocol, with the settings that this revision of the document states."""
+    """Return a task of the Muice protocol, with the settings that the imported document states."""
     protocol = protocol_task(task.name)
     rules = tuple(rule for rule in protocol.rules if rule != "near_duplicate" or task.near_duplicates)
     if task.near_duplicates and "near_duplicate" not in rules:

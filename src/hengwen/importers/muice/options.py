@@ -1,4 +1,4 @@
-"""Options of the Muice import, for settings that the document does not state."""
+"""Options of the Muice import, for settings that the imported document does not state."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class MuiceOptions:
     """Options for settings that the Muice document does not state."""
 
     topics: str = "code"
-    """Topics of posts: ``code`` for the six in the Muice program, ``legacy5`` for the five in its config
-    template."""
+    """Prompts for posts (``<生成推文: ...>``): ``code`` for the six in the code of the Muice program,
+    ``legacy5`` for the five in its configuration template."""
     subchoice: str = "one"
     """Greeting and holiday prompts of the plan: ``one`` for a single prompt of either kind, ``one_of_each``
     for one prompt of each kind."""

@@ -52,15 +52,15 @@ def canonical_tag(text: str) -> str | None:
 def choose_topics(
     topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
 ) -> tuple[Topic, ...]:
-    """Return the topic prompts of a suite. Runs with different topic prompts are not comparable.
+    """Return the topic prompts of an imported plan. Runs with different topic prompts are not comparable.
 
     Args:
-        topics: ``code`` for the six posts of the Muice program, or ``legacy5`` for the five in its config
-            template.
+        topics: Prompts for posts (``<生成推文: ...>``): ``code`` for the six in the code of the Muice
+            program, ``legacy5`` for the five in its configuration template.
         subchoice: ``one`` for one greeting or holiday prompt, ``one_of_each`` for one greeting and one
             holiday prompt.
-        seed: Selects the greeting or holiday prompt (index modulo the number of prompts); with
-            ``one_of_each``, it selects only the greeting.
+        seed: Index of the greeting or holiday prompt, modulo the number of such prompts. With
+            ``one_of_each``, the seed selects only the greeting.
         pick: Name of the greeting or holiday prompt, such as ``早上``; if it is set, the seed is ignored.
 
     Raises:

@@ -83,8 +83,9 @@ def fit_maps(
         levels: All levels, ascending.
         clusters: Prompt of each answer; by default, each answer counts as a separate prompt.
         folds: Number of folds, from 2 to the number of prompts.
-        resamples: Number of bootstrap resamples for the interval of the gain.
-        confidence: Confidence level of the interval of the gain.
+        resamples: Number of bootstrap resamples for the confidence interval of the gain. The gain is how much
+            a map reduces the mean squared error of the judge's values.
+        confidence: Confidence level of this interval.
         seed: Seed of the random numbers for the folds and for the bootstrap.
 
     Returns:

@@ -76,7 +76,7 @@ def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]
     """Return each agreement statistic for all weightings (resamples); NaN where it is undefined.
 
     Args:
-        cells: Cells of the paired values.
+        cells: Cells (distinct pairs) of the human and judge values.
         weights: How often each cell (distinct pair) counts, as whole numbers of shape (weightings, cells).
     """
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
@@ -116,14 +116,14 @@ def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Marginal:
-    """The values of the humans or of the judge, with their counts under each weighting (resample)."""
+    """The values of the humans or of the judge, with their counts in each weighting (resample)."""
 
     values: Floats
     """Distinct values in ascending order, in shape (values,)."""
     index: Indices
-    """Index in ``values`` of the value of each cell, in shape (cells,)."""
+    """For each cell (distinct pair of human and judge value), the index of its value in ``values``."""
     counts: Floats
-    """Count of each value under each weighting, in shape (weightings, values)."""
+    """Count of each value in each weighting (resample), in shape (weightings, values)."""
 
     @classmethod
     def of(cls, positions: Floats, weights: Floats) -> _Marginal:
@@ -132,13 +132,16 @@ class _Marginal:
 
     @property
     def distinct(self) -> Indices:
-        """Number of distinct values that occur under each weighting, in shape (weightings,)."""
+        """Number of distinct values that occur in each weighting (resample), in shape (weightings,)."""
         distinct: Indices = (self.counts > 0).sum(axis=1)
         return distinct
 
     @property
     def midranks(self) -> Floats:
-        """Rank of each cell's value (equal values share their mean rank), in shape (weightings, cells)."""
+        """Rank of the value of each cell (distinct pair), in shape (weightings, cells).
+
+        Equal values share their mean rank.
+        """
         midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
         return midranks
 
@@ -179,10 +182,11 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return a value for each two cells (distinct pairs), in shape (cells, cells).
+    """Return, for each two cells, whether humans and judge order them alike, in shape (cells, cells).
 
-    The value is 1 if humans and judge order the two cells in the same way, and -1 if they order them in
-    opposite ways. The value is 0 if the humans or the judge do not distinguish the two cells.
+    A cell is a distinct pair (human value, judge value). The result for two cells is 1 if humans and judge
+    order them in the same way, and -1 if they order them in opposite ways. It is 0 if the two human
+    values or the two judge values are equal.
     """
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge

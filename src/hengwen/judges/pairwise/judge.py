@@ -64,7 +64,7 @@ class PairJudge:
         language: Language of the prompt.
         persona: Description of the character that the judged models play, or a template that is filled in for
             each sample; used only if the rubric uses ``persona``.
-        name: First part of the signature; default: the rubric's name.
+        name: First part of the signature (text of all settings) of the judge; default: the rubric's name.
         strip_think: Whether to remove a ``<think>`` block before an answer.
         task_instruction: Instruction for this task, in addition to the instructions of the rubric.
 

@@ -95,17 +95,20 @@ class CappedJudge:
 
     @property
     def signature(self) -> str:
-        """Signature of the final scores, made of the judge's signature and the signatures of the rules."""
+        """Text of all settings that can change a final score: signatures of the judge and of the rules."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the judge's scores, of the final score, and of the final scores at extra thresholds."""
+        """Names of the judge's scores, the final score, and one final score per extra threshold of a rule."""
         return self._names
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature of each score, by name; scores that the judge itself gave have the judge's signature."""
+        """Signature (text of all settings) of each score, by name.
+
+        Scores that the judge itself gave have the judge's signature.
+        """
         return self._signatures
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -244,9 +247,9 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return a rule's cap at an extra threshold.
+    """Return the cap (share of the scale) that a rule sets at one of its extra thresholds; None for no cap.
 
-    If the threshold is None, or if the rule does not have this threshold, return the rule's main cap.
+    If the threshold is None, or no extra threshold of the rule, return the cap at the rule's main threshold.
     """
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 

@@ -117,7 +117,7 @@ class TargetCopy:
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the result of this rule, which is the cap."""
+        """Text with everything that can change the result of this rule: its option ``cap``."""
         return build_signature("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -157,7 +157,7 @@ class TrainingLeak:
     """Cap (share of the scale) for an exact copy, and for a copy that differs only in particles or
     punctuation."""
     near_cap: float = 0.75
-    """Cap of a near copy."""
+    """Cap (share of the scale) for a near copy (see ``near``)."""
     _scorer: Leakage | None = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "leakage"
     score_name: ClassVar[str] = "leakage.containment"
@@ -177,7 +177,7 @@ class TrainingLeak:
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change what the judge is shown, which is the training set."""
+        """Text with all that can change this rule's sentence in the judge's prompt: the training set."""
         corpus = "none" if self._scorer is None else self._scorer.signature.split("|")[1]
         return f"leakage|{corpus}|v:1"
 

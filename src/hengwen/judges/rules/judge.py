@@ -64,7 +64,7 @@ class RulesJudge:
     """Judge answers by fixed rules, without a model; the module's docstring explains how a level is found.
 
     Args:
-        rubric: Levels and criteria; its ``rules:`` block configures the clauses.
+        rubric: Levels and criteria; its ``rules:`` block configures the clauses (checks of an answer).
         language: Language of the reasons.
         persona: Description of the character. If the description contains the speaker's name, an answer that
             begins with this name and a colon (``名字：``) counts as an answer with markup.
@@ -145,8 +145,10 @@ class RulesJudge:
         """Judge an answer.
 
         Args:
-            sample: Task input; ``metadata`` may contain ``number`` (or ``answer``), ``exempt`` (a list that
-                may contain ``target_copy`` and ``near_duplicate``), ``exempt_copy`` and ``exempt_duplicate``.
+            sample: Task input, references and metadata. ``metadata.number`` (or ``metadata.answer``) is the
+                right number. If ``metadata.exempt`` contains ``target_copy``, the answer may copy a
+                reference; if it contains ``near_duplicate``, the answer may repeat an earlier answer.
+                ``exempt_copy: true`` and ``exempt_duplicate: true`` have the same two effects.
             response: The answer.
             earlier: Earlier answers to the same sample (smaller ``repeat`` number). The level of a copy of
                 such an answer is capped.

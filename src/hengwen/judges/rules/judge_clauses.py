@@ -26,7 +26,7 @@ CAPS: tuple[Cap, ...] = ("worst", "second_worst", "middle", "second_best")
 """All caps (limits on the level) in order, beginning with the strictest."""
 
 MIN_SIMILARITY_FOR_CREDIT = 0.3
-"""Minimum similarity to a reference at which an answer gets a credit."""
+"""Minimum similarity to a reference at which an answer gets a credit (a reason for the best level)."""
 MIN_SIMILARITY = 0.1
 """If the similarity to every reference is below this value, the level is capped."""
 MAX_REPEATED_SHARE = 0.7
@@ -94,7 +94,10 @@ def wrong_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def right_number(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit if the answer gives the number in ``metadata.number`` (or ``metadata.answer``)."""
+    """Give a credit (a reason for the best level) if the answer contains the right number.
+
+    The right number is ``metadata.number`` (or ``metadata.answer``).
+    """
     if answer.number is None or answer.number.verdict == "unclear":
         return None
     expected, verdict = answer.number
@@ -117,7 +120,10 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if an answer that must be plain words has markup; otherwise give a credit."""
+    """Cap at the middle level if an answer that must be plain words has markup.
+
+    Otherwise, give a credit (a reason for the best level).
+    """
     if not answer.rules.plain_text:
         return None
     hits = answer.markup(answer.names)
@@ -138,7 +144,10 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit for a word typical of the persona; without such a word, cap at the second best level."""
+    """Give a credit (a reason for the best level) for a word typical of the persona.
+
+    Cap at the second best level if the answer has no such word.
+    """
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer, answer.rules.markers)
@@ -148,10 +157,10 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if the answer is too long or too short; otherwise give a credit.
+    """Cap at the middle level if the answer is too long or too short.
 
     Cap at the second worst level if the answer is shorter than half the minimum length or longer than twice
-    the maximum length.
+    the maximum length. If the length is right, give a credit (a reason for the best level).
     """
     limits = answer.rules.length
     if limits is None:
@@ -169,7 +178,7 @@ def length(answer: ClauseInput) -> ClauseResult | None:
 
 
 def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit if the answer is similar to a reference (0.3 or more).
+    """Give a credit (a reason for the best level) if the similarity to a reference is at least 0.3.
 
     Cap at the middle level if the similarity to every reference is below 0.1.
     """
