@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from hengwen.prompts import Rubric
 
 TASK_PARTS = re.compile(r"\|(?:prompt|persona|facts|rules|without):[^|\];]*")
-"""Pattern that finds the parts of a judge's signature that describe its task (persona, prompt, rules)."""
+"""Pattern that finds, in a judge's signature (text with all its settings), the parts that depend on the task:
+persona, prompt and rules."""
 
 
 def calibrate_series(

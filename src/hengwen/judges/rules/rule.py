@@ -39,18 +39,20 @@ class RuleResult:
     """Value of the rule's score; None if the rule does not apply to the answer."""
     en: str
     zh: str
-    """Sentence for the judge in Chinese (``en`` is in English). If the rule does not apply, the sentence
-    states why."""
+    """Sentence about the answer for the judge, in Chinese; ``en`` is the same sentence in English. If the
+    rule does not apply, the sentence states why."""
     judge_note: tuple[str, str] = ("", "")
-    """Text that only the judge sees, added to the sentence; in English and in Chinese."""
+    """Text that is added to the rule's sentence in the judge's prompt, but not stored; (English, Chinese)."""
     visible_to_judge: bool = True
     """Whether the judge's prompt includes the rule's sentence about the answer."""
     reason: str = ""
-    """Reason that is stored with the rule's score and may quote the answer; default: ``en``."""
+    """Reason that is stored with the rule's score; it may quote the answer. If it is empty, the sentence in
+    ``en`` is stored."""
     cap: float | None = None
     """The best value that the final score may have, as a share of the scale; None for no cap."""
     extra_caps: Mapping[float, float | None] = field(default_factory=dict)
-    """Cap at each of the rule's extra thresholds."""
+    """For each of the rule's ``extra_thresholds``, the best value that the final score at this threshold may
+    have, as a share of the scale; None for no cap."""
     flags: tuple[str, ...] = ()
     """Marks that a report shows to its reader, such as ``leak_suspect``."""
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -61,7 +61,8 @@ class PlainText:
 
     cap: float = 0.5
     names: str = ""
-    """Text that contains the speaker's name; ``NAME:`` at the start of an answer counts as markup."""
+    """Text that contains the speaker's name, such as a persona. In an answer, the name and a colon at the
+    start count as markup."""
     name: ClassVar[str] = "plain_text"
     score_name: ClassVar[str] = "plain_text.match"
     scale: ClassVar[Scale] = PASS_SCALE
@@ -74,12 +75,12 @@ class PlainText:
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change what the judge is shown: the names, but not the cap."""
+        """Text with every option that can change the sentence for the judge, which is only ``names``."""
         return f"plain_text|names:{self._names_digest}|v:1"
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the result of this rule: names and cap."""
+        """Text with every option that can change the result of this rule: ``names`` and ``cap``."""
         names = ("names", self._names_digest)
         return build_signature("plain_text", ("rule", "cap"), names, ("cap", self.cap), ("v", 1))
 
@@ -129,7 +130,7 @@ class Number:
         return build_signature("number", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Check the answer for the number."""
+        """Check whether the answer gives the right number."""
         if answer.number is None:
             return not_applicable("the sample's metadata has no number", "此题没有唯一的正确数字")
         expected, verdict = answer.number

@@ -27,7 +27,8 @@ PairVerdict = Literal["first", "second", "tie"]
 _NO_SPREAD = "no interval: the difference is the same for every prompt"
 
 MIN_CLUSTERS = 10
-"""Fewest prompts for which an interval of the correlation is computed."""
+"""Fewest prompts for which ``length_bias`` computes a confidence interval of its correlation (of scores with
+lengths of answers)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,7 +131,7 @@ def _baseline(store: Store, later: Run) -> Run:
 def _selected(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], labels: Sequence[str]
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores to compare, headline scores first; named scores count as headline scores."""
+    """Return the named scores, or all scores with those of a report's summary (headline scores) first."""
     if not views:
         raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
     if not addresses:
@@ -142,7 +142,7 @@ def _selected(
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
     """Raise an error if the settings or data of a score differ between the two runs.
 
-    With ``common``, an error is raised only if they differ for every score.
+    With ``common``, an error is raised only if the settings or data of every score differ.
     """
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
@@ -164,7 +164,7 @@ class CollectedScores:
         store: Holds the runs.
         runs: The earlier and the later run.
         labels: Names of the runs, for messages.
-        common: See ``compare_runs``.
+        common: Whether to compare only the prompts that are equal in both runs.
         with_lengths: Whether to read the lengths of the answers. They are needed to estimate the difference
             to expect if answers are equally long.
     """

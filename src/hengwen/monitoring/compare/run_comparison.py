@@ -1,9 +1,9 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores form two families. The headline scores decide a comparison. Their p-values are corrected by Holm's
-method: if no score truly differs, at most one comparison in twenty reports a difference. The p-values of the
-other scores (breakdowns) are corrected by the method of Benjamini and Hochberg: on average, at most one in
-twenty of the reported differences is false.
+The scores form two families. The headline scores are those of a report's summary, or those that the user
+named. Their p-values are corrected by Holm's method: if no score truly differs, at most one comparison in
+twenty reports a difference. The p-values of the other scores (breakdowns) are corrected by the method of
+Benjamini and Hochberg: on average, at most one in twenty of the reported differences is false.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ScorePair:
     family: Family
     scale: Scale | None = None
     values: PairedValues | None = None
-    """Values of the common prompts; None if there are none, for the reason in ``problem``."""
+    """Values of the common prompts; None if ``problem`` is ``keys``, ``group score`` or ``not scored``."""
     length_changes: Sequence[float] | None = None
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
@@ -94,10 +94,12 @@ class ScoreComparison:
     test: PairedTest | None = None
     """The sign-flip test, which decides on significance; None if the outcome is ``not comparable``."""
     p_adjusted: float | None = None
-    """The p-value, corrected for the number of tests in ``family``; None if the score is not tested."""
+    """The p-value, corrected for the number of tests in ``family``; None if the outcome is ``too few``,
+    ``missing scores`` or ``not comparable``."""
     detectable: float | None = None
     """Smallest true difference that is detected with a probability of 80 %, if the significance level is
-    divided by the number of tests in the family. None if all differences are equal."""
+    divided by the number of tests in the family. None if all differences are equal, or if there are fewer
+    than two clusters."""
     interval: DifferenceInterval | None = None
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
@@ -117,7 +119,7 @@ class RunComparison:
     before: Run
     after: Run
     scores: tuple[ScoreComparison, ...]
-    """The comparison of each score; headline scores come first."""
+    """The comparison of each score; first the headline scores (those of a report's summary)."""
     alpha: float = ALPHA
     weights: Weights = "equal"
     left_out_prompts: int = 0
@@ -131,12 +133,12 @@ class RunComparison:
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
-        """Headline scores, on which the comparison decides."""
+        """Comparisons of the headline scores (those of a report's summary, or those that were named)."""
         return tuple(score for score in self.scores if score.family == "headline")
 
     @property
     def breakdown(self) -> tuple[ScoreComparison, ...]:
-        """All scores that are not headline scores."""
+        """Comparisons of the scores that are neither named nor in a report's summary."""
         return tuple(score for score in self.scores if score.family == "breakdown")
 
     def tests(self, family: Family) -> int:
@@ -147,11 +149,13 @@ class RunComparison:
 def compare_scores(
     pairs: Sequence[ScorePair], *, alpha: float = ALPHA, weights: Weights = "equal"
 ) -> tuple[ScoreComparison, ...]:
-    """Test pairs of scores, and correct the p-values within the two families.
+    """Test scores of two checkpoints, and correct the p-values for the number of tests.
 
-    A score is left out of its family if it has too few clusters to be significant with any values. For m
-    tests, Holm's method needs m * 2^(1 - clusters) <= alpha. The method of Benjamini and Hochberg needs only
-    2^(1 - clusters) <= alpha.
+    The headline scores (main scores) are corrected by Holm's method, and all other scores (breakdowns) by the
+    method of Benjamini and Hochberg. A score is left out of the correction if a checkpoint has it for fewer
+    than 95 % of the prompts, or if the score has too few clusters to be significant. The smallest possible
+    p-value of the sign-flip test is 2^(1 - clusters). So with m tests, a headline score needs
+    m * 2^(1 - clusters) <= alpha; a breakdown needs 2^(1 - clusters) <= alpha.
 
     Args:
         pairs: The values of each score at both checkpoints.

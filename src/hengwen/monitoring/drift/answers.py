@@ -138,7 +138,14 @@ class DriftTests:
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DriftTests:
-        """Test the slope of the means, and the newest mean; for the arguments, see ``DifferenceTests.of``."""
+        """Test the slope of the checkpoint means, and the newest mean against the means before it.
+
+        Args:
+            series: The score.
+            order_known: Whether the training order is known; if not, nothing is tested.
+            mean_variance: Squared standard error of a checkpoint's mean, without the variance between
+                prompts; None if unknown.
+        """
         if not (order_known and series.has_newest):
             return cls(series, None, None, order_known, mean_variance)
         newest = newest_test(series.means, min_variance=mean_variance or 0.0)

@@ -130,9 +130,10 @@ def collect_scores(
 
     Args:
         store: Holds the runs.
-        runs: Runs in training order; the scores of the last one are tested.
+        runs: Runs in training order; the scores of the last run are tested.
         labels: Names of the checkpoints.
-        addresses: Addresses of the only scores to test; default: the headline scores.
+        addresses: Addresses (``TASK/SCORE``) of the only scores to test; default: the scores of a report's
+            summary (headline scores).
 
     Raises:
         ConfigError: The newest run has no scores, or an address names no score.
@@ -157,7 +158,10 @@ def collect_scores(
 
 
 def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
-    """Return (task, name) of a score and its human labels; for a judge's score, also of the judge's level."""
+    """Return (task, name) of a score and of its human labels.
+
+    If a judge gave the score, (task, name) of the judge's overall level is added.
+    """
     names = [score.name, f"human.{score.name}"]
     if score.kind == "judge":
         names.append(f"{score.name.partition('.')[0]}.level")

@@ -34,26 +34,27 @@ def drift_report(
     scores: Sequence[str] = (),
     human: str | Path | None = None,
 ) -> DriftReport:
-    """Answer two questions for each headline score: do checkpoints differ, and does the score drift?
+    """Answer two questions for each tested score: do checkpoints differ, and does the score drift?
 
     First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
     baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is a difference more
     than checkpoints usually move? Two tests decide: a test of the slope of the means over the checkpoints,
     and a test of the newest mean against the means before it. For each question, Holm's method corrects the
-    p-values of the tests of all scores. The significance level falls with every look at the same baseline, so
-    that a false alarm at any look has a probability of at most 5 %.
+    p-values of the tests of all scores. The significance level falls with every run that is tested against
+    the same baseline, so that a false alarm in any of these tests has a probability of at most 5 %.
 
     Args:
-        store: Holds the runs. Unless the store is read-only, it also counts this look (test of a run) at the
-            baseline.
+        store: Holds the runs. Unless the store is read-only, it also records that the newest run was tested
+            against the baseline.
         runs: Run ids, prefixes of ids, or names of checkpoints, each of which means its newest run; default:
             the newest run of each checkpoint of the plan.
         plan: Name of the plan of the runs; default: the plan of the newest run.
         baseline: The first run that is tested, named in the same way as ``runs``; default: the pinned run of
             the plan, otherwise the first checkpoint. Earlier checkpoints are left out.
-        scores: Addresses (``TASK/SCORE``) of the only scores to test; default: the headline scores.
-        human: A file with values that people gave checkpoints, prompts or answers; default: the labels in the
-            store.
+        scores: Addresses (``TASK/SCORE``) of the only scores to test; default: the scores of a report's
+            summary (headline scores).
+        human: A file with values that people gave checkpoints, prompts or answers; default: the human labels
+            in the store.
 
     Returns:
         The report, with one record for each score; ``differs`` and ``drifts`` of a record are the two

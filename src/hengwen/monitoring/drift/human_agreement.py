@@ -28,8 +28,8 @@ def human_agreements(
     Args:
         series: The score.
         runs: All runs of the report.
-        human: Values that people gave, from a file. If None, the labels in the store are used, which rank the
-            answers of a checkpoint.
+        human: Values that people gave checkpoints, prompts or answers, from a file. If None, the human labels
+            of single answers in the store are used, and the checkpoints themselves are not ranked.
     """
     agreements = []
     if human is not None:

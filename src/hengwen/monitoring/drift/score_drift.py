@@ -43,9 +43,9 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the question whether a score drifts, that is, moves more than checkpoints usually move. ``cannot
-be told from the usual movement``: there are fewer than 4 checkpoints, or it is unknown how far a checkpoint
-usually moves. It is unknown if all means lie on one rising or falling line. It is also unknown if all means
-before the newest are equal and have no known error."""
+be told from the usual movement``: there are fewer than 4 checkpoints, or the usual movement is unknown. The
+usual movement is unknown in two cases: all means lie on one rising or falling line, or all means before the
+newest are equal and have no known error."""
 Direction = Literal["better", "worse", "mixed", ""]
 """Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
@@ -98,7 +98,8 @@ class BaselineDifference:
     """p-value corrected by Holm's method for all tests whether checkpoints differ; None if there are too few
     prompts for any result to be significant."""
     detectable: float | None
-    """Smallest true difference that is detected with a probability of 80 %; None if prompts do not vary."""
+    """Smallest true difference that is detected with a probability of 80 %; None if all differences are
+    equal, or if there are fewer than two clusters."""
     effects: EffectSizes
     prompts: int
     clusters: int
@@ -166,7 +167,7 @@ class StepTests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """Metrics of the order of the means: permutation entropy, inversions, longest increasing subsequence."""
+    """Metrics of the order of the checkpoint means, such as the number of inversions."""
 
     summary: SequenceSummary
     """Permutation entropy (``pen``), inversions (``cin``) and longest increasing subsequence (``lis``) of the
@@ -238,16 +239,16 @@ class ScoreDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """For each question of a drift report, which look (test of a later run) at the baseline this is.
+    """For each question of a drift report, how many runs have been tested against the baseline.
 
-    The significance level falls with every look.
+    A look is the test of one run. The significance level falls with every look.
     """
 
     differ: int | None
     """How many runs, including the newest, have been tested for a difference from this baseline; None if no
     test was possible."""
     differ_alpha: float | None
-    """Significance level, at this look, of all tests for a difference together."""
+    """Significance level at which the newest run is tested for a difference, over all tests together."""
     drift: int | None
     drift_alpha: float | None
 
@@ -277,8 +278,8 @@ class DriftReport:
     """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
     the runs without storing the data for this check."""
     alpha: float = ALPHA
-    """Largest probability of a false alarm over all scores and all looks at the baseline, separately for the
-    answers ``differs`` and ``drifts``."""
+    """Largest probability of a false alarm over all scores and all runs that are ever tested against the
+    baseline, separately for the answers ``differs`` and ``drifts``."""
 
     @property
     def baseline(self) -> Run:

@@ -131,6 +131,6 @@ class TestedSeries:
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each prompt the smallest number of scored repeats at any checkpoint that has some."""
+    """Return for each prompt the smallest number of scored repeats; checkpoints without any are ignored."""
     counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
     return np.asarray(counts.min(axis=1), np.int64)

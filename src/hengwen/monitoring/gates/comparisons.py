@@ -199,7 +199,7 @@ class Comparer:
 
 
 def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) -> ScoreComparison:
-    """Return a comparison with the coverage of both runs.
+    """Return a comparison with the coverage (share of prompts with a score) of both runs.
 
     If a coverage is below 95 %, the outcome becomes ``missing scores``.
     """
@@ -242,10 +242,11 @@ def no_drop_result(
     """Return the result of ``no_drop``, computed from the comparison of each score with the baseline.
 
     Args:
-        result: The result so far, with the significance level and the number of the look (test of a run) at
-            the baseline.
+        result: The result so far, with the significance level and the number of runs that have been tested
+            against the baseline (``look``).
         comparisons: Comparison of each score with the baseline, tested with Holm's correction.
-        is_certified: Function that tells whether the judge of a score is certified; see ``Comparer``.
+        is_certified: Function that returns False for the address of a score whose judge is not certified,
+            otherwise True.
     """
     outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]
     enforced = [

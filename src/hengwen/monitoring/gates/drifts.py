@@ -160,7 +160,11 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return a score; ``drifts`` becomes ``missing scores`` if too few prompts or answers are scored."""
+        """Return the result of a score; ``drifts`` becomes ``missing scores`` if scores are missing.
+
+        Scores are missing if fewer than 95 % of the prompts or answers of the tested run have a score, or if
+        the newest checkpoint has scores for fewer than 95 % as many prompts as another checkpoint.
+        """
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
         if (summary is None or not is_incomplete(summary)) and (
@@ -171,9 +175,9 @@ class DriftChecker:
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return a score that does not pass if its tests leave out the named or pinned baseline.
+    """Return the result of a score, inconclusive instead of passed if its tests leave out the baseline.
 
-    The score is inconclusive instead. A score that fails anyway is unchanged.
+    Only a baseline that was named or pinned counts. A failed result is unchanged.
     """
     left_out = baseline_left_out(score, report)
     if left_out is None or drift_outcome(score) != "passed":

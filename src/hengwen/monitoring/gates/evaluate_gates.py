@@ -48,7 +48,8 @@ def evaluate_gates(
     """Check gates (conditions on scores) on a stored run; a confidence bound or a test decides, not the mean.
 
     Args:
-        store: The store with the runs; it counts each test against a baseline, unless it is read-only.
+        store: The store with the runs. Unless the store is read-only, it also records which runs were tested
+            against a baseline.
         plan: The plan with the gates, or its path.
         run: Id of the run, a prefix of the id, or the name of a checkpoint, which means its newest run;
             default: the newest run of the last checkpoint in training order.
@@ -102,11 +103,11 @@ def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate],
 
 
 def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
-    """Return the run that gates check; see ``evaluate_gates``.
+    """Return the run that gates check: the named run, or the newest run of the last checkpoint.
 
     Raises:
-        ConfigError: There is no such run. Without ``name``: the order of the checkpoints is not known, or no
-            run of the plan's last evaluated checkpoint has the same prompts as the newest run.
+        ConfigError: There is no such run. Without ``name``: the order of the checkpoints is not known, or the
+            last checkpoint that was evaluated has no run with the prompts of the newest run.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -141,7 +142,7 @@ def evaluate_run(
     *,
     locations: Sequence[str] = (),
 ) -> GateReport:
-    """Check parsed gates on the tested run; see ``evaluate_gates``.
+    """Check parsed gates (conditions on scores) on the tested run.
 
     Args:
         gates: The gates.
@@ -264,10 +265,10 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Return the result of ``no_drop`` or ``no_drift`` with the outcome that counts for the exit code.
+    """Set ``enforced`` (outcome for the exit code) of ``no_drop`` or ``no_drift`` if no score was tested.
 
-    If no score was tested, the outcome counts if at least one score that matches the pattern has a certified
-    judge or no judge.
+    ``enforced`` becomes the outcome if a score that matches the pattern has a certified judge or no judge.
+    Otherwise the result is unchanged.
     """
     if result.scores or result.drifts:
         return result

@@ -36,10 +36,9 @@ def is_incomplete(summary: Summary) -> bool:
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
     """Return the share of prompts with a score, for each of two runs.
 
-    Both shares refer to the number of prompts that should have a score in the earlier or in the later run,
-    whichever number is larger. A prompt without a score therefore counts as missing even if its run stopped
-    before this prompt, or if the score does not apply to the answer of this run. If the share of answers with
-    a score is lower, this share is returned instead.
+    The number of prompts that should have a score can differ between the runs; both shares are shares of the
+    larger number. So a run's share is lower if the run stopped early, or if the score applies to fewer of its
+    prompts than of the other run's. If a lower share of a run's answers has a score, that share is returned.
     """
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
@@ -50,10 +49,10 @@ def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
 
 
 def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
-    """Return the headline scores that match a pattern; if no headline score matches, all scores that match.
+    """Return the matching scores of a report's summary (headline scores); without any, all matching scores.
 
     Args:
-        pattern: Address, or a pattern with ``*``.
+        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
         scores: All scores, as pairs (family, score); the family is ``headline`` for a score of a report's
             summary, otherwise ``breakdown``.
     """
@@ -64,7 +63,7 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 
 
 def declared_scores(run: Run) -> list[str]:
-    """Return the addresses of the scores that the plan of a run names.
+    """Return the addresses (``TASK/SCORE``) of the scores that the plan of a run names.
 
     Human labels and scores of anchors (fixed answers with human values) are left out.
     """
@@ -72,10 +71,10 @@ def declared_scores(run: Run) -> list[str]:
 
 
 def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
-    """Return the scores that match a pattern and that a run's plan names, but that have no rows.
+    """Return the addresses of the matching scores that a run's plan names, but that have no rows in the run.
 
     Args:
-        pattern: Address, or a pattern with ``*``.
+        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
         run: The run under test, for example one that stopped before a task.
         summary_of: Function that returns the summary of a score of the run by its address.
     """
@@ -85,13 +84,13 @@ def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary 
 def removed_scores(
     pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
 ) -> list[str]:
-    """Return the scores that match a pattern and that the baseline has, but the run does not.
+    """Return the addresses of the matching scores that the baseline has, but the run does not.
 
-    A run does not have a score if the run's plan does not name it, or if it applies to none of the run's
-    answers.
+    A run does not have a score if the run's plan does not name the score, or if the score applies to none of
+    the run's answers.
 
     Args:
-        pattern: Address, or a pattern with ``*``.
+        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
         store: Store with the baseline.
         baseline: The run to compare with.
         run: The run under test.

@@ -72,10 +72,10 @@ class TermPower:
     """Probability that the condition passes a single test at a level of 5 %. For ``score``, the true mean is
     assumed to be the mean of the run. For ``noninferior``, both checkpoints are assumed to be equal."""
     power_at_first_look: float | None = None
-    """For ``noninferior``, the probability of passing at the lower level (.03) of the first look at a
-    baseline."""
+    """For ``noninferior``, the probability of passing the first test against a baseline, which has the
+    significance level .03."""
     mean: float | None = None
-    """For ``score``, the mean of the run."""
+    """For a condition on a score (``score``), the mean of this score in the only run in ``runs``."""
     provable: float | None = None
     """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
     enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are
@@ -85,8 +85,8 @@ class TermPower:
     there are too few prompts for any result, the smallest number of prompts with which a result is
     possible."""
     falls: tuple[VisibleFall, ...] = ()
-    """For ``no_drop``, the smallest fall of each score that the test of the first run against a baseline
-    usually detects."""
+    """For ``no_drop``, the smallest true fall of each score that is detected with a probability of 80 % by
+    the first test against a baseline."""
     scale: Scale | None = None
 
 

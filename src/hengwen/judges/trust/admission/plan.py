@@ -21,7 +21,7 @@ QueryKey = tuple[int | None, str | None, int, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionItem:
-    """An answer that the caller adds to the test."""
+    """An additional answer on which ``admission_test`` tests the judge."""
 
     sample: Sample
     text: str

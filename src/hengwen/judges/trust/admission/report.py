@@ -62,8 +62,9 @@ class Trial:
 
     check: CheckName
     item: str
-    """Name of the answer: ``example 1`` for an example of the rubric; character and input, such as
-    ``scales.day``, for a packaged answer; the sample id for an answer that the caller added."""
+    """Name of the answer. ``example 1`` is the first example of the rubric. An answer that is packaged with
+    Hengwen has the id of its character and of its input, such as ``scales.day``. An answer from ``items`` of
+    ``admission_test`` has its sample id."""
     kind: str = ""
     """How the answer was spoiled, or the character whose description replaced the right one."""
     outcome: TrialResult
@@ -128,7 +129,10 @@ class Check:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % Wilson interval of the rate. Trials of one answer are treated as dependent (one cluster)."""
+        """95 % Wilson interval of ``rate`` (share of passed trials); None if ``n`` is 0.
+
+        Trials of one answer are treated as dependent (one cluster).
+        """
         trials = [trial for trial in self.trials if trial.outcome != "no_verdict"]
         if not trials:
             return None
@@ -184,12 +188,15 @@ class Check:
 class AdmissionReport:
     """Whether a judge can be trusted with a rubric.
 
-    ``admitted``: at least ``MIN_BASES`` good answers have a verdict, every required check passed, and the
-    attacks (if given) do not raise the judge's values. ``not admitted``: attacks raise the values, or a check
-    failed. A check fails if the upper end of its interval, or of the interval of one kind of degraded copies,
-    is below the threshold in ``CRITERIA``. ``inconclusive``: neither ``admitted`` nor ``not admitted`` can be
-    decided, because there are too few answers or verdicts. The judge is not compared with human labels here;
-    ``calibrate`` does that.
+    ``admitted``: at least ``MIN_BASES`` good answers have a verdict, and the judge passed every required
+    check and the attacks (if any were run). ``not admitted``: the judge failed a required check, or attacks
+    raised its values. ``inconclusive``: neither is the case, for example with too few answers.
+
+    A check fails if the whole confidence interval of its share of passed trials is below ``rate`` in
+    ``CRITERIA``. The check ``degraded`` (copies made worse) also fails if the interval of one kind of copies
+    is below ``rate_per_kind``.
+
+    The test does not compare the judge with human labels; ``calibrate`` does that.
     """
 
     judge: str

@@ -31,20 +31,21 @@ class JudgeFactory(Protocol):
         Args:
             rubric: Rubric of the variant.
             persona: Description of the character; None keeps the persona that the judge has.
-            round_no: Number of the round, from 0; a round must not reuse replies of an earlier one.
+            round_no: Number of times that the judge was asked the same before; the variant must not reuse its
+                earlier replies.
         """
         ...
 
 
 class FreshCallBackend:
-    """Backend that changes requests in every round, so that replies of an earlier round are not reused.
+    """Backend that changes requests, so that a judge that is asked again does not reuse its earlier replies.
 
     Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
     its call key, so this backend changes ``repeat``.
 
     Args:
         backend: The wrapped backend.
-        round_no: Number of the round; in round 0 requests are not changed.
+        round_no: Number of times that the judge was asked the same before; if 0, requests are not changed.
     """
 
     def __init__(self, backend: Backend, round_no: int) -> None:
@@ -63,13 +64,13 @@ class FreshCallBackend:
         return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request after changing its ``repeat`` for this round."""
+        """Send a request after changing its ``repeat``, so that no earlier reply is reused."""
         return await self._backend.complete(self._shifted(request))
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value; ``repeat`` of the request is changed for this round."""
+        """Return a reply with its parsed value; ``repeat`` of the request is changed as in ``complete``."""
         return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
 
     def _shifted(self, request: Request) -> Request:
@@ -83,8 +84,9 @@ class FreshCallBackend:
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:
     """Return a function that builds variants of a judge of this package; None for any other judge.
 
-    For a rules judge, the function always returns the judge itself. A rules judge reads no examples, and
-    gives the same verdict in every round. It uses a persona only to recognise the speaker's name.
+    A variant has another rubric or persona, or judges the same answers again without reusing replies. For a
+    rules judge, the function always returns the judge itself: a rules judge reads no examples, gives the same
+    verdict if it judges an answer again, and uses a persona only to recognise the speaker's name.
 
     Args:
         judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of these.
