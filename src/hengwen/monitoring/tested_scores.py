@@ -21,10 +21,11 @@ Family = Literal["headline", "breakdown"]
 
 
 def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
-    """Return the scores of runs that can be named for a test, each with its family.
+    """Return the scores of runs that can be tested, each with its family.
 
-    Left out are human labels, scores of anchors (fixed answers with human values), and a judge's scores of a
-    whole task (names that end in ``.published`` or ``.normalised``).
+    The family is ``headline`` for a score of a report's summary, else ``breakdown``. Left out are human
+    labels, scores of anchors (fixed answers with human values), and a judge's scores of a whole task (names
+    that end in ``.published`` or ``.normalised``).
 
     Args:
         runs: Runs of one plan, at least one.
@@ -44,7 +45,7 @@ def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, 
 def named_scores(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], verb: str
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores that the addresses name; each becomes a headline score (see ``Family``).
+    """Return the scores that the addresses name, each with the family ``headline`` (main scores of a test).
 
     Args:
         views: All scores.

@@ -67,10 +67,10 @@ class PromptSample:
         return int(prompts / self.prompts_per_cluster + 1e-9)
 
     def at(self, prompts: float) -> Estimate | None:
-        """Return the estimate for a number of prompts; None if they are too few, or if the error is 0.
+        """Return the estimate for a number of prompts; None if they are too few or the standard error is 0.
 
-        The fewer prompts there are, the more the pseudo-observations draw the mean towards the middle of the
-        scale.
+        Pseudo-observations (a value that is added at each end of the scale) draw the mean towards the middle
+        of the scale. Their effect is larger if there are fewer prompts.
 
         Examples:
             >>> sample = PromptSample.of([0.9, 1.0, 0.8, 1.0] * 5, None, (0.0, 1.0))

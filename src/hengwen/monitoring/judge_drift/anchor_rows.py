@@ -91,7 +91,7 @@ class RunAnchors:
         ]
 
     def _human_levels(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the human values of the judge's level from which a score is derived."""
+        """Return each anchor's human value of ``JUDGE.level``, from which score ``JUDGE.NAME`` is derived."""
         task, name = score
         return self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 

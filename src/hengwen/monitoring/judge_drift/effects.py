@@ -35,22 +35,24 @@ class Effect:
     p_adjusted: float | None = None
     """p-value corrected for the number of scores; None if the score is not tested."""
     interval: Bounds | None
-    """95 % confidence interval of the change; None if values are unbounded and all differences are equal."""
+    """95 % confidence interval of the change; None if there is only one cluster, or if values are unbounded
+    and all differences are equal."""
     interval_90: Bounds | None
     """90 % interval; if it lies within plus and minus the margin, the change is too small to matter."""
     prompts: int = 0
-    """Number of prompts; 0 if only anchors show the change."""
+    """Number of prompts; 0 if the change is measured only on anchors (fixed answers that every run judges
+    again)."""
     clusters: int = 0
     """Number of independent groups of prompts or anchors."""
     anchors: int = 0
-    """Number of anchors; 0 if none are used."""
+    """Number of anchors (fixed answers that every run judges again); 0 if none are used."""
     error: float
-    """Standard error of the mean change; 0 if all differences are equal."""
+    """Standard error of the mean change; 0 if all differences are equal or there is only one cluster."""
     freedom: float
     """Degrees of freedom of the standard error."""
     detectable: float | None
-    """Smallest true change that is detected with a probability of 80 % at a level of 5 %; None if all
-    differences are equal."""
+    """Smallest true change that is detected with a probability of 80 % at a significance level of 5 %; None
+    if the standard error is 0."""
     prompts_needed: int | None = None
     """Number of prompts that show with a probability of 80 % that the change is smaller than the margin, if
     the true change is 0; None if it is unknown."""
@@ -61,7 +63,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorChanges:
-    """How the values of anchors changed between two runs, and the levels of the earlier run's answers."""
+    """How the judge's values of anchors (fixed answers with human values) changed between two runs."""
 
     differences: Sequence[float]
     """Change of each anchor's value."""
@@ -69,17 +71,17 @@ class AnchorChanges:
     levels: Sequence[int]
     """Level that people gave to each anchor."""
     answer_levels: Sequence[int]
-    """Level that the earlier run gave to each answer of the earlier checkpoint."""
+    """Level that the judge of the earlier run gave to each answer of the earlier checkpoint."""
 
     @property
     def uncovered(self) -> float:
-        """Share of the answers with a level that people gave to no anchor."""
+        """Share of the answers whose level, given by the judge, is not the human level of any anchor."""
         present = set(self.levels)
         return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
 
     @property
     def used(self) -> list[int]:
-        """Indices of the anchors whose human level occurs among the answers."""
+        """Indices of the anchors whose human level is also the judge's level of an answer."""
         present = set(self.answer_levels)
         return [index for index, level in enumerate(self.levels) if level in present]
 
@@ -114,8 +116,9 @@ def paired_effect(
 
 
 def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
-    """Return the mean change of anchors, weighted so that each level counts as often as among the answers.
+    """Return the mean change of anchors (fixed answers that both runs judged), weighted by human level.
 
+    The weights give each level the same share among the anchors as among the answers of the earlier run.
     Anchors are often chosen equally from all levels. Without weights, a judge that changed only at low levels
     would seem to have changed more than it has on the answers.
 
@@ -145,7 +148,9 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
 def adjusted_effect(
     raw: Effect, judge: Effect, *, margin: float | None, changed_share: float = 1.0
 ) -> Effect:
-    """Return the change of the model: the change of its scores minus the change of the judge on anchors.
+    """Return the change of the model: the change of its scores minus the change of the judge.
+
+    The change of the judge is measured on anchors (fixed answers that every run judges again).
 
     Args:
         raw: Change of the scores between the two runs. Each run has the verdicts of its own judge, but
@@ -196,7 +201,7 @@ def _constant_p(estimate: MeanEstimate, raw: Effect, judge: Effect) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _MeasuredEffect:
-    """An effect, with the data from which the needed number of prompts or anchors is computed."""
+    """A measured change, with the data from which ``needed`` computes a sufficient sample size."""
 
     effect: Effect
     units: int
@@ -204,9 +209,10 @@ class _MeasuredEffect:
     """Whether two pseudo-observations (the smallest and largest possible difference) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
-        """Return how many prompts or anchors are needed to show that the change is smaller than the margin.
+        """Return the number of prompts or anchors that would show that the change is too small to matter.
 
-        The true change is assumed to be 0. The result is None if it is unknown.
+        With this number, the 90 % interval of the change lies within plus and minus 4 % of the scale with a
+        probability of 80 %, if the true change is 0. The result is None if the number is unknown.
         """
         if scale is None:
             return None

@@ -44,15 +44,15 @@ class JudgedSeries(NamedTuple):
 
 @dataclass(slots=True)
 class PanelVerdicts:
-    """Verdicts of a panel's members on the answers of one run."""
+    """Verdicts of the members of a panel (several models that judge together) on the answers of one run."""
 
     members: dict[str, Column] = field(default_factory=dict)
-    """Verdicts of each member, by its signature."""
+    """Verdicts of each member; the key is the member's signature (text of a judge's settings)."""
     incomplete: set[AnswerId] = field(default_factory=set)
     """Answers for which at least one member gave no verdict."""
 
     def add(self, row: Row) -> None:
-        """Add the verdicts that the members gave on one answer."""
+        """Add the verdicts that the members of the panel gave on one answer."""
         outcome = row.outcome
         verdicts = member_verdicts(outcome)
         if None in verdicts.values():
@@ -103,7 +103,10 @@ def _parsed(raw: str) -> Mapping[str, Any]:
 
 
 def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKey:
-    """Return the settings of the judge that gave a score; in runs by older versions, only its signature.
+    """Return the settings of the judge that gave a score.
+
+    If an older version of Hengwen made the run, the result has only the judge's signature (a text with the
+    model, the prompt and other settings), without the endpoint and the details of replies.
 
     Args:
         table: Table with the scores of the run.
@@ -130,9 +133,10 @@ def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
 
 
 def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[Difference, ...]:
-    """Return the settings in which two judges differ; of signatures that differ, only the parts that differ.
+    """Return the settings in which two judges differ.
 
-    If the signature is all that is known of one of the judges, only the signatures are compared.
+    Of two different signatures (texts of settings, separated by ``|``), only the parts that differ are
+    returned. If only the signature of one of the judges is known, only the signatures are compared.
 
     Examples:
         >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})

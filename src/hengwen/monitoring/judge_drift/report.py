@@ -29,9 +29,11 @@ class JudgeDriftReport:
     after: Run
     """Run of the later checkpoint."""
     again: Run | None = None
-    """Run that judged the earlier answers again (at its time ``started``); None if there is no such run."""
+    """Run that judged the earlier answers again; None if there is no such run."""
     scores: tuple[JudgedScoreDrift, ...] = ()
-    """Headline scores in the order of the plan, each followed by the members of its panel."""
+    """Reported scores, each followed by the scores of the single members of its panel (several models that
+    judge together). By default, the judged scores of a report's summary are reported, in the order of the
+    plan."""
     problem: Problem = ""
     """Why the report has no scores; empty if it has some."""
     alpha: float = ALPHA
@@ -44,8 +46,8 @@ class JudgeDriftReport:
     def is_known(self) -> bool:
         """Whether the data suffice for a statement about the judge.
 
-        False if no answers were judged again, and the reason for every score is ``not judged again``, ``few
-        anchors`` or ``not scored``.
+        The data do not suffice if no answers were judged again, and every score has the verdict ``cannot
+        tell`` for one of these reasons: ``not judged again``, ``few anchors`` or ``not scored``.
         """
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
@@ -110,7 +112,8 @@ def judge_drift_of(
     Args:
         store: The store with the runs.
         pair: The two runs.
-        scores: Addresses of the scores to report; see ``judge_drift``.
+        scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
+            summary.
         skip_others: Whether named scores without a judge are skipped instead of refused.
 
     Raises:

@@ -49,9 +49,9 @@ class StoredVerdicts:
     answer."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
-    """Verdicts of panel members, by run id and by task and name of the panel's level."""
+    """Verdicts of the members of each panel; the key is (run id, (task, name of the score))."""
     _anchors: dict[str, RunAnchors] = field(init=False)
-    """Anchors by run id."""
+    """Anchors (fixed answers that every run judges again) of each run, by run id."""
 
     def __post_init__(self) -> None:
         runs = [run for run in self._runs if run is not None]
@@ -185,7 +185,9 @@ def _level_of(score: ScoreAddress) -> ScoreAddress:
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair the members of two panels by signature; if one member of each panel is left over, pair these.
+    """Pair the members of two panels that have the same signature (text of a judge's settings).
+
+    If exactly one member of each panel is left over, these two members form a pair as well.
 
     Args:
         earlier: Signatures of the members of the earlier panel.

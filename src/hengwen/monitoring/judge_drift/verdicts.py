@@ -45,7 +45,7 @@ Reason = Literal[
 """Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
 both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the earlier
 answers. ``judge changed``: there are no new verdicts on the earlier answers, and the two runs have different
-judges. ``judges differ``: the judge that judged the earlier answers again is not the judge of the later
+judges. ``judges differ``: the new verdicts on the earlier answers are not by the judge of the later
 answers."""
 
 SECOND_ALPHA = 0.005
@@ -66,7 +66,8 @@ class AnchorAgreement:
     error_now: float
     """Mean distance of the judge's value from the human value in the later run."""
     p: float
-    """p-value of the test whether the mean distance changed (sign-flip), not corrected for several scores."""
+    """p-value of the sign-flip test whether the mean distance between the judge's and the human values
+    changed; not corrected for the number of scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +78,11 @@ class JudgedScoreDrift:
     """``TASK/SCORE``."""
     family: DriftFamily = "headline"
     member: str = ""
-    """Signature of the member of a panel; empty for a score."""
+    """Signature (text of a judge's settings) of the panel member that gave the score; empty if the whole
+    judge or panel gave it."""
     label: str = ""
-    """The parts of the signature that distinguish the member from the other members."""
+    """Parts of the signature (text of a judge's settings) that distinguish a panel member from the other
+    members; empty if the whole judge or panel gave the score."""
     verdict: DriftVerdict = "cannot tell"
     reason: Reason = ""
     arm: Arm | None = None
@@ -102,8 +105,8 @@ class JudgedScoreDrift:
     """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
     conflicts: tuple[Difference, ...] = ()
-    """Settings in which the judge that judged the earlier answers again differs from the judge of the later
-    run."""
+    """Settings that differ between the judge of the later run and the judge that gave the earlier answers new
+    verdicts."""
     agreement: AnchorAgreement | None = None
     """Distance of the judge's values from human values; None if no anchor that both runs judged has a human
     value of this score."""

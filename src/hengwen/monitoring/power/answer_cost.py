@@ -83,7 +83,11 @@ def _estimates(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) 
 
 
 def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) -> int:
-    """Return the number of answers that ``_estimates`` judges."""
+    """Return the number of answers from which the cost of one answer of a task is estimated.
+
+    There is one answer to each of the first 50 samples. If the checkpoint reads its answers from a file, all
+    answers of the file to these samples count.
+    """
     samples = task.samples.take(SAMPLES)
     stored = suite.responses.get(checkpoint.name)
     if stored is None:

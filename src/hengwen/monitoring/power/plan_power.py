@@ -39,8 +39,8 @@ class PlanPower:
     """The run of another checkpoint whose differences from the baseline are used; None if there is none."""
     scores: tuple[ScorePower, ...]
     tests: int
-    """Number of headline scores that can be planned, which is the number of tests that p-values are corrected
-    for."""
+    """Number of scores for which sizes of runs can be computed. The significance level of each test is
+    ``alpha`` divided by this number."""
     alpha: float
     power: float
     correlation: float
@@ -70,7 +70,7 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     baseline run and a run of another checkpoint on the same prompts. Without a second run, the variance
     between prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t
     test over clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of
-    headline scores.
+    scores for which the power can be computed.
 
     Args:
         store: Holds the runs.
@@ -79,7 +79,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
             newest run; default: the pinned run, or the newest run of the plan.
         other: The run of another checkpoint, named in the same way as ``baseline``; default: the newest run
             of another checkpoint on the same prompts.
-        scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores.
+        scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores (main
+            scores of the tasks).
         differences: True differences to detect, on the scale of the scores; default: the smallest difference
             that the present plan detects, and half and a quarter of this difference.
         power: Probability of detecting a difference, above .05 and below 1.

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 Basis = Literal["two checkpoints", "one checkpoint"]
 """What the variance of differences is estimated from: two checkpoints, or one and an assumed correlation."""
 Problem = Literal["", "not scored", "group score", "too few", "constant"]
-"""Why nothing can be planned for a score. ``too few``: fewer than three clusters of prompts. ``constant``:
-all prompts have the same value or difference, so the variance is unknown."""
+"""Why no sizes of runs can be computed for a score. ``too few``: fewer than three clusters (groups of
+dependent prompts). ``constant``: all prompts have the same value or difference, so the variance is
+unknown."""
 SHOWN_REPEATS = (1, 2, 3, 5, 10)
 """Repeats per prompt for which the needed number of prompts is shown."""
 MAX_REPEATS = 1000
@@ -81,7 +82,7 @@ class ScorePower:
     judge_variance: float | None = None
     """Part of the variance of repeats that comes from the judge; None if it is unknown."""
     level: float = 0.05
-    """Significance level of the test: alpha divided by the number of headline scores."""
+    """Significance level of the test of this score: 0.05 divided by the number of tested scores."""
     present: RunSize | None = None
     """Prompts and repeats of the present plan, with the difference that they detect."""
     infinite_repeats: float | None = None
@@ -102,7 +103,8 @@ class PowerSearch:
         answer: Cost of an answer; None if it is unknown.
         level: Two-sided significance level of the test.
         power: Probability of detecting a difference.
-        tests: Number of headline scores; the more there are, the more clusters a significant result needs.
+        tests: Number of tested scores; the more there are, the more clusters (groups of dependent prompts) a
+            significant result needs.
     """
 
     variance: PairedVariance

@@ -78,10 +78,10 @@ class VarianceCollector:
         return (self.first,) if self.second is None else (self.first, self.second)
 
     def scores(self, addresses: Sequence[str]) -> list[ScoreView]:
-        """Return the named scores, or all headline scores, of the tasks that the plan has.
+        """Return the named scores, or the headline scores (main scores) of all tasks of the plan.
 
         Args:
-            addresses: Addresses of the scores; default: all headline scores.
+            addresses: Addresses (``TASK/SCORE``) of the scores; empty for the headline scores.
 
         Raises:
             ConfigError: The runs have no scores of the plan's tasks, or an address names no score.

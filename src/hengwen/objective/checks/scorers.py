@@ -91,7 +91,7 @@ class Contains(PassOrFail):
         return f"contains|{source}|every:{every}|normalize:{self.normalize}|v:1"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Return the score of one answer; the reason lists the missing words."""
+        """Return the score of one answer; its ``reason`` lists the words that the answer does not contain."""
         words = self._words_of(sample)
         text = checks.normalized(response.text, self.normalize)
         absent = [word for word in words if checks.normalized(word, self.normalize) not in text]

@@ -32,7 +32,7 @@ smaller share of such characters is only slightly damaged."""
 
 
 class Corruption(NamedTuple):
-    """What is broken in a text, in English and Chinese."""
+    """Description, in English and in Chinese, of what is broken in a text."""
 
     en: str
     zh: str

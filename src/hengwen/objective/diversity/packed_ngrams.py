@@ -54,7 +54,10 @@ class TokenChunk:
         self._owners.extend([owner] * (len(tokens) + 1))
 
     def take(self, orders: Sequence[int]) -> list[tuple[Rows, Rows]]:
-        """Return, for each length, the n-grams and the number of the text of each; empty the chunk.
+        """Return the n-grams of the added tokens, and remove these tokens.
+
+        For each length in ``orders``, the result has two arrays: the n-grams, and the number of each n-gram's
+        text (``owner``).
 
         Examples:
             >>> chunk = TokenChunk()

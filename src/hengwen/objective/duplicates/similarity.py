@@ -38,9 +38,9 @@ _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
 for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
 bigrams first."""
 _MAX_CELLS = 200_000_000_000
-"""Limit of the work for pairs of long texts (product of the lengths above ``_MEDIUM_CELLS``): maximum sum of
-these products over all pairs. Pairs that share too few bigrams to be similar need no full comparison and are
-not counted."""
+"""Maximum work for pairs of long texts. A pair counts as long if the product of its two lengths is above
+``_MEDIUM_CELLS``. The work is the sum of these products. Pairs that share too few bigrams to be similar are
+not compared in full, and are not counted."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
 """Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
 (Unicode normalisation) does not change the letters and digits of such texts."""

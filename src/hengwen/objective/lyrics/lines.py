@@ -25,7 +25,7 @@ class LineDiagnosis:
     section_number: int
     """Number of the section in the comparison, from 1."""
     matched: bool
-    """Whether the row belongs to a section of the template that is matched with a section of the lyric."""
+    """Whether the line belongs to a pair of matched sections (one of the template, one of the lyric)."""
     template: str | None
     """The template line; None if the row has only a lyric line."""
     lyric: str | None

@@ -15,8 +15,9 @@ class LyricLine(NamedTuple):
     """The simplified line: ``c`` or ``R`` for each Han character, other characters unchanged.
     Under the rule set ``document``, the letters ``c`` and ``R`` of a lyric become U+FFFD."""
     length: int
-    """Number of characters of the line. Under the rule set ``document``, only Han characters count (in a
-    template, ``c`` and ``R``); under ``muchin``, all characters of the stripped line."""
+    """Number of characters of the line. Under the rule set ``document``, only Han characters count; in a
+    template, only ``c`` and ``R`` count. Under ``muchin``, all characters count except whitespace at the ends
+    of the line."""
     effective: int
     """Number of characters that can match characters of the template line in phase 3 (comparison of the
     lengths of lines). For a lyric line under ``muchin``, only Han characters, spaces and the letters ``c``

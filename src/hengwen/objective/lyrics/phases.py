@@ -1,4 +1,4 @@
-"""Compute the phases (the parts) of a lyric score from a parsed template and a parsed lyric."""
+"""Compute the points of each phase (part) of a lyric score by comparing a lyric with its template."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class LyricPhases:
     p2_2_cr: float
     """Ratio of phase 2.2: 2 x (matched lines) / (lines of both texts in matched sections), 0 to 1."""
     p3_cr: float
-    """Ratio of phase 3, 0 to 1: the product of the similarities of the character counts of matched lines, or
-    with ``strict_count`` the share of lines with exactly the required number of characters."""
+    """Ratio of phase 3, 0 to 1: the product of the similarities of the character counts of matched lines.
+    With ``strict_count``: the share of template lines whose lyric line has exactly as many characters."""
     p4_rr: float
-    """Ratio of phase 4: 2 x (the smaller number of rhymes) / (number of rhymes of both texts), 0 to 1."""
+    """Ratio of phase 4, 0 to 1: 2 x (the smaller of ``rhymes_required`` and ``rhymes_found``) / their sum."""
     r_ratio: float
-    """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
+    """``rhymes_found`` divided by the number of matched lines. The ratio can exceed 1 only with
     ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
     """The same value as ``structure_ratio``, under its name in the published description of the score."""
@@ -77,19 +77,19 @@ class LyricPhases:
     def structure_ratio(self) -> float:
         """Ratio of phase 2.1 (sections) times ratio of phase 2.2 (numbers of lines), 0 to 1.
 
-        The structure ratio is a factor of the bonus and of phases 2.2, 3 and 4. With ``carry_phase1``, it is
-        also multiplied by the ratio of phase 1.
+        The bonus and the points of phases 2.2, 3 (lengths of lines) and 4 (rhymes) are proportional to this
+        ratio. With ``carry_phase1``, the ratio of phase 1 (similarity of the whole texts) is a third factor.
         """
         return self.acmp_sr
 
     @property
     def rhymes_required(self) -> int:
-        """Number of rhymes in the template."""
+        """Number of rhymes of the template in matched lines; with ``rhyme_scope="whole"``, in all lines."""
         return self.rc_ino
 
     @property
     def rhymes_found(self) -> int:
-        """Number of rhymes in the lyric."""
+        """Number of rhymes of the lyric in matched lines; with ``rhyme_scope="whole"``, in all lines."""
         return self.rc_ing
 
     @property
@@ -211,11 +211,11 @@ class _Tally(NamedTuple):
     product: float
     """Product over all pairs of lines of the count factor (similarity of the numbers of characters)."""
     exact: int
-    """Number of pairs with exactly the required number of characters."""
+    """Number of pairs in which the lyric line has exactly as many characters as the template line."""
     required: int
-    """Number of rhymes of the template in the pairs of lines."""
+    """Number of rhymes that the template lines of all pairs require."""
     rhymed: int
-    """Number of rhymes of the lyric in the pairs of lines."""
+    """Number of rhymes that the lyric lines of all pairs have."""
     aligned: int
     """Number of pairs in which both lines rhyme."""
 

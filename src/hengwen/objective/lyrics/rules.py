@@ -21,10 +21,10 @@ RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 class LyricRules:
     """Checked weights of the lyric scorer.
 
-    The field ``reading`` decides how texts are parsed. With ``reading="document"``, parsing follows the
-    published description of the score. With ``reading="muchin"``, the scorer gives the
-    numbers of the public program MuChin, except for rounding differences of up to 3 units in the last place.
-    All numbers can be changed; the defaults are those of ``document``.
+    The field ``reading`` decides how texts are parsed: ``document`` follows the published description of the
+    score, ``muchin`` the public program MuChin. All numbers can be changed; the defaults are those of the
+    rule set ``document``. The scores of the rule set ``muchin`` (``NAMED_RULES["muchin"]``) equal those of
+    MuChin, except for rounding differences of up to 3 units in the last place.
 
     Raises:
         ValueError: The weights of the phases do not sum to 1, or ``section_share`` and ``line_share`` do not;
@@ -54,9 +54,9 @@ class LyricRules:
     rhyme: float = 0.20
     """Weight of phase 4, the number of rhymes (``D4W`` in the published description)."""
     section_share: float = 0.65
-    """Share of the weight ``structure`` for the names of the sections (phase 2.1)."""
+    """Part of the weight ``structure`` for the names of sections (phase 2.1); ``line_share`` is the rest."""
     line_share: float = 0.35
-    """Share of the weight ``structure`` for the number of lines in each section (phase 2.2)."""
+    """Part of the weight ``structure`` for the numbers of lines in sections (phase 2.2)."""
     band_low: float = 0.6
     """Lowest share of rhyming lines that gets the full bonus."""
     band_high: float = 0.8
@@ -112,7 +112,7 @@ class LyricRules:
 
     @property
     def signature(self) -> str:
-        """The reading (``document`` or ``muchin``), then every number that differs from its default."""
+        """Rule set (``document`` or ``muchin``), then every number that differs from that of the rule set."""
         defaults = NAMED_RULES[self.reading]
         changed = [
             f"{item.name}={getattr(self, item.name):.12g}"

@@ -1,6 +1,6 @@
 """Find the longest common block (stretch of characters) of two long ranges by comparing ranks of windows.
 
-A window is a stretch of characters whose length is a power of two (2, 4, 8 and so on). The rank of a window
+A window is a stretch of characters whose length is a power of two (1, 2, 4 and so on). The rank of a window
 is the rank of its content among the contents of all windows of that length, so windows with equal ranks have
 equal contents. A stretch of any other length consists of two overlapping windows whose length is a power of
 two. The search is exact; testing whether there is a common block of a given length takes nearly linear time.
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class Ranks:
-    """Ranks of the windows (stretches) of two texts, for finding the longest common block of two ranges.
+    """Find the longest block (stretch of characters) that a range of ``a`` and a range of ``b`` share.
+
+    Equal stretches of the texts are recognised by equal ranks in the sorted order of all such stretches.
 
     Args:
         a: The first text.

@@ -41,10 +41,11 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 
 
 class Matrix:
-    """Search a matrix with a bit for each pair of characters; cheapest for about 100 to 2,000 characters.
+    """Find the longest common block with a bit matrix; cheapest for about 100 to 2,000 characters.
 
-    A block is a run of set bits on a diagonal. In memory, adjacent bits of a diagonal are a whole number of
-    bytes apart, so slices of bytes can be compared instead of single bits.
+    The matrix has a bit for each pair of characters, which is set if the characters are equal. A block is a
+    run of set bits on a diagonal. In memory, adjacent bits of a diagonal have the same position in two bytes
+    that are a fixed distance apart. An AND of two bytes therefore compares the bits of eight diagonals.
     """
 
     def __init__(self, a: str, b: str) -> None:
@@ -93,7 +94,10 @@ def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray
 
 
 class Anchors:
-    """Search from pairs of equal characters that may start a block; cheapest if there are few such pairs."""
+    """Find the longest common block by visiting all pairs of equal characters; cheapest if they are few.
+
+    Frequent characters (``popular``) form no pairs.
+    """
 
     def __init__(self, a: str, b: str, popular: frozenset[str]) -> None:
         self._a = a
@@ -101,7 +105,7 @@ class Anchors:
         self._in_a = sorted([i for char in self._in_b for i in _indices(a, char)])
 
     def pairs(self) -> int:
-        """Return the number of pairs of equal characters that may start a block."""
+        """Return the number of pairs of equal characters in the two texts, without frequent characters."""
         return sum([len(self._in_b[self._a[i]]) for i in self._in_a])
 
     def longest(self, span: Range) -> tuple[int, After]:

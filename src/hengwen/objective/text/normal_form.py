@@ -14,7 +14,7 @@ from typing import Literal
 Form = Literal["NFC", "NFKC"]
 _DECOMPOSED: dict[Form, Literal["NFD", "NFKD"]] = {"NFC": "NFD", "NFKC": "NFKD"}
 _MAX_RUN = 64
-"""Maximum number of combining marks in a row for which Python's sorting is fast."""
+"""Runs of at least this many combining marks are sorted before Python normalises them, which is faster."""
 _MAYBE_MARKS = re.compile(
     r"[^\0-\u02ff\u0370-\u0482\u2000-\u20cf\u3000-\u3029\u3030-\u3098\u309b-\ua66e\uac00-\ufb1d\ufe30-\uff9d]"
     rf"{{{_MAX_RUN},}}"

@@ -41,7 +41,7 @@ _STOP = (  # whitespace, and punctuation of both widths
 _PLAIN = re.compile(f"[{_PLAIN_HAN}{_STOP}]*")
 _STOPS = re.compile(f"[{_STOP}]+")
 _MIN_CHAR_SHARE = 0.05
-"""The tokenizer ``char`` is chosen if ``zh`` cannot split at least this share of the letters."""
+"""The tokenizer ``char`` is chosen if ``zh`` leaves this share of the letters or more unsplit."""
 
 
 def fold_width(text: str, width: Width = "keep") -> str:

@@ -149,7 +149,7 @@ def check_battles(battles: Battles) -> Battles:
     """Return the battles if they are consistent.
 
     Raises:
-        ValueError: A model battles itself, or only one length is known.
+        ValueError: A model battles itself, or only one of ``length_a`` and ``length_b`` is given.
     """
     same = np.flatnonzero(battles.model_a == battles.model_b)
     if len(same):

@@ -92,7 +92,7 @@ def conflicts(verdicts: Verdicts) -> NDArray[np.bool_]:
 
 
 def without_conflicts(verdicts: Verdicts) -> Verdicts:
-    """Return the verdicts of the matches without conflict.
+    """Return the verdicts without matches that have different winners in the two orders of the answers.
 
     Args:
         verdicts: The verdicts.
