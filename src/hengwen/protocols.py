@@ -3,7 +3,7 @@
 A plug-in need not inherit from the classes of this module; it only needs the same methods and attributes. A
 plug-in may raise any exception; the engine records it as a ``Failure``. In this module, an outcome is a
 ``Score`` or a ``Failure``. A verdict is a judge's result for one response: one outcome for the overall level
-and one for each criterion.
+and one for each criterion. A signature is a text with every setting that can change a score.
 
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
@@ -51,11 +51,11 @@ class Scorer(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the scores, the most important first. If ``score`` raises, each name gets a Failure."""
+        """Names of the scores, the most important first. If ``score`` raises, each score gets a Failure."""
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return a Score or a ``not_applicable`` Failure for each name; raise for any other error."""
+        """Return a Score or a ``not_applicable`` Failure for each of ``names``; raise for other errors."""
         ...
 
 
@@ -78,7 +78,9 @@ class HistoryScorer(Protocol):
     def score_after(
         self, sample: Sample, response: Response, earlier: Sequence[Response]
     ) -> Sequence[Outcome]:
-        """Return a Score or a Failure for each name. The engine calls this method instead of ``score``.
+        """Return a Score or a Failure for each score name of the scorer.
+
+        The engine calls this method instead of ``score``, unless the scorer also has ``score_values``.
 
         Args:
             sample: Prompt with its references.
@@ -126,7 +128,7 @@ class GroupScorer(Protocol):
         ...
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
-        """Return one Score or Failure for each name, computed from all responses of the group."""
+        """Return a Score or Failure for each score name of the scorer, from all responses of the group."""
         ...
 
 
@@ -219,11 +221,11 @@ def local_judge(judge: object) -> LocalJudge | None:
 
 @runtime_checkable
 class MultiSignature(Protocol):
-    """Optional judge property: the judge's scores do not all have the same signature."""
+    """Optional judge property: the signature (text with the settings) of each score, if signatures differ."""
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature of each score, by score name."""
+        """For each score name, the signature: a text with every setting that can change the score."""
         ...
 
 

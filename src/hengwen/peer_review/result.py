@@ -70,8 +70,8 @@ class ReviewedJudge:
     """Share of wins that the judge gives to its own answers. Opponents that no other judge compared with
     these answers do not count. None if the judge is not a model under test, or if no opponent counts."""
     own_others: float | None
-    """Share of wins that the other judges give to this judge's own answers, against the opponents that count
-    for ``own_share``; None if ``own_share`` is None."""
+    """Share of wins of this judge's own answers by the verdicts of the other judges, against the same
+    opponents as in ``own_share``. None if ``own_share`` is None."""
     own_interval: Bounds | None
     """Interval of ``own_share`` minus ``own_others``."""
     length_effect: float | None
@@ -81,7 +81,7 @@ class ReviewedJudge:
     moved: str
     """Model whose rank changes most without this judge; "" if none changes."""
     moved_by: int
-    """Number of ranks by which ``moved`` moves; above 0 if its rank is worse without this judge."""
+    """Change of the rank of the model ``moved`` without this judge; above 0 if the rank gets worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,8 +164,9 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
     """Return a warning for each task whose published score is a sum, but not out of 10.
 
-    With ``sum_divided_by``, the published score is the sum over the prompts, divided by this number. The
-    maximum is 10 only if the number of prompts is ten times this number.
+    With ``sum_divided_by``, the published score is the sum of the prompts' scores, divided by this number.
+    If a prompt scores at most 1, the maximum is 10 only if the number of prompts is ten times this number.
+    The warning assumes that a prompt scores at most 1.
     """
     warnings = []
     for task in tasks:

@@ -62,9 +62,9 @@ def render_judge_prompt(
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        facts: Sentences that rules wrote about the answer. These sentences stand outside the fences, so they
-            must not quote the answer.
-        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for call keys.
+        facts: Sentences of rules about the answer. They are outside the fences, so they must not quote it.
+        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
+            prompts that are not sent to a judge.
 
     Examples:
         >>> from hengwen.prompts import load_rubric

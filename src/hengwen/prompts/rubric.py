@@ -143,7 +143,7 @@ class RubricRules(StrictModel):
     """Options of the rules judge; no language model reads them."""
 
     plain_text: bool = False
-    """Whether the text must have no labels and no markup."""
+    """Whether an answer must be plain words, without markup and without a label such as ``Answer:``."""
     length: Length | None = None
     markers: list[NonEmptyStr] = []
     """Words that are typical of the persona; a good answer has at least one of them."""

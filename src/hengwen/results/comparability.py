@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 
 HASH_LENGTH = 12
-"""Number of hexadecimal digits of a hash in a key."""
+"""Number of hexadecimal digits of a hash in a comparability key."""
 MIN_SHARE = 0.05
-"""A model, a reply format or a method becomes part of the comparability key if it gave at least this share of
-the scores."""
+"""A model, a reply format or a method becomes part of the comparability key (description of the data behind a
+score) if it gave at least this share of the scores."""
 MAX_LABELS = 4
-"""Maximum number of runs that a message about different keys names."""
+"""Maximum number of runs that a message about different comparability keys names."""
 PROVENANCE = ("model", "form", "method")
-"""Details of a judge's score that become part of the comparability key: the model name that the server
-returned, the structured format of the reply, and the method that computed the expected score."""
+"""Details of a judge's score that become part of the comparability key (description of the data behind a
+score): the model name that the server returned, the structured format of the reply, and the method that
+computed the expected score."""
 
 
 class Difference(NamedTuple):
@@ -51,7 +52,8 @@ class ComparabilityKey:
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
-    """Value of each part, such as ``samples``, ``references``, ``repeats`` or ``endpoint``."""
+    """A text for each part of the data, such as a hash for ``samples`` and ``references``, the number of
+    answers to a prompt for ``repeats``, and the address of the judge's server for ``endpoint``."""
 
     @property
     def is_known(self) -> bool:
@@ -105,7 +107,7 @@ def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, Any]) -> ComparabilityKey:
-    """Return the comparability key of a series.
+    """Return the comparability key of a series: a description of the data behind one score in one run.
 
     Args:
         series: Name of the series in the table: run, task and score.
@@ -179,7 +181,9 @@ def provenance_parts(column: Column) -> dict[str, str]:
 
 
 def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKey | None]) -> str:
-    """Return a sentence that says which runs differ in which parts of their keys; empty if they agree.
+    """Return a sentence that says in which parts the comparability keys of runs differ; empty if in none.
+
+    The key describes the data behind a score in a run. The sentence names one run for each different key.
 
     Args:
         labels: Name of each run.

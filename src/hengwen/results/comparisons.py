@@ -47,8 +47,9 @@ class ScoreSeries:
     """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
     compared."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, the comparability key (data behind the score); checkpoints whose known keys differ
-    are not compared. The tuple is empty if no key is known."""
+    """For each checkpoint, the comparability key: a description of the data behind the score, such as prompts
+    and references. Checkpoints whose known keys differ are not compared. The tuple is empty if no key is
+    known."""
     scale: Scale | None = None
     """Range of the values; None if it is not known."""
 
@@ -93,7 +94,8 @@ def score_series(
         task: Name of the task.
         name: Name of the score.
         kind: Kind of the score, such as ``scorer`` or ``judge``.
-        keys: Comparability key of each run; empty if the keys are not known.
+        keys: For each run, the comparability key (description of the data behind the score); empty if no
+            key is known.
 
     Returns:
         The series; a run has no values in it if the run lacks the score or has only a value for a group of

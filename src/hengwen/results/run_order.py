@@ -64,6 +64,9 @@ def _key(run: Run) -> tuple[bool, int, int, str]:
 
 
 def _from_one_list(runs: Sequence[Run]) -> bool:
-    """Return whether all runs come from one list of checkpoints; runs of older versions name no list."""
+    """Return whether all runs come from one list of checkpoints and have different positions in the list.
+
+    Runs of older versions of Hengwen record no list; they are treated as runs from one list.
+    """
     lists = {run.facts.get("sequence", "") for run in runs}
     return len(lists) <= 1 and len({run.order for run in runs}) == len(runs)

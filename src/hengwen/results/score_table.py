@@ -243,8 +243,8 @@ class Column:
         """Append several outcomes.
 
         Args:
-            keys: Keys (sample, repeat, cluster) of all outcomes of the column; the last keys belong to the
-                outcomes that are appended. Other columns may use the same object.
+            keys: Keys (sample, repeat, cluster) of the outcomes that the column already has, followed by
+                those of the new outcomes. Other columns may use the same object.
             numbers: Value of each score; NaN for a failure.
             codes: Code of each status.
             signature: Signature of the scores.

@@ -43,7 +43,8 @@ class Verdicts:
     """Number of battles that were removed because an earlier battle has the same question, turn, judge,
     models and order."""
     contradictions: int
-    """Number of removed battles whose verdict differs from the battle that was kept."""
+    """Number of removed duplicates whose verdict differs from that of the kept battle, which is the first
+    with the same question, turn, judge, models and order."""
 
     def __len__(self) -> int:
         return len(self.outcome)

@@ -66,7 +66,10 @@ class ConsistencyVotes:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Standard errors with questions as clusters; the judge weights are held fixed, shape (m,)."""
+        """Standard errors of the scores of the m models, shape (m,).
+
+        Each question is a cluster. The judge weights are treated as known numbers.
+        """
         return self._votes.errors
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -77,7 +80,10 @@ class ConsistencyVotes:
         return self._votes.resample(weights)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge; the other judges get new weights, shape (m,)."""
+        """Return the scores without the verdicts of a judge, shape (m,).
+
+        The weights of the other judges are computed again.
+        """
         kept = self._matches.only(self._matches.judge != judge)
         return consistency_searches(self._counts(kept), self._seed, 1)[0].scores
 

@@ -52,9 +52,10 @@ class Evidence:
 
     Args:
         battles: The battles.
-        method: The method; None for the default.
+        method: The method; None for ``judge-bt``, or for ``bradley-terry`` below three judges.
         conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
-        exclude_self: Whether verdicts of judges on their own answers are left out; None for the default.
+        exclude_self: Whether verdicts of judges on their own answers are left out; None for the default of
+            the method.
         n_boot: Number of resamples.
         confidence: Confidence level of the intervals.
         seed: Seed of the resamples.
@@ -124,24 +125,34 @@ class Evidence:
         return self.estimate_of(self.options.method, self.options.conflict)
 
     def estimate_of(self, method: Method, conflict: Conflict) -> Estimate:
-        """Return the estimate of a method under a rule for conflicts."""
+        """Return the estimate of the models' scores by a method.
+
+        ``conflict`` says how a pair of answers counts if the verdicts in the two orders name different
+        winners.
+        """
         return build_estimate(
             method, self.verdicts, self.judge_models, self.size, conflict=conflict, seed=self.options.seed
         )
 
     @cached_property
     def other_conflict(self) -> Conflict:
-        """The rule for conflicts that is not chosen: ``tie`` or ``abstain``."""
+        """The rule for conflicts that this review does not use: ``tie`` or ``abstain`` (leave out).
+
+        A conflict is a pair of answers on which a judge names different winners in the two orders.
+        """
         return "abstain" if self.options.conflict == "tie" else "tie"
 
     @cached_property
     def other_scores(self) -> NDArray[np.float64]:
-        """Scores under the rule for conflicts that is not chosen, shape (m,)."""
+        """Score of each model under the rule for conflicts that this review does not use, shape (m,).
+
+        A conflict is a pair of answers on which a judge names different winners in the two orders.
+        """
         return self.estimate_of(self.options.method, self.other_conflict).scores
 
     @cached_property
     def uniform_scores(self) -> NDArray[np.float64]:
-        """Scores by the uniform vote, shape (m,)."""
+        """Score of each model by the method ``uniform``, in which all judges count alike, shape (m,)."""
         if self.options.method == "uniform":
             return self.estimate.scores
         return self.estimate_of("uniform", self.options.conflict).scores
@@ -160,7 +171,7 @@ class Evidence:
 
     @cached_property
     def judge_model(self) -> JudgeModel | None:
-        """Fitted ``judge-bt`` model, even if another method is chosen; None for fewer than three judges."""
+        """Fitted ``judge-bt`` model; None if the method is another one and there are fewer than 3 judges."""
         if isinstance(self.estimate, JudgeModel):
             return self.estimate
         if self.judges < MIN_JUDGES:
@@ -169,7 +180,7 @@ class Evidence:
 
     @cached_property
     def tastes(self) -> list[Taste]:
-        """Groups of judges that favour the same models more than one ranking of the models can explain."""
+        """Groups of judges that favour the same models so much that no single ranking explains it."""
         if self.judge_model is None or self.judges < MIN_JUDGES:
             return []
         verdicts = self.judge_model.verdicts
@@ -204,7 +215,10 @@ class Evidence:
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """How often each question is drawn in each resample, shape (B, Q); None below two questions."""
+        """Number of times that each question is drawn in each resample, shape (B, Q).
+
+        It is None for fewer than two questions.
+        """
         if self.used_questions < 2:
             return None
         return drawn_questions(self.size[1], self.options.n_boot, self.options.seed)
@@ -248,7 +262,7 @@ class Evidence:
 
     @cached_property
     def counts(self) -> PairCounts:
-        """Counts of the matches of each pair of models."""
+        """Matches grouped by pair of models."""
         return pair_counts(self.matches, *self.size)
 
     @cached_property
@@ -258,7 +272,11 @@ class Evidence:
 
     @cached_property
     def other_ranked(self) -> NDArray[np.intp]:
-        """Ranked models that also have a match under the rule for conflicts that is not chosen."""
+        """Ranked models that also have a match under the rule for conflicts that this review does not use.
+
+        A conflict is a pair of answers on which a judge names different winners in the two orders.
+        The rule ``abstain`` leaves conflicts out, so that a model may have no match left.
+        """
         if self.other_conflict == "tie":  # the rule ``tie`` leaves out no match
             return self.ranked
         return models_of(self.matches.only(~conflicts(self.verdicts)), self.models)

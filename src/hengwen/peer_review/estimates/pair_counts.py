@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
 
 class PairRows(Protocol):
-    """Matches or verdicts: two models and a question in each row."""
+    """Matches or verdicts (rows), each with two models and a question."""
 
     @property
     def low(self) -> NDArray[np.intp]:
-        """For each row, the model with the lower index."""
+        """For each match or verdict, the model with the lower index."""
         ...
 
     @property
     def high(self) -> NDArray[np.intp]:
-        """For each row, the model with the higher index."""
+        """For each match or verdict, the model with the higher index."""
         ...
 
     @property
     def question(self) -> NDArray[np.intp]:
-        """Question of each row."""
+        """Question of each match or verdict."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts:
-    """Counts of each pair of models."""
+    """Pair of models and question of each match or verdict; values such as wins are summed by pair."""
 
     pairs: Pairs
     pair: NDArray[np.intp]
-    """Pair of each row, shape (N,)."""
+    """Index in ``pairs`` of the pair of each match or verdict, shape (N,)."""
     question: NDArray[np.intp]
-    """Question of each row, shape (N,)."""
+    """Question of each match or verdict, shape (N,)."""
     questions: int
     """Number of questions."""
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of the values of the rows of each pair, shape (1, P)."""
+        """Return the sum of the values of the matches or verdicts of each of P pairs, shape (1, P)."""
         return group_sums(self.pair, values, len(self.pairs.first))[None]
 
     def resampled(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of each of P pairs in each of B resamples of the questions, shape (B, P)."""
+        """Return the sum of values of each of P pairs in each of B resamples of questions, shape (B, P)."""
         shape = (len(self.pairs.first), self.questions)
         table = question_table(self.pair, self.question, values, shape)
         return resampled_sums(table, weights).T
@@ -85,7 +85,7 @@ def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float
 
 
 def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
-    """Return the counts of each pair of models.
+    """Group matches or verdicts by pair of models, so that values such as wins can be summed by pair.
 
     Args:
         rows: The matches or verdicts.

@@ -26,12 +26,13 @@ class OwnPreference(NamedTuple):
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
     """Return the preference of a judge for its own answers.
 
-    The result is None if no opponent of the model was judged both by this judge and by another judge.
-    The other judges' share is a mean over opponents, weighted by the judge's number of matches against each.
+    The shares of wins are means over the opponents that both this judge and another judge compared with its
+    answers. Each opponent is weighted by the number of its matches that this judge judged. The result is
+    None if there is no such opponent.
 
     Args:
         matches: All matches, those of judges on their own answers included.
-        judge: The judge.
+        judge: Index of the judge.
         model: Index of the judge among the models.
         models: Number of models.
     """

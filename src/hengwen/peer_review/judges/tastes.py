@@ -1,4 +1,4 @@
-"""Find judges with a common taste: they favour the same models more than one ranking can explain.
+"""Find judges with a common taste: they favour the same models so much that no single ranking explains it.
 
 Battles cannot tell whether the judges with a common taste or the other judges are right, so a group of such
 judges is reported, not corrected.
@@ -32,13 +32,15 @@ MIN_FAVOUR_Z = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taste:
-    """A group of judges that favour the same models more than one ranking of the models can explain."""
+    """A group of judges that favour the same models so much that no single ranking explains it."""
 
     judges: tuple[int, ...]
     favoured: tuple[int, ...]
-    """Models that the group rates higher than the ranking by all judges does, the most favoured first."""
+    """Indices of the models that these judges prefer more often than the ranking by all judges explains, the
+    most favoured first."""
     residual: float
-    """Largest absolute mean residual of a model, as a share of wins."""
+    """Largest mean difference, over the models, between the verdicts of these judges on a model and the
+    verdicts that ``judge-bt`` expects: an absolute value, as a share of wins."""
     favours_itself: bool
     """Whether the judges of the group favour the answers of the other judges of the group."""
 

@@ -65,7 +65,8 @@ class JudgedBattles:
     first_message: str
     """Message of the first failure."""
     is_sure: bool | None
-    """Whether an adaptive review ended because the order of all pairs is sure; None for other reviews."""
+    """Whether an adaptive review ended because the order of every two models is sure (at 95 %); None for
+    other reviews."""
     out_of_budget: bool
     """Whether calls were skipped because they might have exceeded the budget."""
 
@@ -171,8 +172,8 @@ def estimate_judging(  # noqa: PLR0913 - keyword-only options
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``judge_plan`` with the same arguments, without any call.
 
-    The estimate of an adaptive review is for ``matches`` matches, drawn at random; a review that ends
-    earlier, because all orders are sure, costs less.
+    The estimate of an adaptive review is for ``matches`` matches, drawn at random. The review costs less if
+    it ends earlier because the order of every two models is sure.
 
     Args:
         plan: See ``judge_plan``.
@@ -250,8 +251,8 @@ class _PlanReview:
     def _stored_run(self) -> Run:
         """Return the run under which the calls of this review are stored.
 
-        If an earlier review compared answers of the same run of the first model, the run of that review is
-        continued, unless ``fresh`` is set. Otherwise, the result is a new run.
+        A review belongs to the newest run of the first checkpoint. If this run has an earlier review, the run
+        of the newest such review is continued, unless ``fresh`` is set. Otherwise, the result is a new run.
         """
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]

@@ -66,7 +66,7 @@ class BattleColumns:
         self.length_b.append(lengths[1])
 
     def battles(self) -> Battles:
-        """Return the battles. Lengths are used only if all are known."""
+        """Return the battles; they have the lengths of the answers only if all lengths are known."""
         known = min(self.length_a, default=0.0) > 0 and min(self.length_b, default=0.0) > 0
         return Battles.from_columns(
             model_a=self.model_a,

@@ -18,8 +18,8 @@ _MIN_SHIFT = 8
 def permutation_inversions(order: NDArray[np.intp]) -> int:
     """Count the inversions of a permutation of 0..n-1; its inverse has the same count.
 
-    The numbers are grouped by their leading digit. Pairs whose leading digits differ are counted first, in
-    blocks. Pairs with equal leading digits are counted in the next round, by their next digit.
+    The numbers are grouped by their leading digit. Pairs whose leading digits differ are counted first.
+    Pairs with equal leading digits are counted in the next round, by their next digit.
 
     Examples:
         >>> permutation_inversions(np.arange(1000)[::-1])
@@ -52,12 +52,12 @@ def _digit_inversions(digits: NDArray[np.uint8]) -> int:
 
 
 def _inside(columns: NDArray[np.uint8]) -> int:
-    """Count the inversions inside each column."""
+    """Return the total number of inversions inside the columns."""
     return sum(int(np.count_nonzero(row > columns[i + 1 :])) for i, row in enumerate(columns))
 
 
 def _between(digits: NDArray[np.uint8], width: int) -> int:
-    """Count the inversions whose two numbers lie in different blocks of the same group."""
+    """Count, in the rows of ``digits``, the inversions of two digits in different blocks of ``width``."""
     groups, length = digits.shape
     blocks = length // width
     kinds = 1 << _BITS

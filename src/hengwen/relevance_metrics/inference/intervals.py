@@ -55,7 +55,7 @@ class Interval:
     """Confidence level, between 0 and 1."""
     method: Method
     n: int
-    """Number of scores; for the method ``prompts``, the number of positions (columns)."""
+    """Number of scores in the sequence; for the method ``prompts``, the number of scores of each prompt."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None

@@ -33,13 +33,14 @@ class NullMoments:
 
     metric: Metric
     mean: float
-    """Mean over the orders, in the unit of the metric: pairs for ``cin``, nats for ``pen``, else scores."""
+    """Mean of the metric over the orders of the scores: a number of pairs for ``cin``, nats for ``pen``, a
+    number of scores for ``lis`` and ``lnds``."""
     sd: float
-    """Standard deviation over the orders, in the unit of the metric; at least 0."""
+    """Standard deviation of the metric over the orders of the scores, in the unit of ``mean``."""
     exact: bool
-    """Whether mean and standard deviation are exact (formula or all orders) instead of simulated."""
+    """Whether mean and standard deviation are exact (by a formula or from all orders), not simulated."""
     orders: int
-    """Number of orders that were evaluated; 0 if a formula was used."""
+    """Number of orders of the scores that were evaluated; 0 if a formula was used."""
     n: int
     """Number of scores."""
     windows: int | None

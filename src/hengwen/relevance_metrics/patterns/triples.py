@@ -33,8 +33,8 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
     Notes:
         The time is O(n^2), because the counts follow from the numbers of greater and lesser scores on both
         sides of each score. PiCO's code draws random triples with replacement instead. For the same
-        ranking, the entropy of random triples changes from draw to draw, often by more than two rows of
-        PiCO's tables differ.
+        ranking, the entropy of random triples changes from draw to draw, often by more than the
+        difference between two rows of PiCO's tables.
 
     Examples:
         >>> list(triple_counts([1, 2, 3, 4]).values())

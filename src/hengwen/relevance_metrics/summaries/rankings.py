@@ -36,7 +36,7 @@ class RankingComparison:
     """Human ranks (from 1) of the items in the order of the model, best first; ascending if rankings agree.
     Items tied by humans share a rank."""
     cin: int
-    """Number of pairs that the two rankings order differently."""
+    """Number of pairs of items that the two rankings order differently."""
     lis: int
     """Longest increasing subsequence: the largest number of items that the model ranks in human order."""
     pen: float | None
@@ -47,7 +47,7 @@ class RankingComparison:
     windows: int
     """Number of ordinal patterns from which ``pen`` is computed: n - 2, at least 0."""
     triples: int
-    """Number of triples from which ``pen_triples`` is computed."""
+    """Number of triples (sets of three items) from which ``pen_triples`` is computed."""
     tau_b: float | None
     """Kendall's tau-b, from -1 (reversed) to 1 (equal); None if all items of one ranking are tied."""
     tau_p: float | None

@@ -54,7 +54,7 @@ class AnswerRecord:
 
 
 class ScoreValue(NamedTuple):
-    """The value of one score of one answer, and the kind of the score."""
+    """The value of one score of one answer, with its kind (``scorer``, ``judge`` or ``human``)."""
 
     value: float
     kind: Kind

@@ -44,8 +44,7 @@ def build_view(data: ReportData) -> View:
     Scores that are one number for a whole task come first among the scores of the task.
 
     Args:
-        data: Runs in training order with the table of their scores and failures; rows of other runs are
-            ignored.
+        data: Runs in training order, and a table of scores and failures; those of other runs are ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score
@@ -126,7 +125,7 @@ def task_views(data: ReportData) -> tuple[TaskView, ...]:
     """Return the tasks of a report with their scores, without the tests between checkpoints.
 
     Args:
-        data: Runs in training order with their table; rows of other runs are ignored.
+        data: Runs in training order, and a table of scores and failures; those of other runs are ignored.
     """
     run_ids = {run.id for run in data.runs}
     summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}

@@ -44,7 +44,7 @@ def note_on(cells: Sequence[ScoreCell | None]) -> Bilingual:
 
 
 def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
-    """Return a sentence for each signature of a rules judge."""
+    """Return, for the signature (settings) of each rules judge, the note that it is no language model."""
     return {
         signature: RULES_JUDGE_NOTE
         for cell in cells

@@ -44,7 +44,7 @@ class ReportData:
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
     notes: Mapping[str, Bilingual] = field(default_factory=dict)
-    """For the signature of a judge, a sentence about the judge, such as that it is a rules judge."""
+    """For a signature (settings) of a judge, a sentence about the judge, such as that it is a rules judge."""
     created: str = ""
     """Time of creation, in ISO 8601."""
     version: str = ""
@@ -93,7 +93,7 @@ class ScoreView:
 
     @property
     def group(self) -> str:
-        """Group in a report: ``published`` for a score of the whole task, otherwise the kind of the score."""
+        """Group: ``published`` for a score of the whole task, else ``scorer``, ``judge`` or ``human``."""
         return "published" if is_published(self.name, self.kind) else self.kind
 
     @property
@@ -135,7 +135,7 @@ class TaskView:
 
     @property
     def others(self) -> tuple[ScoreView, ...]:
-        """Scores of scorers and judges that are not main scores."""
+        """Scores of scorers and judges that are not in ``headlines``, such as a judge's criteria."""
         return tuple(score for score in self.scores if score.section == "score" and not score.headline)
 
     @property
@@ -186,7 +186,7 @@ class View:
     warnings: tuple[str, ...]
     answers: tuple[AnswerGroup, ...]
     signatures: Mapping[str, tuple[str, ...]]
-    """For each signature (settings of a scorer or judge), the addresses of the scores that have it."""
+    """For each signature (settings of a scorer or judge), the scores that have it, as ``TASK/SCORE``."""
     notes: Mapping[str, Bilingual]
     language: Language = "zh"
     """Language of the report."""

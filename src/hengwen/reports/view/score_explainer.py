@@ -53,7 +53,7 @@ class ScoreExplainer:
 
 
 def _built(specs: list[dict[str, Any]]) -> list[Any]:
-    """Build the scorers that are installed and reproducible; classes of other scorers are not called."""
+    """Build those scorers that are installed and can score without reasons (``ReproducibleScorer``)."""
     scorers = []
     for spec in specs:
         with suppress(ConfigError, PluginError):

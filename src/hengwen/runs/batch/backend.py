@@ -1,4 +1,4 @@
-"""Backend of a run in batches: it returns stored replies, and writes calls without a reply to files."""
+"""Backend of a run in batches: it returns stored replies, and writes calls without a reply to batch files."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class BatchedBackend:
 
 
 class BatchBackend:
-    """Return the stored or downloaded reply to a call; if there is none, add the call to a file.
+    """Return the stored or downloaded reply to a call; if there is none, add the call to a batch file.
 
     A downloaded reply is parsed and recorded like the reply to a single call. If a reply cannot be parsed,
     an error is raised. The judge then makes a repair call, whose prompt also states the problem. The repair
-    call goes into the next file. After this file is answered, the plan is evaluated again: the same error is
-    raised, and the judge makes the same repair call, which now has a reply.
+    call goes into the next batch file. After the provider has answered this file, the plan is evaluated
+    again: the same error is raised, and the judge makes the same repair call, which now has a reply.
 
     Args:
         context: State of the run.
@@ -92,10 +92,10 @@ class BatchBackend:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value.
+        """Return the reply to a request, together with its parsed value.
 
         Raises:
-            CallPending: The call waits in a file.
+            CallPending: The call is in a batch file (file of requests) and has no reply yet.
             JudgeError: The reply cannot be parsed.
             BackendError: The call failed and may not be sent again, or it would exceed the budget.
             StoreError: The store failed.
@@ -121,7 +121,7 @@ class BatchBackend:
         raise CallPending
 
     def _may_send_again(self, call: BatchCall) -> bool:
-        """Return whether a call waits in a file, or may be sent once more."""
+        """Return whether a call waits in a batch file, or may be sent once more."""
         if call.state == "again":
             return call.tries <= self._backend.retries
         return call.state in ("open", "refused")
@@ -177,7 +177,7 @@ class BatchBackend:
 
 
 def custom_id_of(call_key: str, cache_scope: str) -> str:
-    """Return the id of a call in files: its call key, or a hash if only one run may use the reply.
+    """Return the id of a call in batch files: its call key, or a hash if only one run may use the reply.
 
     Args:
         call_key: The call key (hash of everything that can change the reply).

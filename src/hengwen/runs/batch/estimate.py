@@ -1,4 +1,4 @@
-"""Parts of a dry run in batches: count the requests and the files of requests, but write none."""
+"""Parts of a dry run for batch endpoints: count the requests and the batch files, but write none."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FileCounts:
-    """Files of one backend in one role: their number and total usage, and the size of the last file."""
+    """Batch files (files of requests) that a run would write for one backend and role.
+
+    The counts are the number of files, the estimated usage of all files, and the size of the last file.
+    """
 
     files: int = 0
     usage: Usage = field(default_factory=Usage)
     requests: int = 0
-    """Number of requests in the last file."""
+    """Number of requests in the last batch file."""
     bytes: int = 0
-    """Size of the last file."""
+    """Size of the last batch file in bytes."""
     tokens: int = 0
-    """Estimated tokens of the prompts in the last file."""
+    """Estimated tokens of the prompts in the last batch file."""
 
 
 class DryBatchQueue(BatchQueue):
-    """Count the calls that would be added to files.
+    """Count the calls that would be added to batch files.
 
     Args:
         store: The batches of the plan in the store, which are only read.
-        limits: Maximum size of the files of each backend.
-        folder: Folder that a run would use.
+        limits: Maximum size of the batch files of each backend.
+        folder: Folder in which a run would write the batch files.
     """
 
     def __init__(self, store: BatchStore, limits: dict[str, Limits], folder: Path) -> None:
@@ -52,10 +55,10 @@ class DryBatchQueue(BatchQueue):
         self._last: BatchCall | None = None
 
     def find(self, custom_id: str) -> BatchCall | None:
-        """Return a call that is in a file, or None.
+        """Return the call with this id, or None if it is in no batch file.
 
-        For every call that a dry run has counted, the last counted call is returned. Only its state and
-        status are used, which are the same for all counted calls.
+        If this dry run has counted the call, the last counted call is returned in its place. The two are
+        equal in state and status, and only these are used.
         """
         return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
 
@@ -79,10 +82,10 @@ class DryBatchBackend(BatchBackend):
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a stored reply, or count the call.
+        """Return the stored reply to a request, or count the call and return a placeholder reply.
 
         Raises:
-            CallPending: A judge's call would wait in a file.
+            CallPending: A judge's call has no reply yet.
         """
         try:
             return await super().complete_parsed(request, parse)
