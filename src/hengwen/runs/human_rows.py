@@ -58,9 +58,10 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return the rows of labels.
+    """Return one row for each labelled answer and score, with the mean of the raters' values.
 
-    The signature has a hash of all labels in ``file``, so that it is the same in all runs.
+    The signature of the rows (text that says how a score was computed) contains a hash of ``file`` (all
+    labels or all anchors of the plan). So the rows of all checkpoints have the same signature.
     """
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}

@@ -107,7 +107,8 @@ class RunResources:
     def _needs_key(self) -> bool:
         """Return whether the run needs API keys.
 
-        A dry run, an export and an import need none; a cancellation needs keys only if a batch was sent.
+        A dry run, and the export or import of batch files, need none. Cancelling batches needs keys only if
+        a batch file was uploaded.
         """
         if self.options.dry or self.options.batch is None:
             return not self.options.dry

@@ -1,4 +1,4 @@
-"""Collect the facts of a run at its start: prompts, answers and package versions behind its scores.
+"""Collect the facts of a run at its start: prompts, references and package versions behind its scores.
 
 The signature of a score describes how the score is computed. Facts describe what a run evaluates: prompts,
 references, repeats, endpoints and package versions. The store keeps the facts with the run, and reports
@@ -35,7 +35,7 @@ USUAL_SHARE = 0.95
 
 
 class FactCollector:
-    """Collect the facts of the runs of one plan; hashes of samples are computed only once.
+    """Collect the facts of the runs of one plan, such as hashes of prompts, endpoints and package versions.
 
     Args:
         suite: The loaded plan.
@@ -84,7 +84,7 @@ class FactCollector:
         }
 
     def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fact ``commits``; a resumed run keeps the commits of its earlier starts."""
+        """Return the fact ``commits``: git commits at which the run was started or resumed; {} if unknown."""
         commits = list(earlier.get("commits", []))
         if self._commit is not None and self._commit not in commits:
             commits.append(self._commit)
@@ -106,7 +106,10 @@ class FactCollector:
         responses: ResponseSet,
         earlier: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return the facts of one task; a resumed run keeps the samples with which it started."""
+        """Return what is recorded about one task in a run (its facts), such as hashes of the samples.
+
+        If the run is resumed with fewer samples, the facts still include all samples of the earlier start.
+        """
         name, total = task.spec.name, len(task.samples.samples)
         taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
         hashes = self._sample_hashes(task, taken)
@@ -145,7 +148,10 @@ class FactCollector:
 
 
 def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
-    """Return names and options of scorers, from which reports compute reasons that are not stored."""
+    """Return names and options of scorers, with which reports compute the reasons for scores again.
+
+    The list is empty if the store has the reasons for all scores of the task.
+    """
     if not any(isinstance(scorer, ReproducibleScorer) for scorer in task.scorers):
         return []
     return [

@@ -174,7 +174,8 @@ async def shared_plan(
     Raises:
         StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
         ConfigError: The store is not a PostgreSQL database.
-        StoreError: The connection was lost, and with it the claims of this process.
+        StoreError: The connection to the database was lost, and with it the claims of this process (its
+            locks on samples and calls).
         CancelledError: The run was stopped.
     """
     sharing = PlanSharing(store, plan, stopping)

@@ -45,12 +45,15 @@ class BaselineDistribution:
 
     @property
     def mean(self) -> float:
-        """Mean of scores and pseudo-observations."""
+        """Mean of the scores and of the pseudo-observations at both ends of the range."""
         return float(self.scores.sum() + sum(self.ends) / 2) / (len(self.scores) + 1)
 
     @property
     def sd(self) -> float:
-        """Standard deviation of scores and pseudo-observations; 0 only if the ends are equal."""
+        """Standard deviation of the scores and of the pseudo-observations at both ends of the range.
+
+        The standard deviation is 0 only if both ends of the range are equal.
+        """
         span = self.ends[1] - self.ends[0]
         if span == 0:
             return 0.0
@@ -60,7 +63,11 @@ class BaselineDistribution:
         return float(np.sqrt(squares / len(self.scores))) * span
 
     def pool(self) -> NDArray[np.float64]:
-        """Return all standardized scores twice and both pseudo-observations once, shape (2n + 2,)."""
+        """Return the standardized values from which simulated streams are drawn, shape (2n + 2,).
+
+        Each of the n scores occurs twice. The pseudo-observations at both ends of the range occur once, so
+        that they have half weight.
+        """
         values = np.concatenate((self.scores, self.scores, self.ends))
         return (values - self.mean) / self.sd
 

@@ -36,8 +36,9 @@ BatchState = Literal["collecting", "ready", "uploaded", "created", "exported", "
 ``created``: the provider processes it. ``exported``: the file is for another program. ``ended``: the replies
 are in the store."""
 CallState = Literal["open", "replied", "again", "refused", "failed"]
-"""``open``: there is no reply yet. ``replied``: the attempt has the reply. ``again``: the call may succeed in
-another file. ``refused``: it may succeed in another response format. ``failed``: it would fail again."""
+"""``open``: there is no reply yet. ``replied``: the reply is stored. ``again``: the call failed, but may
+succeed in another batch file. ``refused``: the call may succeed in another response format. ``failed``: the
+call would fail again."""
 BATCHED, UNREAD = "batched", "unread"
 IDS_PER_QUERY = 500
 MAX_PREFIXES = 64
@@ -69,19 +70,19 @@ class BatchFile:
     remote_id: str = ""
     """Id that the provider gave the batch."""
     created: str
-    """Start of the file, in ISO 8601 and UTC."""
+    """Time at which the file was begun, in ISO 8601 and UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchCall:
-    """A call in a file."""
+    """A call in a batch file, with its attempt (prompt and reply)."""
 
     custom_id: str
     batch_id: str
     attempt: Attempt
     """The attempt; its status is ``batched`` until the reply is downloaded."""
     tries: int = 1
-    """Number of files with this call, except files in which only its response format was refused."""
+    """Number of batch files with this call, except files in which only its response format was refused."""
     state: CallState = "open"
     response_format: str = ""
     """How the JSON schema was sent, as in ``Reply.response_format``."""
@@ -94,7 +95,7 @@ class BatchCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallHead:
-    """A call in a file, without its prompt and reply."""
+    """A call in a batch file, without its prompt and reply."""
 
     custom_id: str
     batch_id: str
@@ -129,7 +130,11 @@ class BatchStore:
         return sqlite_path(self._engine.url)
 
     def files(self, *states: BatchState) -> list[BatchFile]:
-        """Return the plan's files in these states, or all that have not ended, in the order of creation."""
+        """Return the plan's batch files in these states, in the order of creation.
+
+        Args:
+            states: States of the files; default: all states except ``ended``.
+        """
         batch = tables.batch
         condition = batch.c.state.in_(states) if states else batch.c.state != "ended"
         query = select(batch).where(batch.c.plan == self.plan, condition)
@@ -256,10 +261,10 @@ class BatchStore:
             )
 
     def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> None:
-        """Record that a file has ended, and that its calls without a reply or an error message have failed.
+        """Record that a batch has ended, and that its calls without a reply or an error message have failed.
 
         Args:
-            file: The file.
+            file: The file of the batch.
             status: Status of the attempts of these calls.
             message: Why these calls failed.
             state: State of these calls: ``again`` or ``failed``.
@@ -284,16 +289,16 @@ class BatchStore:
             connection.execute(delete(attempt).where(chosen))
 
     def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
-        """Delete a file that is given up.
+        """Delete a batch file from the store, because it is given up.
 
-        Calls that have a reply, were refused or failed are kept. Calls without a reply are put back into
-        their state before this file: a call that was in an earlier file may be sent again, and any other call
-        is deleted.
+        Calls of the file that have a reply, were refused or failed are kept. A call without a reply that was
+        also in an earlier file may be sent again; any other call without a reply is deleted.
 
         Args:
             file: The file.
-            was_cancelled: Whether the user cancelled the batch of the file. If it was cancelled, all calls of
-                the file in the states ``open`` and ``again`` are deleted, so that their tries do not count.
+            was_cancelled: Whether the user cancelled the batch of the file. Then all its calls in the
+                states ``open`` (no reply yet) and ``again`` (failed, may be sent again) are deleted, and a
+                later run counts their tries from 1.
         """
         request, batch = tables.batch_request, tables.batch
         in_file = request.c.batch_id == file.id
@@ -324,7 +329,12 @@ class BatchStore:
         )
 
     def count(self, state: CallState, batch_id: str | None = None) -> int:
-        """Return the number of calls in a state, in all files of the plan or in the file ``batch_id``."""
+        """Return the number of calls of the plan in a state, such as ``open`` (no reply yet).
+
+        Args:
+            state: State of the calls.
+            batch_id: Id of the batch file whose calls are counted; default: all batch files of the plan.
+        """
         request = tables.batch_request
         query = select(func.count()).where(request.c.plan == self.plan, request.c.state == state)
         if batch_id is not None:

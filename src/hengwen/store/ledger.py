@@ -166,11 +166,13 @@ class SqlLedger:
         self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows; a later evaluation of an answer replaces the earlier one by the same scorer or judge.
+        """Record rows (scores and failures).
+
+        A later evaluation of an answer replaces the earlier one by the same scorer or judge.
 
         Args:
-            rows: Rows of any evaluations; all rows of an evaluation (those with the same answer, kind and
-                signature) must be given in one call.
+            rows: Rows of any evaluations; all rows of an evaluation (what one scorer or judge gave one
+                answer) must be given in one call.
         """
         for columns in self._encoder.encode(rows):
             key = columns["run_id"], columns["series_id"], columns["sample_id"], columns["repeat"]

@@ -84,13 +84,14 @@ def wal_file(path: Path) -> Path:
 
 
 def read_only_uri(url: URL) -> str | None:
-    """Return the URI that opens a SQLite file without writing; None if the file can be written.
+    """Return the URI that opens a SQLite file only for reading; None for other stores and writable files.
 
-    To read a database, SQLite creates two other files next to it. If SQLite cannot create these files, and no
-    existing log or journal contains changes, the database is opened as immutable, which needs no other files.
+    To read a database, SQLite creates two other files next to it. With the option ``immutable=1``, SQLite
+    creates no files, but ignores changes that are still in a write-ahead log or journal. The URI has this
+    option if SQLite may be unable to create the files, and if there are no such changes.
 
     Args:
-        url: The URL of a store.
+        url: The URL of a store; if it contains ``immutable=1``, the URI contains it in any case.
     """
     path = sqlite_path(url)
     if path is None:

@@ -112,7 +112,7 @@ class Store:
         return self._engine
 
     def ledger(self) -> SqlLedger:
-        """Return a ledger that writes to this store."""
+        """Return a ledger, which records runs, answers, calls and scores in this store."""
         return SqlLedger(self._engine, self._writer)
 
     def batches(self, plan: str) -> BatchStore:
@@ -335,7 +335,7 @@ class Store:
         """Record a look (a test of a run against a baseline), and return its number, counted from 1.
 
         If the same run is tested again, it has the same number. In a read-only store nothing is recorded; a
-        run that was not tested before then has the next number.
+        run without a recorded look gets the next number.
 
         Args:
             series: Text under which looks are counted together, such as ``gate`` and the id of a baseline.

@@ -116,7 +116,10 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
 
 @lru_cache(maxsize=64)
 def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """Return the statement as text, and the order of its parameters if the driver needs them by position."""
+    """Return the SQL statement of ``upsert`` for a table, and the order of its parameters.
+
+    The order is None if the driver takes the parameters by name.
+    """
     unique = UNIQUE_COLUMNS[table.name]
     names = [column.name for column in table.columns if column.name != "id" or "id" in unique]
     statement = _insert(table, dialect.name)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 BatchAction = Literal["run", "export", "import", "cancel"]
 MAX_REQUESTS = 50_000
-"""Maximum number of requests in a file, by the documentation of OpenAI's Batch API."""
+"""Maximum number of requests in a batch file, by the documentation of OpenAI's Batch API."""
 MAX_BYTES = 200_000_000
-"""Maximum size of a file, by the documentation of OpenAI's Batch API."""
+"""Maximum size of a batch file in bytes, by the documentation of OpenAI's Batch API."""
 
 
 @checked_fields
@@ -25,7 +25,7 @@ class BatchOptions:
     """How the calls of a run are sent to batch endpoints; the argument ``batch`` of ``run_plan``.
 
     Raises:
-        ValueError: A number is out of its range, or ``folder`` and ``files`` do not fit the action.
+        ValueError: A number is out of its range, or ``folder`` and ``files`` do not fit ``action``.
 
     Examples:
         >>> BatchOptions(poll_seconds=300, online_below=20).action
@@ -40,17 +40,17 @@ class BatchOptions:
     """``run``: send files until no call is missing. ``export``: write the files for another program.
     ``import``: read the files with the replies. ``cancel``: cancel the batches at the provider."""
     folder: Path | None = None
-    """For ``export``: the folder of the files."""
+    """For ``export``: the folder into which the batch files are written."""
     files: tuple[Path, ...] = ()
     """For ``import``: the files with the replies."""
     poll_seconds: float = 60.0
     """Seconds between two requests for the state of the batches, >= 0."""
     online_below: int = 0
-    """A round with fewer calls than this is not sent as a batch but call by call, at the full price."""
+    """If fewer calls than this are missing, they are sent one by one at the full price, not as a batch."""
     max_requests: int = MAX_REQUESTS
-    """Maximum number of requests in a file, >= 1."""
+    """Maximum number of requests in a batch file, >= 1."""
     max_bytes: int = MAX_BYTES
-    """Maximum size of a file in bytes, >= 1."""
+    """Maximum size of a batch file in bytes, >= 1."""
     report: Callable[[str], None] | None = None
     """Function that is called with a sentence when the state of the batches changes."""
 

@@ -14,11 +14,11 @@ class Progress:
     waiting: int
     """Number of open batches that wait for room in the provider's queue."""
     completed: int
-    """Number of calls of open batches that have succeeded or failed."""
+    """Number of calls of running batches (started, not ended) that have succeeded or failed."""
     total: int
-    """Number of calls of open batches, without the batches that wait for room."""
+    """Number of calls of running batches (started, not ended) whose state is known."""
     problem: str = ""
-    """Why the state of a batch is unknown, or why a batch was refused."""
+    """Why the state or the replies of a batch are missing, or why a batch was refused; empty if neither."""
     lost: tuple[str, ...] = ()
     """Messages about batches that the provider does not know."""
 

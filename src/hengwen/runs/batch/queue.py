@@ -119,7 +119,7 @@ class BatchQueue:
         self._numbers["shard"] = 0
 
     def find(self, custom_id: str) -> BatchCall | None:
-        """Return a call that is in a file, or None."""
+        """Return the call with this id if it was added to a batch file, otherwise None."""
         for open_file in self._open.values():
             call = open_file.calls.get(custom_id)
             if call is not None:
@@ -210,7 +210,7 @@ class BatchQueue:
         del self._open[key]
 
     def seal(self, state: BatchState = "ready") -> None:
-        """Finish all files: from now on they are complete, and the store has their calls.
+        """Finish all batch files: write their calls to the store, and add no further calls to these files.
 
         Args:
             state: State of the files: ``ready`` to be sent, or ``exported``.

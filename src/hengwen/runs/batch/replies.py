@@ -32,7 +32,7 @@ class ReplyCounts:
     """Counts of the replies, errors and other lines in files of replies."""
 
     replies: int = 0
-    """Number of calls with a good reply."""
+    """Number of calls with a valid reply."""
     errors: int = 0
     """Number of lines that report a failed call."""
     unknown: int = 0
@@ -42,12 +42,12 @@ class ReplyCounts:
     unreadable: int = 0
     """Number of lines that are no JSON object with a ``custom_id``."""
     usage: Usage = field(default_factory=Usage)
-    """Tokens of all good replies in the files, including replies that the store already had."""
+    """Tokens of all valid replies in the files of replies, including replies that the store already had."""
     answered: CallKeyFilter = field(default_factory=CallKeyFilter)
-    """Ids of the calls with a good reply in the files."""
+    """Ids of the calls with a valid reply in the files of replies."""
 
     def problems(self) -> str:
-        """Return what is wrong with the files, as a phrase; "" if nothing is.
+        """Return the numbers of skipped lines in files of replies, as a phrase; "" if no line was skipped.
 
         Examples:
             >>> ReplyCounts(replies=3, unknown=1, unreadable=2).problems()

@@ -321,7 +321,10 @@ class Submission:
         return counts
 
     async def cancel(self) -> None:
-        """Ask the provider to cancel the batches, and delete the files that have no batch."""
+        """Ask the provider to cancel the batches.
+
+        Uploaded files for which no batch was started are deleted from the store, but not at the provider.
+        """
         for file in self._files("uploaded"):
             self._queue.remove(file)
         for file in self._files("created"):

@@ -121,7 +121,10 @@ def score_folder(
 
 
 def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
-    """Check that the folder can be created, or has scores, and that no input is in it."""
+    """Check that scores can be written into the folder, and that no input file is in it.
+
+    The folder does not exist, is empty, or has the scores of an earlier call.
+    """
     if folder.is_dir():
         if not (folder / MANIFEST).exists() and any(path.name != LOCK for path in folder.iterdir()):
             raise ConfigError(f"{folder}: has other files; name a new folder, or an empty one")

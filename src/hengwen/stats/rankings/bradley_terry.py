@@ -112,8 +112,9 @@ def fit_bradley_terry(
         pairs: The compared pairs.
         wins: Wins of the first item of each pair, ties count half, shape (K, P).
         battles: Number of battles of each pair, shape (K, P).
-        ridge: Precision of a normal prior of the strengths, shape (K,). Without a prior, the strengths
-            are finite only if, within each group, chains of wins or ties lead from each item to every other.
+        ridge: Precision of a normal prior of the strengths around 0, shape (K,); default: no prior. Without a
+            prior, the strengths are finite only if chains of wins or ties lead from each item to every other
+            item of its group (items that comparisons link).
 
     Notes:
         Bradley and Terry (1952), Biometrika 39, 324.

@@ -32,27 +32,27 @@ searches show how much the ranking depends on the start."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCounts:
-    """Wins and ties of each pair of models with each judge; the judges are the models themselves."""
+    """Wins and ties, one entry for each pair of models and judge; the judges are the models themselves."""
 
     first: NDArray[np.intp]
-    """First model of each count, shape (C,)."""
+    """Index of the first model in each entry (pair of models and judge), shape (C,)."""
     second: NDArray[np.intp]
-    """Second model of each count, shape (C,)."""
+    """Index of the second model in each entry (pair of models and judge), shape (C,)."""
     judge: NDArray[np.intp]
-    """Model that judged, shape (C,)."""
+    """Index of the model that judged, in each entry (pair of models and judge), shape (C,)."""
     wins: NDArray[np.float64]
-    """Wins of the first model, shape (C,)."""
+    """Number of wins of the first model in each entry, shape (C,)."""
     losses: NDArray[np.float64]
-    """Wins of the second model, shape (C,)."""
+    """Number of wins of the second model in each entry, shape (C,)."""
     ties: NDArray[np.float64]
-    """Ties, shape (C,)."""
+    """Number of ties in each entry, shape (C,)."""
     items: int
     """Number of models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencySearch:
-    """Weights and scores at the end of one search."""
+    """Result of one search for weights of the judges that correlate with the scores of the same models."""
 
     weights: NDArray[np.float64]
     """Weight of each model as a judge, in (0, 1), shape (m,)."""
@@ -112,7 +112,10 @@ def _search(counts: JudgedCounts, rng: np.random.Generator) -> ConsistencySearch
 def _battle_values(
     counts: JudgedCounts, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points of the first and the second model of each count, without the judge's weight."""
+    """Return the points of the first and the second model for each pair of models and judge.
+
+    These points are not yet multiplied by the weight of the judge.
+    """
     ranks = np.empty(counts.items)
     ranks[np.argsort(-weights, kind="stable")] = np.arange(counts.items)
     bonus = (ranks[counts.first] - ranks[counts.second]) / RANK_SCALE

@@ -21,17 +21,20 @@ class JudgeDesign:
     """
 
     first: NDArray[np.intp]
-    """First model of each cell, shape (C,)."""
+    """Index of the first model of each cell (pair of models and judge), shape (C,)."""
     second: NDArray[np.intp]
-    """Second model of each cell, shape (C,)."""
+    """Index of the second model of each cell (pair of models and judge), shape (C,)."""
     judge: NDArray[np.intp]
-    """Judge of each cell, shape (C,)."""
+    """Index of the judge of each cell (pair of models and judge), shape (C,)."""
     rows: NDArray[np.intp]
-    """Number of rows of each cell, >= 1, shape (C,)."""
+    """Number of rows of each cell (pair of models and judge), >= 1, shape (C,).
+
+    A row is one battle, or several battles with equal covariates.
+    """
     covariates: NDArray[np.float64]
     """Covariates of each row, shape (R, T), such as 1 if the first model is shown first and -1 if second."""
     groups: NDArray[np.intp]
-    """Group of each model, shape (m,); the strengths of each group have the mean 0."""
+    """Group (models that battles link) of each model, shape (m,); each group's strengths have the mean 0."""
     judges: int
     """Number of judges."""
 
@@ -72,28 +75,38 @@ class JudgeDesign:
 
     @cached_property
     def cell_of_row(self) -> NDArray[np.intp]:
-        """Cell of each row, shape (R,)."""
+        """Index of the cell (pair of models and judge) of each row, shape (R,)."""
         return np.repeat(np.arange(len(self.rows)), self.rows)
 
     @cached_property
     def to_models(self) -> Any:
-        """Matrix that sums cells by model: 1 for a cell's first model, -1 for its second, shape (m, C)."""
+        """Matrix that sums the values of cells (pairs of models and judges) by model, shape (m, C).
+
+        The entry is 1 for the first model of a cell, -1 for the second model, and 0 for other models.
+        """
         return self._signed(self.first, self.second, self.items)
 
     @cached_property
     def to_judges(self) -> Any:
-        """Matrix that sums cells by judge, (J, C)."""
+        """Matrix that sums the values of cells (pairs of models and judges) by judge, shape (J, C)."""
         return _sums(self.judge, self.judges)
 
     @cached_property
     def to_judged_models(self) -> Any:
-        """Matrix that sums cells by judge and model: 1 for a cell's first model, -1 for second, (J m, C)."""
+        """Matrix that sums the values of cells (pairs of models and judges) by judge and model, (J m, C).
+
+        The entry is 1 for the judge and the first model of a cell, -1 for the judge and the second model,
+        and 0 elsewhere.
+        """
         offset = self.judge * self.items
         return self._signed(offset + self.first, offset + self.second, self.judges * self.items)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-        """First and second model of each pair, and the matrix that sums cells by pair, (P, C)."""
+        """First and second model of each pair of models, shape (P,), and a matrix, shape (P, C).
+
+        The matrix sums the values of cells (pairs of models and judges) by pair, over all judges.
+        """
         keys, pair = np.unique(self.first * self.items + self.second, return_inverse=True)
         return keys // self.items, keys % self.items, _sums(pair, len(keys))
 
@@ -104,7 +117,7 @@ class JudgeDesign:
         return np.asarray(same / same.sum(axis=1))
 
     def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of the rows' values in each cell, shape (C, K), from values of shape (R, K)."""
+        """Return the sums of row values, shape (R, K), by cell (pair of models and judge), shape (C, K)."""
         if len(self.rows) == len(values):
             return values
         if values.shape[1] == 1:

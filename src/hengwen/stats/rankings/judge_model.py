@@ -38,11 +38,14 @@ class Prediction(NamedTuple):
     """What K sets of parameters predict."""
 
     gap: NDArray[np.float64]
-    """Difference of the strengths in each cell, shape (C, K)."""
+    """Strength of the first model minus strength of the second model, shape (C, K).
+
+    There is one value for each cell (pair of models and judge).
+    """
     slope: NDArray[np.float64]
-    """Discrimination of the judge of each cell, shape (C, K)."""
+    """Discrimination of the judge of each cell (pair of models and judge), shape (C, K)."""
     logit: NDArray[np.float64]
-    """Logit of the chance that the first model of a row wins, shape (R, K)."""
+    """Logit of the chance that the first model wins, in each row (battles with equal covariates), (R, K)."""
 
 
 class JudgeLikelihood:
@@ -157,7 +160,10 @@ def _gradient(
 def _information(
     design: JudgeDesign, spread: NDArray[np.float64], prediction: Prediction
 ) -> NDArray[np.float64]:
-    """Return the expected information, shape (K, p, p), from the variances of the rows, shape (R, K)."""
+    """Return the expected (Fisher) information of the p parameters, without priors, shape (K, p, p).
+
+    ``spread`` is the variance of the wins in each row (battles with equal covariates), shape (R, K).
+    """
     sets, items, judges = spread.shape[1], design.items, design.judges
     gap, slope = prediction.gap, prediction.slope
     weighted = [spread * design.covariates[:, term, None] for term in range(design.terms)]
@@ -274,10 +280,11 @@ def step_without_judge(
     Args:
         design: The battles, arranged in rows.
         parameters: The parameters that fit all battles, shape (p,).
-        information: Their information, shape (p, p).
+        information: Expected information of these parameters, with priors and constraints, shape (p, p).
         counts: Wins of the first model of each row, and battles of each row, each shape (R,).
         judge: The judge to leave out.
-        ridge: Precision of a prior of the strengths, if the data need one only without this judge; else 0.
+        ridge: Precision of an additional normal prior of the strengths around 0; 0 for none. It is needed if
+            only the battles of this judge keep the strengths finite.
     """
     from scipy.special import expit
 

@@ -49,7 +49,10 @@ class Evaluator(NamedTuple):
 
 
 class EvaluationEncoder:
-    """Encode rows as evaluations, and collect what the evaluations refer to.
+    """Convert rows (scores and failures) to rows of the table ``evaluation``.
+
+    The table rows refer by id to evaluators (scorers and judges) and to shared notes (reasons and messages).
+    New evaluators and notes are collected in ``new_evaluators`` and ``new_notes``.
 
     Examples:
         >>> score = Score(name="length", value=3.0, signature="length|v:1", reason="three words")

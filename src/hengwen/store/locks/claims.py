@@ -74,7 +74,9 @@ def lock_key(name: str) -> int:
 
 
 class AdvisoryClaims:
-    """The claims of one process; one thread at a time may call a method.
+    """The claims of one process: advisory locks on the samples and calls that it works on.
+
+    Only one thread at a time may call a method.
 
     Args:
         store: A store on a PostgreSQL server.

@@ -1,4 +1,4 @@
-"""Add a column for facts of a run: its prompts and answers, and the package versions that scored them."""
+"""Add a column for the facts of a run, such as hashes of its prompts, and package versions."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Add the column; in runs that were written before, it is empty."""
+    """Add the column ``facts`` to the table ``run``; its value is ``{}`` for the runs in the table."""
     op.add_column("run", sa.Column("facts", sa.Text, nullable=False, server_default="{}"))
