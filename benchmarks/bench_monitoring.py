@@ -2,11 +2,11 @@
 
     python benchmarks/bench_monitoring.py [--samples 1000] [--part compare power]
 
-The simulations are those of the slow tests (``tests/monitoring``). ``--samples`` is the number of simulated
-cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many baselines, ``slope``
-twice as many cases, and ``gate`` 20 times as many to test the limits. The Monte-Carlo error of a share of
-.05 is .007 with 1,000 cases, and .015 with 200. ``speed`` measures ``--rounds`` runs of ``hengwen drift`` on
-a store of ``--checkpoints``.
+The simulations are those of the slow tests (``tests/monitoring``), except ``course``. ``--samples`` is the
+number of simulated cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many
+baselines, ``slope`` twice as many cases, and ``gate`` 20 times as many to test the limits. The Monte-Carlo
+error of a share of .05 is .007 with 1,000 cases, and .015 with 200. ``speed`` measures ``--rounds`` runs of
+``hengwen drift`` on a store of ``--checkpoints``.
 """
 
 from __future__ import annotations
@@ -101,6 +101,40 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         design = f"jitter {JITTER:g}, {checkpoints} checkpoints"
         yield figure(f"{design}: differ", mean([item[0] == "differ" for item in answers]), differ)
         yield figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
+    for checkpoints in (4, 6, 8, 12):
+        answers = [
+            drift.first_look(make_series, draw_levels(seed, (30, checkpoints, 3), jitter=JITTER, fall=0.6))
+            for seed in range(fewer)
+        ]
+        design = f"fall of .6, jitter {JITTER:g}, {checkpoints} checkpoints"
+        yield figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]))
+
+
+def course_figures(samples: int) -> Iterator[Figure]:
+    """Measure how often metrics of the order are significant for autocorrelated means without a drift.
+
+    The means of 100 checkpoints are an AR(1) process; neighbours have a correlation of .6.
+    """
+    from hengwen.relevance_metrics import significance
+
+    for metric in ("cin", "pen", "lis"):
+        for null, block in (("shuffle", None), ("block", 10)):
+            false_alarms = [
+                significance(autocorrelated(seed), metric, n_perm=999, null=null, block=block).p <= 0.05
+                for seed in range(samples)
+            ]
+            yield figure(f"100 autocorrelated means, {metric}, {null}: significant", mean(false_alarms))
+
+
+def autocorrelated(seed: int, count: int = 100, correlation: float = 0.6) -> list[float]:
+    """Return an AR(1) process with standard deviation 1."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    values = [float(rng.normal())]
+    for noise in rng.normal(0, (1 - correlation**2) ** 0.5, count - 1):
+        values.append(correlation * values[-1] + float(noise))
+    return values
 
 
 def judge_drift_figures(samples: int) -> Iterator[Figure]:
@@ -125,13 +159,17 @@ def judge_drift_figures(samples: int) -> Iterator[Figure]:
 
 
 def monitor_figures(samples: int) -> Iterator[Figure]:
-    """Measure the false alarms of ``Monitor`` with a baseline of 100 scores."""
+    """Measure the false alarms of ``Monitor`` with 100 baseline scores, and how many changes it detects."""
     from tests.monitoring.streams import test_monitor_rates as monitor
 
     for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
         for horizon in (200, 1000):
             share = monitor.rate(name, horizon, baselines=max(1, samples // 5))
             yield figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
+    for change in ("step", "trend"):
+        for horizon in (50, 200, 1000):
+            share = monitor.rate("skew", horizon, baselines=max(1, samples // 20), change=change)
+            yield figure(f"{change} of half a standard deviation detected, {horizon} scores", share)
 
 
 def gate_figures(samples: int) -> Iterator[Figure]:
@@ -173,6 +211,7 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
     "drift": drift_figures,
+    "course": course_figures,
     "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
     "gate": gate_figures,

@@ -117,7 +117,17 @@ TOPICS = (
         scripts=(
             Script(
                 name="bench_monitoring.py",
-                options=("--part", "compare", "slope", "drift", "judge-drift", "monitor", "gate", "power"),
+                options=(
+                    "--part",
+                    "compare",
+                    "slope",
+                    "drift",
+                    "course",
+                    "judge-drift",
+                    "monitor",
+                    "gate",
+                    "power",
+                ),
                 quick=("--samples", "10"),
                 rounds=None,
                 seconds=3600,
