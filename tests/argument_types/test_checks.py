@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_an_annotation_becomes_words(annotation: str, text: str) -> None:
-    assert kind_of(annotation).wanted_text == text
+    assert kind_of(annotation).phrase == text
 
 
 @pytest.mark.parametrize(

@@ -141,13 +141,11 @@ def check_type(name: str, value: object, kind: Kind) -> None:
         TypeError: The value, or an item of it, has a wrong type.
     """
     if not kind.accepts(value):
-        raise TypeError(f"{name} must be {kind.wanted_text}, got {_described(value)}")
+        raise TypeError(f"{name} must be {kind.phrase}, got {_described(value)}")
     if kind.item is not None and isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             if not kind.item.accepts(item):
-                raise TypeError(
-                    f"{name} must be {kind.wanted_text}, got {_described(item)} at position {index}"
-                )
+                raise TypeError(f"{name} must be {kind.phrase}, got {_described(item)} at position {index}")
 
 
 def _described(value: object) -> str:

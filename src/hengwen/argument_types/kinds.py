@@ -60,7 +60,7 @@ OTHERS = {
 class Kind(NamedTuple):
     """Type of an argument: the words that a message uses for it, and a function that accepts its values."""
 
-    wanted_text: str
+    phrase: str
     accepts: Callable[[object], bool]
     item: Kind | None = None
     """Kind of the items of a list; None if the items are not checked."""
@@ -71,7 +71,7 @@ def kind_of(annotation: str) -> Kind:
     """Return the kind of a type annotation: the accepted values, and what error messages call them.
 
     Examples:
-        >>> kind_of("str | Sequence[str] | None").wanted_text
+        >>> kind_of("str | Sequence[str] | None").phrase
         'text, a list of texts or None'
     """
     return _kind(ast.parse(annotation.strip("'\""), mode="eval").body)
@@ -98,37 +98,37 @@ def _options(node: ast.expr) -> list[Kind]:
 
 
 def _either(kinds: list[Kind]) -> Kind:
-    texts = list(dict.fromkeys(kind.wanted_text for kind in kinds))
+    texts = list(dict.fromkeys(kind.phrase for kind in kinds))
     if {"text", "a Path"} <= set(texts):
         texts = [text for text in texts if text not in ("text", "a Path")]
         texts.insert(len(texts) - ("None" in texts), "a path")
     *others, last = texts
-    wanted_text = f"{', '.join(others)} or {last}" if others else last
+    phrase = f"{', '.join(others)} or {last}" if others else last
     items = [kind.item for kind in kinds if kind.item is not None]
     item = items[0] if len(items) == 1 else None
-    return Kind(wanted_text, lambda value: any(kind.accepts(value) for kind in kinds), item)
+    return Kind(phrase, lambda value: any(kind.accepts(value) for kind in kinds), item)
 
 
 def _list_of(name: str, item: ast.expr) -> Kind:
     options = _options(item)
-    plurals = " or ".join(dict.fromkeys(_plural(option.wanted_text) for option in options))
-    is_unchecked = any(option.wanted_text in ("a value", "a number") for option in options)
+    plurals = " or ".join(dict.fromkeys(_plural(option.phrase) for option in options))
+    is_unchecked = any(option.phrase in ("a value", "a number") for option in options)
     return Kind(f"a list of {plurals}", _LISTS[name], None if is_unchecked else _either(options))
 
 
-def _plural(wanted_text: str) -> str:
+def _plural(phrase: str) -> str:
     """Return the plural of a phrase with which error messages name the expected type.
 
     Examples:
         >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]
         ['texts', 'numbers', 'lists of texts', 'Judge objects']
     """
-    if wanted_text == "None":
-        return wanted_text
-    parts = [part for part in re.split(", | or ", wanted_text) if part != "None"]
+    if phrase == "None":
+        return phrase
+    parts = [part for part in re.split(", | or ", phrase) if part != "None"]
     if len(parts) > 1:
         return " or ".join(map(_plural, parts))
-    words = wanted_text.removeprefix("a ").removeprefix("an ").split()
+    words = phrase.removeprefix("a ").removeprefix("an ").split()
     if words[0][0].isupper():
         return f"{words[0]} objects"
     if words[0] in ("list", "pair"):
