@@ -4,9 +4,9 @@
 
 The simulations are those of the slow tests (``tests/monitoring``), except ``course``. ``--samples`` is the
 number of simulated cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many
-baselines, ``slope`` twice as many cases, and ``gate`` 20 times as many to test the limits. The Monte-Carlo
-error of a share of .05 is .007 with 1,000 cases, and .015 with 200. ``speed`` measures ``--rounds`` runs of
-``hengwen drift`` on a store of ``--checkpoints``.
+baselines, ``slope`` twice as many cases, ``judge-drift`` five times as many, and ``gate`` 20 times as many
+to test the limits. The Monte-Carlo error of a share of .05 is .007 with 1,000 cases, and .015 with 200.
+``speed`` measures ``--rounds`` runs of ``hengwen drift`` on a store of ``--checkpoints``.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ def judge_drift_figures(samples: int) -> Iterator[Figure]:
     """Measure how often drift of judge or model is named, and how often a worse model is called stable."""
     from tests.monitoring.judge_drift import simulations as judges
 
+    samples *= 5
     for name, (case, right) in judges.CASES.items():
         for design, prompts, anchors in (
             ("60 x 3, judged again", 60, None),
