@@ -19,12 +19,12 @@ MAX_IN_MEMORY = 20_000
 class SpillDict(MutableMapping[str, Value], Generic[Value]):
     """A mapping with string keys and bounded memory, for millions of items.
 
-    The mapping keeps insertion order. The temporary file holds copies of the values, so a value that was
-    changed must be set again.
+    The mapping keeps insertion order. If it has more than ``max_in_memory`` items, all items are moved to a
+    temporary file. The file holds copies of the values, so a value that was changed must be set again.
 
     Args:
-        max_in_memory: Number of items above which a temporary file is used. The temporary file is removed
-            together with the mapping.
+        max_in_memory: Maximum number of items that are kept in memory. The temporary file is removed together
+            with the mapping.
         pack: Function that returns a value in a form that is pickled fast; default: the value itself.
         unpack: Function that returns the value from its packed form.
 
@@ -110,7 +110,7 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
             self[key] = value
 
     def close(self) -> None:
-        """Remove the items and the file."""
+        """Remove all items and the temporary file."""
         self._items, self._count = {}, 0
         if self._file is not None:
             self._file.close()

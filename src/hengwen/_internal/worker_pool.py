@@ -66,7 +66,7 @@ class _Process:
         self._setup = setup
 
     def start(self) -> None:
-        """Send the function; if the process cannot load the function, raise the exception that occurred."""
+        """Send the pool's function to the process; if the process cannot load it, raise its exception."""
         try:
             self._stdin.write(pickle.dumps(sys.path))
         except OSError:
@@ -352,7 +352,10 @@ class WorkerPool(Generic[Item, Result]):
             process.close()
 
     def _give_up(self, error: Exception) -> None:
-        """Remove this thread; if it was the last one, finish all waiting batches with the error."""
+        """Remove the calling thread from the pool after an error, such as a process that cannot start.
+
+        If no thread is left, all waiting batches raise the error.
+        """
         with self._changed:
             self._threads.remove(threading.current_thread())
             self.workers = max(len(self._threads), 1)  # this process could not start, so no other is tried

@@ -31,8 +31,8 @@ CHOICES = {
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
     *("Tokenize", "TokenSplit", "Weights", "Width"),
 }
-"""Names of ``Literal`` types; an argument of one of these types may be any text here, and the called function
-checks the text."""
+"""Names of ``Literal`` types. An argument of such a type is only checked to be a text; the function that gets
+the argument checks which text it is."""
 CLASSES = {
     *("AdmissionItem", "BatchOptions", "Battles", "Failure", "HumanComparison", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "PeerReview", "Plan", "ReportData", "Row", "Rubric"),

@@ -24,10 +24,11 @@ class ReplayBackend:
     """Return replies from a file of recorded replies, or from a list, without calls.
 
     Each row of the file is the reply to one request. Exactly one of four fields identifies the request:
-    ``key`` (see :func:`request_hash`), ``call_key`` (the key of the call in a store), ``identity`` or
-    ``messages``. The field ``text`` (or ``raw``) is the reply. The fields ``model``, ``finish``, ``latency``,
-    ``form``, ``input_tokens`` and ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes
-    its request fail, unless another row has a reply to this request. Equal requests get equal replies.
+    ``key`` (see :func:`request_hash`), ``call_key`` (the key of the call in a store), ``identity`` (the
+    prompt with a placeholder for random marks) or ``messages`` (the prompt). The field ``text`` (or ``raw``)
+    is the reply. The fields ``model``, ``finish``, ``latency``, ``form``, ``input_tokens`` and
+    ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes its request fail, unless
+    another row has a reply to this request. Equal requests get equal replies.
 
     Args:
         file: JSONL file of recorded replies.
@@ -77,10 +78,11 @@ class ReplayBackend:
         return f"ReplayBackend({self.signature!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Return the recorded reply.
+        """Return the recorded reply to a request; from a list of replies, return the next one.
 
         Args:
-            request: Request, looked up by its call key, then by its hash (see :func:`request_hash`).
+            request: Request. Its reply in the file is found by the call key (hash of prompt, ``repeat``,
+                settings and endpoint), or else by :func:`request_hash` (hash of prompt and ``repeat``).
 
         Raises:
             BackendError: No reply is recorded (the message names the request), or the recorded reply is an

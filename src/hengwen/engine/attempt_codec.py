@@ -34,7 +34,7 @@ def extras_of(reply: Reply) -> dict[str, Any]:
 
 
 def reply_of(attempt: Attempt) -> Reply:
-    """Return the reply of a stored successful attempt; it reports zero used tokens, because it is free."""
+    """Return the reply of a stored successful call, with zero used tokens: it is not paid for again."""
     tokens = attempt.extras.get("logprobs")
     return Reply(
         text=attempt.raw,

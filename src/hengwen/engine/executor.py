@@ -74,9 +74,10 @@ async def execute(
         job: Tasks of the run.
         ledger: Ledger in which the run was already recorded by ``begin``.
         committer: Object that schedules the commits of the ledger.
-        concurrency: Number of samples in progress at the same time in each stage, >= 1. In addition, a
-            sixteenth of this number of samples is started early, so that their requests are ready. The number
-            of calls without a reply is limited by the backends, not by this function.
+        concurrency: Number of samples that the model under test answers at the same time, and number of
+            samples that are scored and judged at the same time; >= 1. In addition, a sixteenth of this number
+            of samples is started early, so that their requests are ready. The number of calls without a reply
+            is limited by the backends, not by this function.
         progress: Called after every sample.
         stopping: When this event is set, no new sample starts; replies to calls that were sent are recorded.
         pool: Worker processes that score; None to score in this process.

@@ -61,7 +61,7 @@ class TaskEvaluators:
                     self._numbers[id(evaluator)] = number
 
     def number_of(self, evaluator: Evaluator) -> int | None:
-        """Return the index of an evaluator in the pool; None if it is used only in this process."""
+        """Return the index of an evaluator in the worker processes; None if only this process uses it."""
         return self._numbers.get(id(evaluator))
 
 
@@ -141,7 +141,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated, or leave it to other processes and return False."""
+        """Record a sample as evaluated; if this process can make no calls, leave it to others: return False."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -195,7 +195,7 @@ class RunEvaluation:
         return Answered(unit=unit, items=items)
 
     def read(self, task: TaskEvaluators, sample: Sample) -> list[Response]:
-        """Return the stored responses to a sample, and record them."""
+        """Return the responses to a sample that existed before the run, and record them in the ledger."""
         stored = task.job.sorted_answers(sample.id)
         if not stored:
             self._fail_all(task, sample, 1, "missing", "there is no stored answer to this sample")
@@ -267,7 +267,7 @@ class RunEvaluation:
         return batch
 
     def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey]]:
-        """Return the evaluations for the pool: index of the response, index of the evaluator, and key."""
+        """Return the evaluations for worker processes: index of response, index of evaluator, and key."""
         task = answered.task
         if answered.is_anchor or not answered.items:
             return []
@@ -321,7 +321,7 @@ class RunEvaluation:
                     self._recorder.record(item_key, group.score(pairs))
 
     def _local(self, answered: Answered, evaluators: list[AnyEvaluator]) -> list[AnyEvaluator]:
-        """Return the evaluators that are still to be used in this process."""
+        """Return the evaluators that no worker process has applied, so this process must apply them."""
         if not answered.is_scored:
             return evaluators
         return [evaluator for evaluator in evaluators if answered.task.number_of(evaluator) is None]

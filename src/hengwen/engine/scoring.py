@@ -177,8 +177,8 @@ class ScoringPool:
     async def _evaluate_singly(self, unit: Unit, message: str) -> list[list[Outcome]]:
         """Repeat one by one the evaluations of a unit (sample with its responses) at which a process died.
 
-        If a process dies again at an evaluation, its scores are Failures. The only evaluation of a unit is
-        not repeated; its scores are Failures.
+        If a process dies again at an evaluation, the scores of this evaluation are Failures. If the unit has
+        only one evaluation, it is not repeated, and its scores are Failures.
         """
         outcomes = []
         for evaluation in unit.evaluations:

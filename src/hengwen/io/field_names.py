@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 MIN_SIMILARITY = 0.8
 """Minimum similarity (difflib's ratio) at which a name counts as a misspelling of another name."""
 WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
-"""Part of the error message: what the user can do to keep the field."""
+"""End of the error message about a wrong field name: what the user can do."""
 
 
 class FieldNames:
-    """Check the names of the fields of a file, each name only once.
+    """Check the names of the fields of a data file, each name only once.
 
     An unknown name is an error only if it resembles a known field or is a common alternative name for one.
 
@@ -25,7 +25,7 @@ class FieldNames:
         known: Fields that the reader knows.
         aliases: For each known field, other names that common data sets use for it.
         neighbours: Names of fields that another reader of the file uses; they are never reported as errors.
-        way_out: Part of the error message: what the user can do to keep the field.
+        way_out: End of the error message about a wrong field name: what the user can do.
 
     Examples:
         >>> names = FieldNames(("id", "input"), {"input": ("prompt",)})

@@ -49,7 +49,8 @@ _COLUMNS = (
 )
 _CHEAPEST = "*"
 SMALL_SHARE = 0.5
-"""If repeats cause less than this share of a score's variance, the text says that they help little."""
+"""If differences between repeats (answers to one prompt) cause less than this share of a score's variance,
+``hengwen power`` prints that more repeats help little."""
 
 
 def print_power(result: PlanPower, language: Language, console: Console | None = None) -> None:

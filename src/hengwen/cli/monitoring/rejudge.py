@@ -42,14 +42,14 @@ def rejudge_answers(
     as_json: bool,
     quiet: bool,
 ) -> tuple[int, str]:
-    """Judge stored answers of an earlier checkpoint again; with ``--dry-run``, only print the cost.
+    """Judge the answers of an earlier run again for a drift report; with ``--dry-run``, only print the cost.
 
     Args:
-        store: The store.
+        store: The store with the runs.
         options: Options of the command.
-        runs: Names of the runs of the drift report; empty for the newest run of each checkpoint.
-        baseline: Baseline of the drift report; None for the pinned run.
-        plan: Name of the plan of the drift report; None for the plan of the newest run.
+        runs: Names of the runs that the drift report compares; empty for the newest run of each checkpoint.
+        baseline: Name of the earlier run; None for the pinned run or, without one, the run before the last.
+        plan: Name of the plan of the drift report; None for the name in the file ``options.plan``.
         as_json: Whether the cost is printed as JSON.
         quiet: Whether no progress is shown.
 
@@ -57,7 +57,7 @@ def rejudge_answers(
         Exit code of the command, and the name of the plan.
 
     Raises:
-        ConfigError: The plan is wrong, or is not the plan of the report, or there is nothing to judge again.
+        ConfigError: The plan is invalid or its name is not ``plan``, or there is nothing to judge.
         Exit: The option ``--dry-run`` is set, and the cost was printed.
     """
     from hengwen.cli.ui.dry_run_table import show_estimates

@@ -41,14 +41,17 @@ class Demand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a process may use until it asks again."""
+    """The slots (calls at a time), calls and tokens that a process may use at an endpoint after a request."""
 
     slots: int
-    """Number of slots; if it is lower than before, no new call starts until enough open calls have ended."""
+    """Number of slots (calls at a time) that the process has now.
+
+    If the number is lower than before, no new call starts until enough open calls have ended.
+    """
     calls: int = 0
-    """Number of further calls that the limit per minute allows."""
+    """Number of further calls that the limit of calls per minute allows."""
     tokens: float = 0.0
-    """Number of further tokens that the limit per minute allows."""
+    """Number of further tokens that the limit of tokens per minute allows."""
 
 
 @dataclass(slots=True)

@@ -36,11 +36,12 @@ MAX_LATE_SECONDS = 0.02
 class SendRate:
     """Limit on the calls per second; there is no limit until the endpoint refuses a quarter of the calls.
 
-    When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
-    answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves the limit
-    again. If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as the
-    endpoint asks. If refusals stay as frequent at a lower rate, the rate is not their cause, so a few
-    refusals do not lower the rate again.
+    When a quarter of the latest calls were refused, the limit becomes half of the rate at which the endpoint
+    has answered. Good replies raise the limit. If a quarter of the calls are refused again, the limit is
+    halved, and all calls wait as long as the endpoint asks. With fewer refusals, the limit depends on blocks
+    of 60 replies. After a block with at most 2 refusals, the next refusal halves the limit. After a block
+    with more refusals, the limit is raised, because refusals that stay frequent at a lower rate have another
+    cause.
 
     Examples:
         >>> send_rate = SendRate()

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 Sync: TypeAlias = Callable[[Demand], Awaitable[Grant]]
 INTERVAL = 0.25
-"""Maximum number of seconds between two requests to the pool while calls are made."""
+"""Seconds after which a process that makes calls requests its share of the limits again, even if it needs no
+more."""
 MIN_INTERVAL = 0.02
-"""Minimum number of seconds between two requests to the pool."""
+"""Minimum number of seconds between two requests of a process for its share of the limits."""
 
 
 class SharedLimiter(Limiter):
@@ -33,7 +34,8 @@ class SharedLimiter(Limiter):
 
     Args:
         limits: Limits of the endpoint for all processes together.
-        sync: Function that tells the pool what this process needs, and returns what it may use.
+        sync: Function that tells the pool which slots and permissions this process needs, and returns those
+            that the process may use.
         stopping: When this event is set, no call is delayed any more. The limiter sets the event
             itself if the pool cannot be reached.
     """
@@ -97,7 +99,7 @@ class SharedLimiter(Limiter):
             self._permits.popleft()
 
     async def _renew(self) -> None:
-        """Ask the pool for slots and permissions while calls are made; return all slots when idle."""
+        """Request a share of the limits while calls are made; then return all slots (calls at a time)."""
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
             while not self._stopping.is_set():

@@ -33,7 +33,11 @@ PING_SECONDS = 5.0
 
 
 class ClaimSession(Protocol):
-    """Claims of one process in a database; ``hengwen.store.locks.claims`` implements it."""
+    """Claims of one process on units (such as samples) and calls, held in a database.
+
+    No other process evaluates a claimed unit or sends a claimed call. The class ``AdvisoryClaims`` implements
+    this protocol.
+    """
 
     def exchange(
         self, released: Sequence[str], units: Sequence[str], calls: Sequence[str]
@@ -197,10 +201,10 @@ class Claims:
         *arguments: Parameters.args,
         **options: Parameters.kwargs,
     ) -> Result:
-        """Call a method of the session in the thread, and return its result.
+        """Call a method of ``session`` in the thread that accesses the database, and return its result.
 
         Args:
-            method: Method of ``session``.
+            method: Method of ``session``, which holds the claims in the database.
             arguments: Arguments of the method.
             options: Keyword arguments of the method.
         """

@@ -38,20 +38,20 @@ REPAIRS = "repairs.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuiceImportResult:
-    """Summary of an import: the parsed document, and what was written."""
+    """Summary of an import: the parsed Muice document, and what was written."""
 
     plan: Path
     """Path of plan.yaml."""
     document: Document
-    """The parsed document."""
+    """The parsed Muice document."""
     samples: Mapping[str, int]
     """Number of samples, by task; 0 for a task that is left out of the plan."""
     notes: tuple[ImportNote, ...]
-    """Repairs, warnings and remarks, in the order of lines."""
+    """Repairs, warnings and remarks, in the order of the document's lines."""
 
     @property
     def items(self) -> int:
-        """Number of prompts in the document."""
+        """Number of prompts in the Muice document."""
         return sum(len(task.items) for task in self.document.tasks)
 
     @property
@@ -60,7 +60,7 @@ class MuiceImportResult:
         return sum(len(examples) for examples in self.document.examples.values())
 
     def count(self, kind: str) -> int:
-        """Return the number of notes of a kind."""
+        """Return the number of notes of a kind: ``repair``, ``warning`` or ``note`` (no action needed)."""
         return sum(note.kind == kind for note in self.notes)
 
 

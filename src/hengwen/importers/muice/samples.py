@@ -1,4 +1,4 @@
-"""Build the samples of a Muice suite: prompts with references, and metadata that the rules use."""
+"""Build the samples of a plan imported from the Muice document: prompts, references and metadata."""
 
 from __future__ import annotations
 

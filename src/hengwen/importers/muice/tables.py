@@ -28,13 +28,13 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A published answer with its score."""
+    """An answer that the Muice document publishes with its score."""
 
     line: int
     input: str
     """The prompt; a topic tag is written in the spelling of the Muice program."""
     published: str
-    """The prompt as the document spells it."""
+    """The prompt as the Muice document spells it."""
     label: str | None
     response: str
     score: float

@@ -12,7 +12,7 @@ _TAG = re.compile(r"(?:\\?<|&lt;)\s*([^<>:：\\]+?)\s*([:：])\s*([^<>]+?)\s*(?:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A prompt that makes the character open a conversation."""
+    """A prompt that asks the persona (the role of the model) to open a conversation on a topic."""
 
     id: str
     tag: str
@@ -34,7 +34,7 @@ GREETINGS = (
     Topic("greeting-night", "<日常问候: 深夜>"),
 )
 HOLIDAYS = (Topic("holiday-valentine", "<节日推文: 情人节>"),)
-"""Holiday prompt, taken from an example in the document, because the Muice program has none."""
+"""Holiday prompt from an example in the Muice document, because the Muice program has no holiday prompt."""
 KNOWN_TAGS = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
 
 

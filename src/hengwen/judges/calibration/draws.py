@@ -29,7 +29,7 @@ def random_draw(seed: int, population: int) -> str:
 
 
 def count_draws(draws: Iterable[str]) -> dict[str, int]:
-    """Return the number of labels for each way of selection, in the order of first appearance.
+    """Return the number of labels for each way of selecting answers, in the order of first appearance.
 
     Examples:
         >>> count_draws(["random|seed:0|from:9|strata:none", "", ""])
@@ -39,7 +39,7 @@ def count_draws(draws: Iterable[str]) -> dict[str, int]:
 
 
 def chosen_draws(draws: Iterable[str]) -> list[str]:
-    """Return the texts that state another way of selection than a random sample.
+    """Return the descriptions of how answers were selected, except those of random or unknown selection.
 
     Examples:
         >>> chosen_draws(["random|seed:0|from:9|strata:none", "unknown", "the odd ones"])

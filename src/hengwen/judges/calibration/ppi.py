@@ -121,15 +121,17 @@ def ppi_mean(
         the human value are equal. Without the pseudo-observations, labels that are all at one end of the
         scale would give an interval of width 0.
 
-        The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. With n labelled and N unlabelled answers,
-        ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n). The
-        labelled answers must be a random sample of all answers. Answers to one prompt are not independent. To
-        compute the variance, the deviations from the mean are therefore summed for each prompt, and these
-        sums are squared. Because ``lam`` is estimated from the labels, the residuals (label - lam * judge's
-        value) are too small. The variance of the residuals is therefore multiplied by
-        G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts, as is usual in cluster-robust regression.
-        The t distribution has G - 1 degrees of freedom, or n - 2 if each label has a separate prompt. Tests
-        check that, with 50 labels, the share of intervals that contain the true mean is between .93 and .97.
+        The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. The estimate is the mean of the labels minus
+        ``lam`` times the difference between the judge's means on labelled and unlabelled answers. The weight
+        ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n), for n
+        labelled and N unlabelled answers; it is 0 if it cannot be estimated. The labelled answers must be a
+        random sample of all answers. Answers to one prompt are not independent. To compute the variance, the
+        deviations from the mean are therefore summed for each prompt, and these sums are squared. Because
+        ``lam`` is estimated from the labels, the residuals (label - lam * judge's value) are too small. The
+        variance of the residuals is therefore multiplied by G / (G - 1) * (n - 1) / (n - 2) for n labels of G
+        prompts, as is usual in cluster-robust regression. The t distribution has G - 1 degrees of freedom, or
+        n - 2 if each label has a separate prompt. Tests check that, with 50 labels, the share of intervals
+        that contain the true mean is between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]
@@ -217,7 +219,10 @@ class _PpiData:
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
     def tune(self) -> float:
-        """Return the weight ``lam``; 0 if there is too little data or the judge gave only one value."""
+        """Return ``lam``, the weight of the correction by the judge's values.
+
+        The weight is 0 if there is too little data, or if the judge gave all labelled answers the same value.
+        """
         centred = self.judge - self.judge.mean()
         squares = float(centred @ centred)
         other_prompts = len(np.unique(self.other_clusters))

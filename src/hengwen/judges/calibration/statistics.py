@@ -1,10 +1,10 @@
 """Compute agreement statistics for many bootstrap resamples at once.
 
 Equal pairs (human value, judge value) form one cell. If no value lies between two levels, five levels give
-at most 25 cells, however many labels there are. A weighting (one resample) is a row that states how often
-each cell counts. For 2,000 resamples of 50 labels, scipy takes about 0.5 s per coefficient, because it
-computes one resample at a time. This module takes about 0.01 s for all coefficients. The tests compare the
-results of this module with those of scipy, scikit-learn and krippendorff.
+at most 25 cells, however many labels there are. A resample is a row that states how often each cell counts;
+the labels themselves are such a row too. For 2,000 resamples of 50 labels, scipy takes about 0.5 s per
+coefficient, because it computes one resample at a time. This module takes about 0.01 s for all coefficients.
+The tests compare the results of this module with those of scipy, scikit-learn and krippendorff.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ POSITION_TOLERANCE = 1e-9
 """Positions in the list of levels that differ by less than this count as equal; neighbouring levels differ by
 1."""
 MAX_BATCH_ELEMENTS = 2_000_000
-"""Maximum number of elements in the largest array that is computed for a batch of weightings (resamples)."""
+"""Maximum number of elements in the largest array that is computed for a batch of bootstrap resamples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,12 @@ def nearest_level(positions: Floats) -> Indices:
 
 
 def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
-    """Return each agreement statistic for all weightings (resamples); NaN where it is undefined.
+    """Return each agreement statistic for each bootstrap resample; NaN where it is undefined.
 
     Args:
         cells: Cells (distinct pairs) of the human and judge values.
-        weights: How often each cell (distinct pair) counts, as whole numbers of shape (weightings, cells).
+        weights: How often each cell (distinct pair) counts in each resample, as whole numbers of shape
+            (resamples, cells).
     """
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
     order = _order(cells)
@@ -116,14 +117,14 @@ def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Marginal:
-    """The values of the humans or of the judge, with their counts in each weighting (resample)."""
+    """The values of one side (humans or judge), with their counts in each bootstrap resample."""
 
     values: Floats
     """Distinct values in ascending order, in shape (values,)."""
     index: Indices
-    """For each cell (distinct pair of human and judge value), the index of its value in ``values``."""
+    """For each distinct pair (human value, judge value), the index in ``values`` of this side's value."""
     counts: Floats
-    """Count of each value in each weighting (resample), in shape (weightings, values)."""
+    """Count of each value in each bootstrap resample, in shape (resamples, values)."""
 
     @classmethod
     def of(cls, positions: Floats, weights: Floats) -> _Marginal:
@@ -132,26 +133,26 @@ class _Marginal:
 
     @property
     def distinct(self) -> Indices:
-        """Number of distinct values that occur in each weighting (resample), in shape (weightings,)."""
+        """Number of distinct values that occur in each bootstrap resample, in shape (resamples,)."""
         distinct: Indices = (self.counts > 0).sum(axis=1)
         return distinct
 
     @property
     def midranks(self) -> Floats:
-        """Rank of the value of each cell (distinct pair), in shape (weightings, cells).
+        """Rank of this side's value in each distinct pair (human value, judge value), minus 0.5.
 
-        Equal values share their mean rank.
+        Equal values share their mean rank. The shape is (resamples, pairs).
         """
         midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
         return midranks
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return weighted kappa, 1 - D / E, for each weighting (resample).
+    """Return weighted kappa, 1 - D / E, for each bootstrap resample (row of ``weights``).
 
     D is the mean distance between the human and the judge value of a pair. E is the mean distance expected
-    by chance: the mean over all combinations of one human value and one judge value.
-    Each distance is raised to ``power``.
+    by chance: the mean over all combinations of one human value and one judge value. Each distance is raised
+    to ``power``.
     """
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
@@ -161,7 +162,7 @@ def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floa
 
 
 def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
-    """Return Cohen's kappa for each weighting (resample); values are rounded to the nearest level."""
+    """Return Cohen's kappa for each bootstrap resample; values are rounded to the nearest level."""
     human, judge = nearest_level(cells.human), nearest_level(cells.judge)
     indicator = np.eye(len(cells.levels))
     observed = weights @ (human == judge) / n
@@ -194,7 +195,7 @@ def _order(cells: PairCells) -> Floats:
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each weighting (resample).
+    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each bootstrap resample (row of ``weights``).
 
     C and D are the numbers of concordant and discordant pairs of answers. H is the number of pairs of answers
     with different human values, and J the number with different values of the judge.
