@@ -141,7 +141,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record a sample as evaluated; if this process can make no calls, leave it to others: return False."""
+        """Record a sample as evaluated; return False if this process, out of calls, leaves it to others."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
