@@ -71,7 +71,7 @@ def draw_questions(
         suite: The loaded plan, with its stored answers.
         generated: Answers that backends generated in earlier runs.
         task: Name of the only task to label; default: all.
-        score: Name of a judge's score; default: the level of each task's first judge.
+        score: Name of a judge's score; default: the score ``NAME.level`` of each task's first judge.
         seed: Seed of the order.
         limit: Maximum number of answers; None for all.
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
 
 MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
-"""Failure statuses that the model causes. A later run would get the same failures, so tries with these
-statuses are left out."""
+"""Statuses of failures that the model causes. A later run would get the same failures, so the score is
+computed without the failed tries (requests that gave no verdict)."""
 
 
 def split_verdicts(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Version of the fixed rules and of how a level is derived from them; it is a part of the signature."""
+"""Version of the clauses (checks of an answer) and of how they lead to a level; part of the signature."""
 
 DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "empty_or_broken",
@@ -49,13 +49,13 @@ DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "wrong_number",
     "repeated_lines",
 )
-"""Clauses that are evaluated even if the rubric has no ``rules:`` block."""
+"""Clauses (checks) that are evaluated even if the rubric has no ``rules:`` block."""
 CONTENT_CLAUSES: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "right_number"))
 """Clauses (checks) that give a credit for the content of an answer; the best level requires such a credit.
 Credits for length and format alone are not enough for the best level."""
 
 CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length"}
-"""Clauses that can give a credit."""
+"""Clauses (checks) that can give a credit, which is a reason for the best level."""
 
 ClauseResults = dict["ClauseName", ClauseResult]
 

@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 Cap = Literal["worst", "second_worst", "middle", "second_best"]
 CAPS: tuple[Cap, ...] = ("worst", "second_worst", "middle", "second_best")
-"""All caps (limits on the level) in order, beginning with the strictest."""
+"""All caps, the strictest first. A cap is the best level that an answer can still get."""
 
 MIN_SIMILARITY_FOR_CREDIT = 0.3
 """Minimum similarity to a reference at which an answer gets a credit (a reason for the best level)."""
 MIN_SIMILARITY = 0.1
-"""If the similarity to every reference is below this value, the level is capped."""
+"""If an answer's similarity to every reference is below this value, its level is capped."""
 MAX_REPEATED_SHARE = 0.7
-"""If the share of repeated lines is at least this value, the level is capped; songs with a chorus stay below
-it."""
+"""If the share of repeated lines in an answer is at least this value, its level is capped. Songs with a
+chorus stay below this value."""
 MIN_LINES = 4
 """Repeated lines are counted only in answers with at least this number of lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseResult:
-    """Result of one clause for one answer."""
+    """Result of one clause (a single check by the rules judge) for one answer."""
 
     en: str
     zh: str
     cap: Cap | None = None
-    """The best level that remains possible; None if the clause does not object."""
+    """The best level that the answer can still get; None if the clause does not object."""
     credit: bool = False
     """Whether the clause gives a credit, which is a reason for giving the best level."""
 

@@ -51,8 +51,8 @@ class RuleResult:
     cap: float | None = None
     """The best value that the final score may have, as a share of the scale; None for no cap."""
     extra_caps: Mapping[float, float | None] = field(default_factory=dict)
-    """For each of the rule's ``extra_thresholds``, the best value that the final score at this threshold may
-    have, as a share of the scale; None for no cap."""
+    """Cap for each of the rule's ``extra_thresholds``, as a share of the scale; None for no cap. The cap is
+    the best value of the further final score that is computed with this threshold."""
     flags: tuple[str, ...] = ()
     """Marks that a report shows to its reader, such as ``leak_suspect``."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -82,12 +82,15 @@ class Rule(Protocol):
 
     @property
     def extra_thresholds(self) -> Sequence[float]:
-        """Further thresholds; for each of them a further final score is computed."""
+        """Thresholds besides the main one; each gives a further final score, such as ``final_at_0.8``."""
         ...
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change the sentence for the judge; it has no thresholds and caps."""
+        """Text with everything that can change this rule's sentence in the judge's prompt.
+
+        Thresholds and caps are left out, because they do not change the sentence.
+        """
         ...
 
     @property

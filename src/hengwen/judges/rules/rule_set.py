@@ -118,17 +118,17 @@ class RuleSet:
 
     @cached_property
     def signature(self) -> str:
-        """Text with everything that can change a cap."""
+        """Text with everything that can change the scores, flags and caps of the rules."""
         return "; ".join(rule.signature for rule in self.rules)
 
     @cached_property
     def evidence_signature(self) -> str:
-        """Hash (8 hex digits) of everything that can change the sentences that a judge is shown."""
+        """Hash (8 hex digits) of all that can change the rules' sentences in the judge's prompt."""
         return digest([rule.evidence_signature for rule in self.rules])[:8]
 
     @property
     def extra_thresholds(self) -> tuple[float, ...]:
-        """Extra thresholds of the rules; for each of them a further final score is computed."""
+        """Extra thresholds of all rules; each gives a further final score, such as ``final_at_0.8``."""
         return tuple(threshold for rule in self.rules for threshold in rule.extra_thresholds)
 
     def evaluate(

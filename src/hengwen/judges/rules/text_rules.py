@@ -75,7 +75,7 @@ class PlainText:
 
     @property
     def evidence_signature(self) -> str:
-        """Text with every option that can change the sentence for the judge, which is only ``names``."""
+        """Text with all that can change this rule's sentence in the judge's prompt: its option ``names``."""
         return f"plain_text|names:{self._names_digest}|v:1"
 
     @property
@@ -110,8 +110,8 @@ class Number:
     """Cap the level of an answer that gives another number than the right one (``metadata.number``).
 
     If an answer lacks the right number and all its numbers occur in the question, the answer counts as one
-    without a number. An answer without a number scores 0, but its level is not capped, because there may be a
-    good reason to give no number.
+    without a number. For an answer without a number, the score of this rule is 0, but the judge's level is
+    not capped, because there may be a good reason to give no number.
     """
 
     cap: float = 0.25
@@ -126,7 +126,7 @@ class Number:
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the result of this rule, which is the cap."""
+        """Text with everything that can change the result of this rule: its option ``cap``."""
         return build_signature("number", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:

@@ -189,8 +189,8 @@ class FamilyBias:
     models. If both groups of models answered at least two common prompts, only the common prompts are used.
     If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval of ``preference``. The interval is a paired t interval over the prompts that both groups
-    of models answered. With fewer than two such prompts, it is Welch's interval."""
+    """95 % interval of ``preference``: a paired t interval over the prompts that were answered both by models
+    of the judge's family and by other models. With fewer than two such prompts, it is Welch's interval."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 

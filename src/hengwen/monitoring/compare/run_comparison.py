@@ -119,7 +119,8 @@ class RunComparison:
     before: Run
     after: Run
     scores: tuple[ScoreComparison, ...]
-    """The comparison of each score; first the headline scores (those of a report's summary)."""
+    """The comparison of each score; first the headline scores (those of a report's summary). If the user
+    named scores, only these are compared."""
     alpha: float = ALPHA
     weights: Weights = "equal"
     left_out_prompts: int = 0
@@ -133,12 +134,12 @@ class RunComparison:
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
-        """Comparisons of the headline scores (those of a report's summary, or those that were named)."""
+        """Comparisons of the headline scores: those that the user named, else those of a report's summary."""
         return tuple(score for score in self.scores if score.family == "headline")
 
     @property
     def breakdown(self) -> tuple[ScoreComparison, ...]:
-        """Comparisons of the scores that are neither named nor in a report's summary."""
+        """Comparisons of the scores outside a report's summary; empty if the user named the scores."""
         return tuple(score for score in self.scores if score.family == "breakdown")
 
     def tests(self, family: Family) -> int:

@@ -69,11 +69,12 @@ class CollectedScore:
         self.human.append(_answer_pairs(column, human))
 
     def included(self) -> tuple[list[int], tuple[LeftOut, ...]]:
-        """Return the indices of the checkpoints to test, and those that are left out.
+        """Return the indices of the checkpoints to test, and the left-out checkpoints with the reasons.
 
-        A checkpoint is left out if its signature or data differ from those of the newest checkpoint, or if
-        fewer than 95 % of its prompts have a score. A prompt that was only evaluated at other comparable
-        checkpoints counts as a prompt without a score.
+        A checkpoint is left out in three cases: it does not have the score; its signature (settings of the
+        scorer) or data differ from those of the newest checkpoint; fewer than 95 % of its prompts have a
+        score. A prompt that the checkpoint did not evaluate counts as a prompt without a score if another
+        checkpoint with the same signature and data evaluated it.
         """
         included: list[int] = []
         left_out: list[LeftOut] = []

@@ -20,16 +20,19 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class HumanValues:
-    """Values that people gave checkpoints or prompts; if several people gave a value, their mean."""
+    """Values that people gave to checkpoints or prompts; several values for one of them are averaged."""
 
     values: Mapping[Key, float]
 
     def of_checkpoint(self, checkpoint: str, task: str, score: str) -> float | None:
-        """Return the value that people gave a checkpoint as a whole; None if there is none."""
+        """Return the value that people gave to a checkpoint as a whole; None if there is none."""
         return self._lookup((checkpoint,), task, "", score)
 
     def of_prompt(self, checkpoint: str, task: str, sample: str, score: str) -> float | None:
-        """Return the value that people gave a prompt at a checkpoint, or at all checkpoints; None if none."""
+        """Return the value that people gave to a prompt at a checkpoint.
+
+        If there is none, return the prompt's value for all checkpoints; if there is none either, None.
+        """
         return self._lookup((checkpoint, ""), task, sample, score)
 
     def _lookup(self, checkpoints: tuple[str, ...], task: str, sample: str, score: str) -> float | None:
@@ -45,10 +48,10 @@ class HumanValues:
 def read_human_values(path: Path) -> HumanValues:
     """Read a file with the column ``value`` and at least one of the columns ``checkpoint`` and ``id``.
 
-    A row with a checkpoint and no id ranks checkpoints. A row with an id ranks prompts: at the checkpoint
-    that the row names, or at every checkpoint if it names no checkpoint. ``task`` and ``score`` restrict a
-    row to one task or score. A label file can be read too, because it has the columns ``value``,
-    ``checkpoint`` and ``id``.
+    A row with a checkpoint and no id contains a value of the whole checkpoint. A row with an id contains a
+    value of a prompt: at the checkpoint that the row names, or at every checkpoint if the row names none. The
+    columns ``task`` and ``score`` restrict a row to one task or score. A label file can be read too, because
+    it has the columns ``value``, ``checkpoint`` and ``id``.
 
     Args:
         path: A ``.csv`` or ``.jsonl`` file.

@@ -58,9 +58,9 @@ class LeftOut:
 
     checkpoint: str
     problem: Problem
-    """``coverage``: at this checkpoint, fewer than 95 % of the prompts have a score; prompts that only other
-    comparable checkpoints evaluated also count as prompts without a score. ``keys``: the scorer or the data
-    differ from those of the newest checkpoint."""
+    """``coverage``: at this checkpoint, fewer than 95 % of the prompts have a score. A prompt that this
+    checkpoint did not evaluate counts as a prompt without a score if another checkpoint with the same scorer
+    and data evaluated it. ``keys``: the scorer or the data differ from those of the newest checkpoint."""
     detail: str = ""
     """How the scorer or the data differ from those of the newest checkpoint; empty if they do not differ."""
     coverage: float | None = None
@@ -155,9 +155,9 @@ class StepTests:
     newest_p_adjusted: float | None
     newest_detectable: float | None
     mean_error: float | None
-    """Standard error of a checkpoint's mean on these prompts. The test ``newest`` never uses a standard
-    deviation below this value. None if it is unknown, because the score is one value for all answers, or
-    because there are too few independent prompts."""
+    """Standard error of a checkpoint's mean, without the variance between prompts, because all checkpoints
+    answer the same prompts. The test ``newest`` never uses a standard deviation below this value. None if the
+    score is one value for all answers, or if there are too few independent prompts."""
     mann_kendall: MannKendall | None
     """The Mann-Kendall test; None below 5 checkpoints."""
     change_point: ChangePoint | None
@@ -239,14 +239,15 @@ class ScoreDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """For each question of a drift report, how many runs have been tested against the baseline.
+    """Number of the newest run among the runs that were tested against the baseline.
 
-    A look is the test of one run. The significance level falls with every look.
+    Runs are counted separately for the two questions of a drift report: whether checkpoints differ, and
+    whether a score drifts. A look is the test of one run; the significance level falls with every look.
     """
 
     differ: int | None
-    """How many runs, including the newest, have been tested for a difference from this baseline; None if no
-    test was possible."""
+    """Number of the newest run (from 1) among the runs that were tested for a difference from this baseline;
+    None if no test was possible."""
     differ_alpha: float | None
     """Significance level at which the newest run is tested for a difference, over all tests together."""
     drift: int | None
@@ -278,8 +279,8 @@ class DriftReport:
     """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
     the runs without storing the data for this check."""
     alpha: float = ALPHA
-    """Largest probability of a false alarm over all scores and all runs that are ever tested against the
-    baseline, separately for the answers ``differs`` and ``drifts``."""
+    """Largest probability of any false alarm among all scores and all runs that are ever tested against the
+    baseline. It holds separately for ``differs`` and for ``drifts`` of the scores."""
 
     @property
     def baseline(self) -> Run:

@@ -106,8 +106,9 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check: the named run, or the newest run of the last checkpoint.
 
     Raises:
-        ConfigError: There is no such run. Without ``name``: the order of the checkpoints is not known, or the
-            last checkpoint that was evaluated has no run with the prompts of the newest run.
+        ConfigError: There is no such run. Without ``name``, there are two more causes: the training order of
+            the checkpoints is not known, or a checkpoint at the end of the plan was only run with other
+            prompts than those of the plan's newest run.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -122,7 +123,7 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
 
 
 def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
-    """Raise an error if a later checkpoint of the plan was run with other prompts than ``runs``."""
+    """Raise an error if a checkpoint after those of ``runs`` in the plan was only run with other prompts."""
     names = [spec.name for spec in plan.checkpoints]
     newest = {run.checkpoint for run in runs}
     outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
@@ -203,7 +204,7 @@ class _RunUnderTest:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses of all scores, even those that no answer has.
+        """Addresses (``TASK/SCORE``) of the scores that the run's plan names or that the run contains.
 
         Human labels and scores of anchors (fixed answers with human values) are left out.
         """
@@ -265,10 +266,11 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Set ``enforced`` (outcome for the exit code) of ``no_drop`` or ``no_drift`` if no score was tested.
+    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test.
 
-    ``enforced`` becomes the outcome if a score that matches the pattern has a certified judge or no judge.
-    Otherwise the result is unchanged.
+    If no score was tested, for example without a baseline, the outcome counts for the exit code
+    (``enforced``) if at least one score that matches the pattern has a certified judge or no judge. A result
+    with tested scores is not changed.
     """
     if result.scores or result.drifts:
         return result

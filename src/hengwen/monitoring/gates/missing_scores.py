@@ -38,7 +38,8 @@ def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
 
     The number of prompts that should have a score can differ between the runs; both shares are shares of the
     larger number. So a run's share is lower if the run stopped early, or if the score applies to fewer of its
-    prompts than of the other run's. If a lower share of a run's answers has a score, that share is returned.
+    prompts than of the other run's. If the share of a run's answers with a score is lower than the share of
+    prompts, the share of answers is returned instead.
     """
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (

@@ -67,7 +67,7 @@ class TermPower:
     runs: tuple[Run, ...] = ()
     """Runs from which it is estimated how much the prompts' values, or their differences, vary."""
     prompts: int = 0
-    """Number of prompts in the plan."""
+    """Number of prompts of the score's task in the plan; for a pattern, the smallest number of any task."""
     power: float | None = None
     """Probability that the condition passes a single test at a level of 5 %. For ``score``, the true mean is
     assumed to be the mean of the run. For ``noninferior``, both checkpoints are assumed to be equal."""
@@ -75,7 +75,7 @@ class TermPower:
     """For ``noninferior``, the probability of passing the first test against a baseline, which has the
     significance level .03."""
     mean: float | None = None
-    """For a condition on a score (``score``), the mean of this score in the only run in ``runs``."""
+    """For ``score``, the mean of the score in the run that ``runs`` contains; otherwise None."""
     provable: float | None = None
     """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
     enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are

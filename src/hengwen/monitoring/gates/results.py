@@ -103,7 +103,7 @@ class GateResult:
 
     @property
     def only_warns(self) -> bool:
-        """Whether the exit code ignores the outcome, or uses a less severe one (``enforced``)."""
+        """Whether ``enforced`` (the outcome for the exit code) is None or less severe than ``outcome``."""
         return self.outcome != self.enforced
 
 
@@ -120,8 +120,8 @@ class GateReport:
     def exit_code(self) -> int:
         """3 if a gate failed, 1 if no answer has the score of a gate, 4 if a gate is inconclusive, else 0.
 
-        If several of these conditions hold, the first one in this list decides. A gate that only warns is
-        ignored if any answer has its score.
+        If several of these conditions hold, the first one in this list decides. A gate that only warns
+        (``enforced`` is None) never causes 3 or 4, but causes 1 if no answer has its score.
         """
         enforced = {gate.enforced for gate in self.gates}
         if "failed" in enforced:
@@ -160,8 +160,8 @@ def nothing_scored(
     Args:
         text: Text of the condition.
         kind: Kind of the condition.
-        summary: Summary of the score; None if the run does not have it.
-        addresses: Scores to name, if the condition has a pattern.
+        summary: Summary of the score; None if the run does not have the score.
+        addresses: For a condition with a pattern, the scores without values, which ``detail`` then names.
     """
     return TermResult(
         text=text,

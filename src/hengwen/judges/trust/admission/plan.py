@@ -21,7 +21,7 @@ QueryKey = tuple[int | None, str | None, int, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionItem:
-    """An additional answer on which ``admission_test`` tests the judge."""
+    """An answer for ``admission_test``, besides the rubric's examples and the packaged answers."""
 
     sample: Sample
     text: str
@@ -87,13 +87,14 @@ class AdmissionCase:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlan:
-    """All trials, and the verdicts that they need; several trials can need the same verdict."""
+    """All trials of an admission test, and the verdicts that they need; trials can share a verdict."""
 
     queries: dict[QueryKey, JudgeQuery] = field(default_factory=dict)
     trials: list[PlannedTrial] = field(default_factory=list)
     notes: dict[CheckName, str] = field(default_factory=dict)
     not_applicable: set[CheckName] = field(default_factory=set)
-    """Names of checks that are impossible with this rubric."""
+    """Names of checks that the decision does not need, because with this rubric they are impossible or always
+    passed."""
     bases: set[QueryKey] = field(default_factory=set)
     """Keys of the queries that ask for the levels of unchanged good answers."""
 
@@ -123,7 +124,8 @@ def plan_admission(
 
     Args:
         rubric: The rubric of the judge.
-        items: Additional answers: good answers, or answers with a known level.
+        items: Good answers, or answers with a known level, besides the rubric's examples and the packaged
+            answers.
         repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: ``zh`` or ``en``.
         hidden: Whether examples can be removed from the judge's rubric.
@@ -219,7 +221,10 @@ def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) ->
 
 
 def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
-    """Add notes on why checks have no trials, and on which checks the final decision does not need."""
+    """Note in the plan which checks of the judge have no trials or are not needed for a decision, and why.
+
+    A check is not needed (``not_applicable``) if it is impossible with the rubric or always passed.
+    """
     tried = {trial.check for trial in plan.trials}
     if "examples_exact" not in tried:
         names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")

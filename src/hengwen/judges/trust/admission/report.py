@@ -29,7 +29,7 @@ only for these answers."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCriterion:
-    """Thresholds of a check. A check groups all trials of one kind, such as ``persona_swap``."""
+    """Thresholds of a check, which is a group of similar trials (tests that the judge passes or fails)."""
 
     rate: float
     """Minimum share of passed trials. The check fails if the whole confidence interval of the share of passed
@@ -100,7 +100,8 @@ class Check:
     note: str = ""
     """Why there are no trials, or a remark on the trials."""
     required: bool = True
-    """Whether the decision needs this check; False if the rubric makes the check impossible."""
+    """Whether the decision needs this check; False if the check is impossible with the rubric or always
+    passed."""
 
     @property
     def n(self) -> int:
