@@ -29,20 +29,20 @@ class _Judged(NamedTuple):
 
 
 class JudgedAnchor(NamedTuple):
-    """One anchor with its values in two runs, and with human values."""
+    """One anchor (fixed answer) with the judge's values in two runs (``then``, ``now``) and human values."""
 
     cluster: str
     then: float
     now: float
     level: float
-    """Human value that decides the weight of the anchor. It is the value that people gave for this score. If
-    people did not rate this score, it is the value that they gave for the judge's level."""
+    """Human value that decides the weight of the anchor: the human value of this score or, if people did not
+    rate this score, of the judge's overall level."""
     human: float | None
-    """Human value of the score; None if people only rated the judge's level, which is another score."""
+    """Human value of this score; None if people rated only the judge's overall level."""
 
 
 class RunAnchors:
-    """The anchors of one run, with the values by its judges and by people."""
+    """The anchors (fixed answers) of one run, with the values that judges and people gave them."""
 
     def __init__(self) -> None:
         self._judged: dict[tuple[ScoreAddress, str], dict[AnchorId, _Judged]] = defaultdict(dict)
@@ -67,7 +67,7 @@ class RunAnchors:
     def pairs(
         self, later: RunAnchors, score: ScoreAddress, members: tuple[str, str] = ("", "")
     ) -> list[JudgedAnchor]:
-        """Return the anchors that both runs judged, and that have a human value.
+        """Return the anchors that this run and a later run judged, and that have a human value.
 
         Args:
             later: Anchors of the later run.
@@ -91,17 +91,17 @@ class RunAnchors:
         ]
 
     def _human_levels(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return each anchor's human value of ``JUDGE.level``, from which score ``JUDGE.NAME`` is derived."""
+        """Return the anchors' human values of ``JUDGE.level`` (overall level) for a score ``JUDGE.NAME``."""
         task, name = score
         return self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 
 
 def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:
-    """Return how the value of each anchor changed, its human level, and the levels of the answers.
+    """Return the changes and human levels of anchors, and the levels of the earlier checkpoint's answers.
 
     Args:
-        anchors: Anchors that both runs judged.
-        answers: Values that the earlier run gave to its answers.
+        anchors: Anchors (fixed answers) that both runs judged.
+        answers: Values that the judge of the earlier run gave to the earlier checkpoint's answers.
         scale: Scale of the score.
     """
 

@@ -75,13 +75,13 @@ class AnchorChanges:
 
     @property
     def uncovered(self) -> float:
-        """Share of the answers whose level, given by the judge, is not the human level of any anchor."""
+        """Share of the earlier checkpoint's answers whose level is not the human level of any anchor."""
         present = set(self.levels)
         return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
 
     @property
     def used(self) -> list[int]:
-        """Indices of the anchors whose human level is also the judge's level of an answer."""
+        """Indices of the anchors whose human level the judge gave to an answer of the earlier checkpoint."""
         present = set(self.answer_levels)
         return [index for index, level in enumerate(self.levels) if level in present]
 

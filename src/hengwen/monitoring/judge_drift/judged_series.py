@@ -136,7 +136,8 @@ def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[D
     """Return the settings in which two judges differ.
 
     Of two different signatures (texts of settings, separated by ``|``), only the parts that differ are
-    returned. If only the signature of one of the judges is known, only the signatures are compared.
+    returned. If nothing except the signature is known of one judge or of both, only the signatures are
+    compared.
 
     Examples:
         >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})

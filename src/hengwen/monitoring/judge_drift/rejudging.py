@@ -49,8 +49,8 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
 ) -> RunResult:
     """Judge the stored answers of an earlier checkpoint again; ``judge_drift`` compares old and new verdicts.
 
-    Replies of earlier runs are not reused. A second call of ``rejudge`` with the
-    same runs and judges pays only for answers without a new verdict, for example after an interruption.
+    Replies that the judges gave in earlier runs are not reused. A second call of ``rejudge`` with the same
+    runs and judges pays only for answers without a new verdict, for example after an interruption.
     Prompts whose text, references or metadata have changed in the plan are skipped.
 
     Args:
@@ -60,8 +60,9 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
             default: the pinned baseline of the plan, or else the checkpoint before ``after``.
         after: The later run, with which the earlier run will be compared; default: the run of the last
             checkpoint.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``. Use the judge of the
-            later run: only then can the answers of both runs be compared.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge; ``rules`` replaces every judge by
+            fixed rules, which call no model. Use the judge of the later run: only then can the answers of
+            both runs be compared.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint.
         fresh: Whether to judge all answers once more, even if they already have new verdicts.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class StoredVerdicts:
-    """Verdicts, panels and anchors of the runs that are compared."""
+    """Verdicts on the answers and anchors (fixed answers) of the runs that are compared."""
 
     store: Store
     before: Run
@@ -43,7 +43,7 @@ class StoredVerdicts:
     again: Run | None
     """Run in which the earlier answers were judged again; None if they were not."""
     differing: Mapping[str, set[str]] = field(init=False)
-    """Prompts, by task, whose text, references or metadata differ between the two runs."""
+    """Prompts, by task, whose text, references or metadata differ between ``before`` and ``after``."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
     """By task: for each later answer that equals an earlier answer to the same prompt, the id of the earlier
     answer."""
@@ -71,14 +71,14 @@ class StoredVerdicts:
         return self.before, self.again, self.after
 
     def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreAddress]:
-        """Return the scores to report: those named, or the judged scores of a report's summary.
+        """Return the named scores or, if none is named, the tasks' main scores that a judge gave.
 
         Args:
-            addresses: ``TASK/SCORE`` of the scores; empty for those of a report's summary.
-            skip_others: Whether addresses of scores without a judge are skipped instead of refused.
+            addresses: ``TASK/SCORE`` of the scores; empty for the main scores.
+            skip_others: Whether to skip an address that names no judged score, instead of raising an error.
 
         Raises:
-            ConfigError: A named score does not exist, or no judge gave it.
+            ConfigError: A named score does not exist, or no judge gave it; never with ``skip_others``.
         """
         runs = (self.before, self.after)
         tasks = task_views(ReportData(plan=self.after.plan, runs=runs, table=self._table))
@@ -179,7 +179,7 @@ def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[Answ
 
 
 def _level_of(score: ScoreAddress) -> ScoreAddress:
-    """Return task and name of the judge's level from which a score is derived."""
+    """Return (task, name) of ``JUDGE.level``, the overall level by the judge of a score ``JUDGE.NAME``."""
     task, name = score
     return task, f"{name.partition('.')[0]}.level"
 

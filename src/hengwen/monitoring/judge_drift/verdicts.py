@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 DriftVerdict = Literal["stable", "model drifted", "judge drifted", "both", "cannot tell"]
 Arm = Literal["re-judged", "anchors"]
-"""Where the judge's change is measured: on stored answers that were judged again, or on anchors."""
+"""Where the judge's change is measured: on stored answers that were judged again, or on anchors (fixed
+answers that every run judges)."""
 DriftFamily = Literal["headline", "member"]
 Reason = Literal[
     "",
@@ -51,14 +52,16 @@ answers."""
 SECOND_ALPHA = 0.005
 """The verdict is ``both`` (model and judge drifted) only if both p-values are at most this value."""
 MIN_ANCHORS = 100
-"""With fewer anchors than this, the verdict is ``cannot tell``."""
+"""Minimum number of anchors (fixed answers that every run judges); if the judge's change is measured on fewer
+anchors, the verdict is ``cannot tell``."""
 ANCHORS_FOR_VERDICT = 250
-"""With this many anchors, a drift of one level on a fifth of the answers is usually detected."""
+"""Number of anchors (fixed answers that every run judges) with which a change of the judge by one level on a
+fifth of the answers is usually detected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorAgreement:
-    """How far the judge's values are from human values, on the anchors that both runs judged."""
+    """How far a judge's values are from human values, on anchors (fixed answers) that two runs judged."""
 
     anchors: int
     error_then: float
@@ -92,15 +95,15 @@ class JudgedScoreDrift:
     model: Effect | None = None
     """Mean change of the scores that is due to the model, without the change that is due to the judge."""
     judge: Effect | None = None
-    """Mean change that is due to the judge: how its values for the same answers (or anchors) changed."""
+    """Mean change that is due to the judge: how its values for the same answers changed."""
     then: float | None = None
     """Mean value of the earlier answers, as the earlier run judged them."""
     again: float | None = None
-    """Mean value of the earlier answers, as they were judged again; None if anchors are used."""
+    """Mean value of the earlier answers, as they were judged again; None if they were not."""
     now: float | None = None
     """Mean value of the later answers."""
     coverage: float = 1.0
-    """Lowest share of prompts with a score, among the compared runs."""
+    """Share of prompts that have a value in both of two compared runs; of several shares, the lowest."""
     changes: tuple[Difference, ...] = ()
     """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
@@ -108,8 +111,8 @@ class JudgedScoreDrift:
     """Settings that differ between the judge of the later run and the judge that gave the earlier answers new
     verdicts."""
     agreement: AnchorAgreement | None = None
-    """Distance of the judge's values from human values; None if no anchor that both runs judged has a human
-    value of this score."""
+    """Distance of the judge's values from human values; None if no anchor (fixed answer) that both runs
+    judged has a human value of this score."""
 
     @property
     def prompts_needed(self) -> int | None:
@@ -118,7 +121,10 @@ class JudgedScoreDrift:
 
     @property
     def anchors_needed(self) -> int | None:
-        """Number of anchors that the verdict ``stable`` usually needs if nothing changed; None if unknown."""
+        """Number of anchors (fixed answers) that the verdict ``stable`` usually needs; None if it is unknown.
+
+        The number holds if neither the model nor the judge changed.
+        """
         return _largest(effect.anchors_needed for effect in (self.model, self.judge) if effect)
 
 
@@ -129,8 +135,9 @@ def _largest(values: Iterable[int | None]) -> int | None:
 def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
     """Return the scores with verdicts, and with p-values corrected for the number of scores.
 
-    The p-values of all scores are corrected together by Holm's method, separately for the model and for the
-    judge. The p-values of all panel members are corrected together by the method of Benjamini and Hochberg.
+    The p-values of the models' changes and those of the judges' changes are corrected separately. Holm's
+    method is used for scores by whole judges or panels. The method of Benjamini and Hochberg is used for
+    scores by single members of panels.
 
     Args:
         scores: Scores with their changes; scores with a ``reason`` are returned unchanged.

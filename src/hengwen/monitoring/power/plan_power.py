@@ -44,8 +44,8 @@ class PlanPower:
     alpha: float
     power: float
     correlation: float
-    """Assumed correlation of the true values of two checkpoints, used for scores that only one checkpoint
-    has."""
+    """Assumed correlation between the prompts' true values at two checkpoints, used for scores of which only
+    the baseline run has usable values."""
     budget: float | None
 
 
@@ -84,8 +84,9 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
         differences: True differences to detect, on the scale of the scores; default: the smallest difference
             that the present plan detects, and half and a quarter of this difference.
         power: Probability of detecting a difference, above .05 and below 1.
-        correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
-            scores of which only the baseline has values. The default 0 gives the largest numbers of prompts.
+        correlation: Assumed correlation, in [0, 1), between the prompts' true values at two checkpoints. It
+            is used for scores of which only the baseline run has usable values. The default 0 gives the
+            largest numbers of prompts.
         budget: Maximum cost of each task in a run, at the prices of the plan; ``affordable`` is the size that
             detects the smallest difference within this cost.
         trust: See ``run_plan``.

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from hengwen.stats.paired_variance import PairedVariance
 
 Basis = Literal["two checkpoints", "one checkpoint"]
-"""What the variance of differences is estimated from: two checkpoints, or one and an assumed correlation."""
+"""Data from which the variance of the differences between two checkpoints is estimated: runs of both
+checkpoints, or a run of one checkpoint and an assumed correlation."""
 Problem = Literal["", "not scored", "group score", "too few", "constant"]
 """Why no sizes of runs can be computed for a score. ``too few``: fewer than three clusters (groups of
 dependent prompts). ``constant``: all prompts have the same value or difference, so the variance is
@@ -73,8 +74,8 @@ class ScorePower:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """Differences in data or settings between the two runs, because of which the second run is not used;
-    empty if there are none."""
+    """Differences in data or settings between the baseline run and the run of another checkpoint, because of
+    which only the baseline run is used; empty if there are none."""
     data_prompts: int = 0
     """Number of prompts from which the variances are estimated."""
     data_clusters: int = 0

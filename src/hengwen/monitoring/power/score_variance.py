@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 MIN_CLUSTERS = 3
-"""Minimum number of clusters of prompts to estimate variances from."""
+"""Minimum number of clusters (groups of dependent prompts) from which variances are estimated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreVariance:
-    """A score with the variance of its differences, or the reason why it is unknown."""
+    """A score with the variance of its differences between two checkpoints, or why this is unknown."""
 
     score: ScoreView
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """Differences in data or settings between the two runs, because of which the second run is not used;
-    empty if there are none."""
+    """Differences in data or settings between the baseline run and the run of another checkpoint, because of
+    which only the baseline run is used; empty if there are none."""
     values: PairedValues | None = None
     variance: PairedVariance | None = None
     judge_variance: float | None = None
@@ -50,7 +50,7 @@ class ScoreVariance:
 
 @dataclass
 class VarianceCollector:
-    """Reads the values of one or two runs.
+    """Reads the scores of one or two runs, and estimates the variances of differences between checkpoints.
 
     Args:
         store: Holds the runs.
@@ -93,7 +93,7 @@ class VarianceCollector:
         return [score for family, score in selected if family == "headline"]
 
     def collect(self, score: ScoreView) -> ScoreVariance:
-        """Return a score with the variance of its differences."""
+        """Return a score with the variance of its differences between two checkpoints, if it is known."""
         before, after = self._column(self.first, score), self._column(self.second, score)
         if before is None:
             return ScoreVariance(score=score, problem="not scored")

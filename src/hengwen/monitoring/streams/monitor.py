@@ -281,7 +281,11 @@ def _is_constant(scores: NDArray[np.float64], scale: tuple[float, float] | None)
 
 
 def _distribution(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> BaselineDistribution:
-    """Return the distribution of the scores; if they are all equal and have no scale, each becomes 0."""
+    """Return the distribution of the baseline scores.
+
+    If all scores are equal and have no scale, each is replaced by 0 in a range from -1 to 1. Later scores are
+    then replaced by -1 (lower), 0 (equal) or 1 (higher).
+    """
     if _is_constant(scores, scale):
         return BaselineDistribution(scores=np.zeros(len(scores)), ends=(-1.0, 1.0))
     return BaselineDistribution(scores=scores, ends=scale or (float(scores.min()), float(scores.max())))

@@ -11,7 +11,8 @@ from typing import Any
 SCHEMA = 1
 """Version of the format that ``Monitor.to_dict`` returns."""
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.5
-"""Lowest and highest ``alpha``. The number of simulations is too small for an ``alpha`` below .001."""
+"""Lowest and highest ``alpha``, the probability of a false alarm. The alarm thresholds come from simulations,
+which are too few for an ``alpha`` below 0.001."""
 _PARTS = (
     "schema",
     "settings",

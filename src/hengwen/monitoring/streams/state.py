@@ -44,11 +44,12 @@ class MonitorState:
     """Mean of the scores so far; None before the first."""
     interval: tuple[float, float] | None
     """Confidence interval of the average expected value of the scores so far, which stays valid if it is read
-    after every score. Without a scale: None before 100 scores or while all scores are equal."""
+    after every score. If the monitor has no ``scale`` (lowest and highest possible score), the interval is
+    None before 100 scores and while all scores are equal."""
     baseline_mean: float
     difference: float | None
     """``mean`` minus ``baseline_mean``."""
     difference_interval: tuple[float, float] | None
     """Confidence interval of ``difference``, which includes the error of the baseline's mean and stays valid
-    if it is read after every score. None if ``interval`` is None, or if the baseline is constant and has no
-    scale."""
+    if it is read after every score. None if ``interval`` is None, or if all baseline scores are equal and the
+    monitor has no ``scale``."""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PIECE = 60
-"""Maximum number of characters of the piece that a loop repeats."""
+"""Maximum number of characters of a piece of text whose repetition can count as a loop."""
 MIN_COPIES = 5
-"""Minimum number of copies of the piece in a loop."""
+"""Minimum number of adjacent copies of a piece of text that can count as a loop."""
 _LOOP = re.compile(rf"(.{{1,{MAX_PIECE}}}?)\1{{{MIN_COPIES - 1},}}")
 MIN_LOOP_CHARACTERS = 24
 """Minimum number of characters that a repetition must cover to count as a loop; a shorter repetition may be
@@ -96,7 +96,7 @@ def _control_share(text: str) -> float:
 
 
 def find_loop(text: str) -> str:
-    """Return the piece (up to 60 characters) that a text repeats over most of its length, or "".
+    """Return the piece (up to 60 characters) that a text repeats over at least half of its length, or "".
 
     Args:
         text: An answer without its thinking block; whitespace is ignored.

@@ -1,4 +1,4 @@
-"""Detect labels and markup in a text that should be plain words."""
+"""Detect labels (such as ``【回答】`` or ``Name:``) and markup in a text that should be plain words."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MarkupHit(NamedTuple):
 
 
 def find_markup(text: str, names: str = "") -> list[MarkupHit]:
-    """Return labels and markup in a text, one hit for each kind.
+    """Return the label at the start of a text, such as ``【回答】`` or ``Name:``, and each kind of markup.
 
     Section tags of lyrics, such as ``(verse)`` or ``[Chorus 2]``, are part of the format of a lyric and are
     not reported.

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 CHUNK_TOKENS = 500_000
 """Number of tokens whose n-grams are formed at a time."""
 MAX_ROWS = 1_000_000
-"""Maximum number of rows in memory; if there are more, all rows are written to temporary files."""
+"""Maximum number of rows (n-grams) that a ``GramTable`` keeps in memory; if there are more, all rows are
+written to temporary files."""
 FILES = 64
-"""Number of temporary files; the rows of one file must fit into memory."""
+"""Number of temporary files of a large ``GramTable``; the rows of one file must fit into memory."""
 _BREAK = 0xFFFFFFFF
-"""Number that stands between two texts, so that no n-gram spans them."""
+"""Number that marks the end of each text, so that no n-gram spans two texts."""
 
 
 class TokenChunk:
@@ -44,7 +45,7 @@ class TokenChunk:
 
     @property
     def is_full(self) -> bool:
-        """Whether the chunk has enough tokens to form its n-grams with ``take``."""
+        """Whether the chunk has at least 500,000 tokens, so that ``take`` should be called."""
         return len(self._tokens) >= CHUNK_TOKENS
 
     def add(self, tokens: Sequence[str], owner: int = 0) -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Feature = tuple[str, int]
 """A bigram and the number of its earlier occurrences in the text."""
 _HEAD_SIZE = 8
-"""Number of entries at the start of each list that ``first_match`` tests first."""
+"""Number of entries at the start of each list of candidates that ``first_match`` tests before all others."""
 _TOLERANCE = 1e-9
-"""Tolerance for rounding errors in computed bounds."""
+"""Tolerance for rounding errors in numbers that are computed from a threshold of similarity."""
 
 
 def bigrams(text: str) -> list[str]:
@@ -71,7 +71,7 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
 
     Args:
         total: Sum of the lengths of the two texts, in characters.
-        threshold: Minimum character ratio of the two texts.
+        threshold: Minimum character ratio (1 - (insertions + deletions) / total length) of the two texts.
 
     Examples:
         >>> fewest_shared_bigrams(20, 0.9)  # 9 characters in at most 3 blocks, which have 6 bigrams
@@ -127,7 +127,8 @@ def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: f
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
     """Return the minimum number of bigrams that a text of x characters shares with a similar text.
 
-    Two texts are similar here if their character ratio reaches the threshold.
+    Two texts are similar here if their character ratio, 1 - (insertions + deletions) / total length, is at
+    least the threshold.
 
     Returns:
         (minimum, lengths). A similar text with one of ``lengths`` need not share a bigram. A similar text of

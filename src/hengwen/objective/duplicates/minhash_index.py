@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
-"""Number of hashes for the character ratio, and minimum probability that a pair exactly at the threshold
-becomes a candidate."""
+"""Number of hashes for the character ratio (1 - (insertions + deletions) / total length), and minimum
+probability that two texts whose ratio is exactly the threshold of near duplicates are compared."""
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""Number of hashes for the Jaccard index, and minimum probability that a pair exactly at the threshold
-becomes a candidate."""
+"""Number of hashes for the Jaccard index (intersection divided by union of the bigram sets), and minimum
+probability that two texts whose index is exactly the threshold of near duplicates are compared."""
 _CHUNK_SIZE = 2000
-"""Number of texts whose hashes fit into a processor cache."""
+"""Number of texts that are hashed at a time, so that their hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)
 _MULTIPLIERS = _RNG.integers(1, 2**32, size=_RATIO_HASHES + _JACCARD_HASHES, dtype=np.uint32) | np.uint32(1)
 
@@ -42,6 +42,8 @@ Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
     """Yield, for each text, ascending lists of the indices of earlier texts that may be similar to it.
+
+    There is one list for each band (group of hashes) in which the text collides with earlier texts.
 
     Args:
         texts: One or more different texts, none of them empty.

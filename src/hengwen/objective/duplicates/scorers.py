@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Thresholds of similarity for which the details of a score state the share of repeats."""
+"""Thresholds of similarity for which the details of a score state the share of near duplicates."""
 _REVIEW_THRESHOLD = 0.7
-"""Minimum similarity of pairs that are listed for review although they are below the threshold."""
+"""Minimum similarity of two answers that are listed for review although they are no near duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates(SingleScore):
-    """Score a set of answers by the share of answers that repeat an earlier answer of the set.
+    """Score a set of answers by the share of near duplicates (answers similar to an earlier one of the set).
 
-    The details list the repeats, and the shares of repeats at the thresholds 0.8, 0.85 and 0.9. With
+    The details list the near duplicates, and their shares at the thresholds 0.8, 0.85 and 0.9. With
     ``scope="repeats"`` (each set contains the answers to one sample), the details also list pairs with a
-    similarity from 0.7 to the threshold, which a person should review. The default threshold was chosen by
-    this project.
+    similarity from 0.7 to the threshold, which a person should review. The default threshold of 0.85 was
+    chosen by this project.
     """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)

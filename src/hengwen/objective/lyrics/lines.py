@@ -25,14 +25,14 @@ class LineDiagnosis:
     section_number: int
     """Number of the section in the comparison, from 1."""
     matched: bool
-    """Whether the line belongs to a pair of matched sections (one of the template, one of the lyric)."""
+    """Whether the row belongs to two matched sections (one of the template, one of the lyric)."""
     template: str | None
     """The template line; None if the row has only a lyric line."""
     lyric: str | None
-    """The simplified lyric line (``c`` and ``R`` for characters); None if the row has only a template
-    line."""
+    """The lyric line with ``R`` for the last Han character, if the line rhymes, and ``c`` for every other Han
+    character; None if the row has only a template line."""
     source: str
-    """The lyric line before it was simplified."""
+    """The lyric line with its original characters; empty if the row has only a template line."""
     number: int | None
     """Number of the lyric line, from 1; tags are not counted."""
     template_count: int | None
