@@ -30,10 +30,10 @@ class ReviewedModel:
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
     other_rank: int | None
-    """Rank under the rule for conflicts that was not chosen: ``tie`` counts a conflict as a tie, ``abstain``
-    leaves it out. A conflict is a pair of answers on which a judge names different winners in the two orders.
-    The rank is among the models that both rules rank. None if the rule is ``abstain`` and all matches of the
-    model are conflicts."""
+    """Rank under the rule for conflicts that was not chosen, among the models that both rules rank.
+    A conflict is a pair of answers on which a judge names different winners in the two orders. The rule
+    ``tie`` counts it as a tie; ``abstain`` leaves it out. The rank is None if ``abstain`` was not chosen and
+    all matches of the model are conflicts, so that ``abstain`` leaves the model no match."""
     group: int
     """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int

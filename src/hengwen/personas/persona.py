@@ -54,7 +54,8 @@ class Persona(StrictModel):
     """Last sentence of every system prompt. The default is a packaged sentence that asks the model for spoken
     words only."""
     scenes: dict[Scene, NonEmptyStr] = {}
-    """Description of the situation, by task; for a task that is not listed, a packaged sentence is used."""
+    """For each scene (situation in which the character speaks), its description in the system prompt.
+    For a scene that is not listed, a packaged description is used."""
 
     @field_validator("briefs")
     @classmethod

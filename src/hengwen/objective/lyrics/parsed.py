@@ -12,8 +12,9 @@ class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """The simplified line: ``c`` or ``R`` for each Han character, other characters unchanged.
-    Under the rule set ``document``, the letters ``c`` and ``R`` of a lyric become U+FFFD."""
+    """The simplified line. A template line is unchanged. In a lyric line, each Han character becomes
+    ``c``; the last one becomes ``R`` if the line rhymes with another line of its section. Other characters
+    stay. Under the rule set ``document``, however, the letters ``c`` and ``R`` of a lyric become U+FFFD."""
     length: int
     """Number of characters of the line. Under the rule set ``document``, only Han characters count; in a
     template, only ``c`` and ``R`` count. Under ``muchin``, all characters count except whitespace at the ends
@@ -23,11 +24,11 @@ class LyricLine(NamedTuple):
     lengths of lines). For a lyric line under ``muchin``, only Han characters, spaces and the letters ``c``
     and ``R`` count. In all other cases, this number is equal to ``length``."""
     rhymes: int
-    """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
+    """Number of rhyme marks ``R`` in the line; under the rule set ``document``, several marks count as 1."""
     code: str = ""
-    """Rhyme class; empty in a template and in a line without a Han character."""
+    """Rhyme class of the line; empty in a template and in a line without a Han character."""
     source: str = ""
-    """The line before it was simplified; empty in a template."""
+    """The original lyric line; empty in a template."""
 
 
 class Section(NamedTuple):
@@ -47,7 +48,7 @@ class ParsedLyric(NamedTuple):
     """The text that phase 1 (similarity of the whole texts) compares."""
     sections: tuple[Section, ...]
     msstr: str
-    """The text in the notation of a template (``c`` and ``R`` for characters)."""
+    """The text in the notation of a template: ``R`` for a rhyming Han character, ``c`` for any other."""
 
 
 class ParsedPair(NamedTuple):

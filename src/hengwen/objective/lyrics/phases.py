@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricPhases:
-    """Points of the six phases, and the ratios and counts from which the points are computed.
+    """Points of the six phases (parts) of a lyric score, and the ratios and counts behind the points.
 
     The field descriptions state the ranges of points for the default weights.
     """
@@ -39,19 +39,22 @@ class LyricPhases:
     total: float
     """The sum of the six phases, correctly rounded: 0 to 110."""
     p1_sr: float
-    """Ratio of phase 1: similarity of the whole texts, 0 to 1."""
+    """Ratio of phase 1, 0 to 1: similarity of the whole template and the whole simplified lyric."""
     p2_1_sr: float
-    """Ratio of phase 2.1: similarity of the two lists of section names, 0 to 1."""
+    """Ratio of phase 2.1, 0 to 1: similarity of the section names of the template and of the lyric."""
     p2_2_cr: float
-    """Ratio of phase 2.2: 2 x (matched lines) / (lines of both texts in matched sections), 0 to 1."""
+    """Ratio of phase 2.2, 0 to 1: 2 x ``lines_min`` / (number of lines of the template and of the lyric in
+    matched sections + ``line_guard`` of the rules)."""
     p3_cr: float
-    """Ratio of phase 3, 0 to 1: the product of the similarities of the character counts of matched lines.
-    With ``strict_count``: the share of template lines whose lyric line has exactly as many characters."""
+    """Ratio of phase 3, 0 to 1. Each template line and the lyric line matched with it give a factor: the
+    similarity of their numbers of characters. The ratio is the product of these factors. With
+    ``strict_count``, it is the share of template lines whose lyric line has exactly as many characters."""
     p4_rr: float
-    """Ratio of phase 4, 0 to 1: 2 x (the smaller of ``rhymes_required`` and ``rhymes_found``) / their sum."""
+    """Ratio of phase 4, 0 to 1: 2 x (the smaller of ``rhymes_required`` and ``rhymes_found``) / their sum.
+    If both numbers are 0, the ratio is ``no_rhyme`` of the rules."""
     r_ratio: float
-    """``rhymes_found`` divided by the number of matched lines. The ratio can exceed 1 only with
-    ``rhyme_scope="whole"`` or several rhyme marks in a line."""
+    """``rhymes_found`` divided by ``lines_min``, the number of lyric lines that are matched with a template
+    line. The ratio can exceed 1 only with ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
     """The same value as ``structure_ratio``, under its name in the published description of the score."""
     rc_ino: int
@@ -61,11 +64,11 @@ class LyricPhases:
     pll_rc: int
     """The same value as ``rhymes_aligned``, under its name in the published description of the score."""
     lines_min: int
-    """Number of matched lines."""
+    """Number of matched lines: lyric lines with a template line at the same position of a matched section."""
 
     @property
     def base(self) -> float:
-        """The total without the bonus: 0 to 100."""
+        """The total without the bonus: 0 to 100 for the default weights."""
         return self.phase1 + self.phase2_1 + self.phase2_2 + self.phase3 + self.phase4
 
     @property
@@ -84,22 +87,31 @@ class LyricPhases:
 
     @property
     def rhymes_required(self) -> int:
-        """Number of rhymes of the template in matched lines; with ``rhyme_scope="whole"``, in all lines."""
+        """Number of rhymes that the template requires in lines that are matched with a lyric line.
+
+        With ``rhyme_scope="whole"``, all template lines count.
+        """
         return self.rc_ino
 
     @property
     def rhymes_found(self) -> int:
-        """Number of rhymes of the lyric in matched lines; with ``rhyme_scope="whole"``, in all lines."""
+        """Number of rhymes of the lyric in lines that are matched with a template line.
+
+        With ``rhyme_scope="whole"``, all lyric lines count.
+        """
         return self.rc_ing
 
     @property
     def rhymes_aligned(self) -> int:
-        """Number of matched lines that rhyme in both the template and the lyric."""
+        """Number of matched lines in which the template requires a rhyme and the lyric rhymes.
+
+        Lines with several rhyme marks count only if the bitwise AND of their numbers of marks is not 0.
+        """
         return self.pll_rc
 
 
 def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> LyricPhases:
-    """Return the points of every phase, and the ratios from which the points are computed."""
+    """Return the points of every phase (part) of a lyric score, and the ratios and counts behind them."""
     ratios = _ratios(template, lyric, options)
     rules = options.rules
     sections_ratio = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr
@@ -127,7 +139,7 @@ def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOpti
 def match_sections(
     template: ParsedLyric, lyric: ParsedLyric, autojunk: bool
 ) -> tuple[float, list[tuple[int, int]]]:
-    """Return the similarity of the two lists of section names, and index pairs of matched sections."""
+    """Return the similarity of the section names of two texts, and the index pairs of matched sections."""
     signs: dict[str, str] = {}
     for section in chain(template.sections, lyric.sections):
         signs.setdefault(section.name, chr(len(signs) + 1))
@@ -202,14 +214,14 @@ def _ratios(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) ->
 
 
 class _Tally(NamedTuple):
-    """Sums over all pairs (template line, lyric line) in matched sections."""
+    """Results over all pairs (template line, lyric line at the same position of the matched section)."""
 
     matched: int
-    """Number of pairs of lines in matched sections."""
+    """Number of pairs."""
     lines: int
-    """Number of lines of both texts together, in the matched sections."""
+    """Number of all lines of the template and of the lyric in matched sections."""
     product: float
-    """Product over all pairs of lines of the count factor (similarity of the numbers of characters)."""
+    """Product of the factors of all pairs; a factor is the similarity of the two numbers of characters."""
     exact: int
     """Number of pairs in which the lyric line has exactly as many characters as the template line."""
     required: int
@@ -217,7 +229,8 @@ class _Tally(NamedTuple):
     rhymed: int
     """Number of rhymes that the lyric lines of all pairs have."""
     aligned: int
-    """Number of pairs in which both lines rhyme."""
+    """Number of pairs in which the template line requires a rhyme and the lyric line rhymes: the bitwise AND
+    of their numbers of rhyme marks is not 0."""
 
 
 def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:

@@ -54,25 +54,28 @@ class LyricRules:
     rhyme: float = 0.20
     """Weight of phase 4, the number of rhymes (``D4W`` in the published description)."""
     section_share: float = 0.65
-    """Part of the weight ``structure`` for the names of sections (phase 2.1); ``line_share`` is the rest."""
+    """Part of the weight ``structure`` for phase 2.1 of the score, which compares the names of sections;
+    the other part is ``line_share``."""
     line_share: float = 0.35
-    """Part of the weight ``structure`` for the numbers of lines in sections (phase 2.2)."""
+    """Part of the weight ``structure`` for phase 2.2 of the score, which compares the numbers of lines in
+    sections; the other part is ``section_share``."""
     band_low: float = 0.6
-    """Lowest share of rhyming lines that gets the full bonus."""
+    """Lowest share of rhyming lines that gets the full rhyme bonus."""
     band_high: float = 0.8
-    """Highest share of rhyming lines that gets the full bonus."""
+    """Highest share of rhyming lines that gets the full rhyme bonus."""
     strict_bonus: float = 0.5
-    """Share of the bonus for a lyric outside the band (``band_low`` to ``band_high``) that rhymes in exactly
-    the lines that require a rhyme."""
+    """Share of the rhyme bonus for a lyric that rhymes in exactly the lines that require a rhyme, although
+    its share of rhyming lines is below ``band_low`` or above ``band_high``."""
     near_bonus: float = 0.0
-    """Factor of the bonus for a lyric that gets neither the full bonus nor ``strict_bonus``. Let r be the
-    share of rhyming lines. If r is at most 0.3 away from 0.7, the lyric gets the share ``near_bonus`` *
+    """Factor of the rhyme bonus for a lyric that gets neither the full bonus nor ``strict_bonus``. Let r be
+    the share of rhyming lines. If r is at most 0.3 away from 0.7, the lyric gets the share ``near_bonus`` *
     (1 - |r - 0.7|) of the bonus. Otherwise, it gets no bonus."""
     line_guard: float = 0.0
-    """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2 (numbers of lines)."""
+    """Number added to the denominator of ``p2_2_cr``, the ratio by which phase 2.2 of the score compares the
+    numbers of lines of template and lyric."""
     no_rhyme: float = 1.0
-    """Value of ``p4_rr``, the ratio of phase 4 (number of rhymes), if neither the template nor the lyric has
-    a rhyme."""
+    """Value of ``p4_rr``, the ratio of phase 4 of the score (number of rhymes), if neither the template nor
+    the lyric has a rhyme."""
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:

@@ -41,7 +41,7 @@ class LyricScore(LyricPhases):
 
     @property
     def lines(self) -> tuple[LineDiagnosis, ...]:
-        """Rows that compare the template with the lyric, line by line; computed at each access."""
+        """Rows that compare the lyric with the template line by line; computed at each access."""
         from hengwen.objective.lyrics.lines import diagnose
         from hengwen.objective.lyrics.parse import parse_pair
 
@@ -63,7 +63,7 @@ class LyricScore(LyricPhases):
         return explain(self)
 
     def table(self) -> Table:
-        """Return the lines of the score as a ``rich`` table."""
+        """Return a ``rich`` table that compares the lyric with the template line by line."""
         from hengwen.objective.lyrics.explanation import build_table
 
         return build_table(self)

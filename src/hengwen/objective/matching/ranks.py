@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 class Ranks:
     """Find the longest block (stretch of characters) that a range of ``a`` and a range of ``b`` share.
 
-    Equal stretches of the texts are recognised by equal ranks in the sorted order of all such stretches.
+    The stretches of one length are ranked by their content, so equal ranks mean equal stretches.
 
     Args:
         a: The first text.
         b: The second text.
         popular: Frequent characters, which count as unequal to every character.
-        spend: Function that each step calls with the number of windows it visits. The function may raise an
-            error to stop the search.
+        spend: Function that each step of the search calls with an estimate of its work (number of text
+            positions visited). The function may raise an error to stop the search.
     """
 
     def __init__(self, a: str, b: str, popular: frozenset[str], spend: Callable[[int], None]) -> None:
@@ -45,7 +45,7 @@ class Ranks:
         self._levels = [np.unique(codes, return_inverse=True)[1].astype(np.int64)]
 
     def longest(self, span: Range, max_size: int) -> tuple[int, After]:
-        """Return the size (at most ``max_size``) of the longest blocks, and a function that returns them."""
+        """Return the size (at most ``max_size``) of the longest blocks, and a function that finds them."""
         size = self._size(span, min(max_size, span[1] - span[0], span[3] - span[2]))
         return size, self._after(span, size)
 

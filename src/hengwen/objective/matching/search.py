@@ -1,8 +1,9 @@
-"""Three searches for the longest common stretch (block) of two ranges; each is the cheapest for some ranges.
+"""Three searches for the longest block (stretch of characters) that ranges of two texts share.
 
-Each search returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or after index
-``x`` in ``a`` and index ``y`` in ``b``, or None. ``after`` must be called with ascending indices. A size of 0
-means that there is no common block.
+Each search is the cheapest for some ranges and returns ``(size, after)``. ``after(x, y)`` returns the start
+``(i, j)`` of the next block of ``size`` characters that starts at or after index ``x`` in the first text
+(``a``) and index ``y`` in the second (``b``); None if no block is left. ``after`` must be called with
+ascending indices. A size of 0 means that there is no common block.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 Range = tuple[int, int, int, int]
 """A range of each text: (start in a, stop in a, start in b, stop in b)."""
 After = Callable[[int, int], "tuple[int, int] | None"]
-"""Function that returns the next block at or after an index in ``a`` and an index in ``b``."""
+"""Function that takes an index in text ``a`` and an index in text ``b``. It returns where the next common
+block starts at or after these indices, (index in a, index in b); None if no block is left."""
 
 
 def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
-    """Return the first longest block by trying each index of ``a`` in turn; cheapest for short ranges."""
+    """Find the longest block that ``a`` and ``b`` share in a span by trying each index of ``a`` in turn.
+
+    This is the cheapest search for short ranges. Of several longest blocks, only the first is returned.
+    """
     alo, ahi, blo, bhi = span
     part = b[blo:bhi]
     best, first = 0, (0, 0)
@@ -94,7 +99,7 @@ def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray
 
 
 class Anchors:
-    """Find the longest common block by visiting all pairs of equal characters; cheapest if they are few.
+    """Find the longest common block by visiting all pairs of equal characters; cheapest if pairs are few.
 
     Frequent characters (``popular``) form no pairs.
     """

@@ -117,7 +117,7 @@ def rouge(  # noqa: PLR0913 - keyword-only options
     width: Width = "keep",
     sentences: Sentences = "newline",
 ) -> Rouge:
-    """Return the overlap of a text with its references.
+    """Return the ROUGE values of a text: precision, recall and F of its overlap with references.
 
     Args:
         hypothesis: The text to score.
@@ -168,7 +168,7 @@ def rouge(  # noqa: PLR0913 - keyword-only options
 
 
 def score_text(hypothesis: str, references: References, options: RougeOptions) -> Rouge:
-    """Return the overlap of one text with validated options."""
+    """Return the ROUGE values of one text against its references; the options are already validated."""
     if isinstance(references, str):
         references = (references,)
     if not references:
@@ -220,7 +220,7 @@ def _sentences(text: str, sentences: Sentences) -> Iterable[str]:
 
 
 def _unusable(text: str, tokens: Sequence[Sequence[str]], name: str, order: int) -> str:
-    """Return why the overlap of a text is not defined."""
+    """Return why ROUGE cannot be computed for a text: it is empty, has no token or is too short."""
     if not text.strip():
         return f"{name} is empty"
     if not tokens:

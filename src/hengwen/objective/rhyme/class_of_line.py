@@ -70,13 +70,13 @@ def last_han(text: str) -> int:
 
 
 def class_of_ending(text: str, end: int) -> str:
-    """Return the class of the Han character at index ``end``, read in the word that ends there."""
+    """Return the rhyme class of the Han character at index ``end``, as read in the word that ends there."""
     run = _run(text, end)
     return _class_of_run(run) if len(run) > _MAX_CACHED_CHARACTERS else _class_of_short_run(run)
 
 
 def needs_segmenter(text: str) -> bool:
-    """Return whether the class of a line depends on how jieba segments its end.
+    """Return whether the rhyme class of a line depends on how jieba segments its end into words.
 
     Examples:
         >>> needs_segmenter("月光"), needs_segmenter("听音乐")
@@ -87,7 +87,7 @@ def needs_segmenter(text: str) -> bool:
 
 
 def _run(text: str, end: int) -> str:
-    """Return the characters up to ``end`` that jieba treats as one block."""
+    """Return the characters, up to the one at index ``end``, that jieba segments as one block."""
     match = _RUN_BACKWARDS.match(text[end::-1])
     length = match.end() if match else 0
     return text[end - length + 1 : end + 1] if length else text[end]
@@ -117,7 +117,7 @@ class _Table(NamedTuple):
     """Lengths of the words in ``words``, by their last character."""
 
     def character(self, char: str) -> str:
-        """Return the class of a character that is not part of a word."""
+        """Return the rhyme class of a character on its own; the character itself if it has no reading."""
         return self.codes.get(self.marks[ord(char) - _FIRST], char)
 
     def is_ambiguous(self, run: str) -> bool:

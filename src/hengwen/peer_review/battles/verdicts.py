@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """Battles without duplicates; ``low`` is the model with the lower index, and ``outcome`` is its result.
+    """Battles (one verdict on two answers each) without duplicates, from the view of the model ``low``.
 
-    All verdicts of a judge on the same two answers have the same ``match`` and follow each other, whichever
-    answer was shown first. All arrays have the shape (V,).
+    ``low`` is the model with the lower index. All verdicts of a judge on the same two answers have the same
+    ``match`` and follow each other, whichever answer was shown first. All arrays have the shape (V,).
     """
 
     low: NDArray[np.intp]
@@ -34,11 +34,11 @@ class Verdicts:
     length: NDArray[np.float64] | None
     """Logarithm of (length of the answer of ``low`` / length of the answer of ``high``); None if unknown."""
     match: NDArray[np.intp]
-    """Index of the match to which the verdict belongs, ascending."""
+    """Index of the match (one judge, two answers) of each verdict; the indices ascend."""
     item: NDArray[np.intp]
     """Number that identifies the question and the turn."""
     position: NDArray[np.intp]
-    """Index of the battle among all battles."""
+    """Index of the verdict's battle among all battles, duplicates included."""
     duplicates: int
     """Number of battles that were removed because an earlier battle has the same question, turn, judge,
     models and order."""

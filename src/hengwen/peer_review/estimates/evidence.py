@@ -108,7 +108,7 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """The verdicts that count.
+        """The verdicts that count; with ``exclude_self``, without those of judges on their own answers.
 
         Raises:
             ValueError: All verdicts are of judges on their own answers, which do not count.
@@ -144,9 +144,10 @@ class Evidence:
 
     @cached_property
     def other_scores(self) -> NDArray[np.float64]:
-        """Score of each model under the rule for conflicts that this review does not use, shape (m,).
+        """Score of each model under the rule ``other_conflict``, which this review does not use, shape (m,).
 
-        A conflict is a pair of answers on which a judge names different winners in the two orders.
+        The rule says how to count a conflict: a pair of answers on which a judge names different winners in
+        the two orders.
         """
         return self.estimate_of(self.options.method, self.other_conflict).scores
 
@@ -159,19 +160,22 @@ class Evidence:
 
     @cached_property
     def matches(self) -> Matches:
-        """The matches that count."""
+        """One match for each judge and pair of answers; without conflicts under the rule ``abstain``.
+
+        With ``exclude_self``, matches of judges on their own answers are left out.
+        """
         return combine_orders(self.verdicts, self.options.conflict)
 
     @cached_property
     def all_matches(self) -> Matches:
-        """All matches, those of judges on their own answers included."""
+        """The matches, those of judges on their own answers included; no conflicts under ``abstain``."""
         if self.verdicts is self.all_verdicts:
             return self.matches
         return combine_orders(self.all_verdicts, self.options.conflict)
 
     @cached_property
     def judge_model(self) -> JudgeModel | None:
-        """Fitted ``judge-bt`` model; None if the method is another one and there are fewer than 3 judges."""
+        """Fitted ``judge-bt`` model; None with fewer than 3 judges, unless the method is ``judge-bt``."""
         if isinstance(self.estimate, JudgeModel):
             return self.estimate
         if self.judges < MIN_JUDGES:
@@ -217,7 +221,7 @@ class Evidence:
     def weights(self) -> NDArray[np.float64] | None:
         """Number of times that each question is drawn in each resample, shape (B, Q).
 
-        It is None for fewer than two questions.
+        It is None if fewer than two questions have a verdict that counts.
         """
         if self.used_questions < 2:
             return None
@@ -225,7 +229,10 @@ class Evidence:
 
     @cached_property
     def judge_resamples(self) -> NDArray[np.float64] | None:
-        """All parameters of ``judge-bt`` in each resample, shape (B, p); None for other methods."""
+        """All parameters of ``judge-bt`` in each resample, shape (B, p).
+
+        It is None for other methods, or if fewer than two questions have a verdict that counts.
+        """
         if self.weights is None or not isinstance(self.estimate, JudgeModel):
             return None
         return self.estimate.resample_parameters(self.weights)
@@ -267,15 +274,19 @@ class Evidence:
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """Models with a match that counts, in ascending order; only these are ranked."""
+        """Indices of the models with a match that ``exclude_self`` and ``conflict`` keep, ascending.
+
+        Only these models are ranked.
+        """
         return models_of(self.matches, self.models)
 
     @cached_property
     def other_ranked(self) -> NDArray[np.intp]:
-        """Ranked models that also have a match under the rule for conflicts that this review does not use.
+        """Indices of the ranked models that also have a match under the other rule for conflicts, ascending.
 
-        A conflict is a pair of answers on which a judge names different winners in the two orders.
-        The rule ``abstain`` leaves conflicts out, so that a model may have no match left.
+        A conflict is a pair of answers on which a judge names different winners in the two orders. There are
+        two rules: ``tie`` counts a conflict as a tie; ``abstain`` leaves it out, so that a model may have no
+        match left. The other rule is the one that this review does not use.
         """
         if self.other_conflict == "tie":  # the rule ``tie`` leaves out no match
             return self.ranked
@@ -291,7 +302,7 @@ class Evidence:
         return counts.reshape(self.judges, self.models)
 
     def ranked_without(self, judge: int) -> NDArray[np.intp]:
-        """Return the models with at least one match that another judge judged."""
+        """Return the indices of the models that have a match judged by another judge than ``judge``."""
         return np.flatnonzero(self.judge_matches.sum(axis=0) > self.judge_matches[judge])
 
     def agreement(self, scores: NDArray[np.float64], models: NDArray[np.intp] | None = None) -> float | None:
@@ -353,7 +364,7 @@ def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) ->
 
 
 def models_of(matches: Matches, models: int) -> NDArray[np.intp]:
-    """Return the models that matches contain, in ascending order.
+    """Return the indices of the models that occur in matches, in ascending order.
 
     Args:
         matches: The matches.

@@ -37,11 +37,14 @@ class PairRows(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts:
-    """Pair of models and question of each match or verdict; values such as wins are summed by pair."""
+    """The pair of models and the question of each match or verdict.
+
+    The methods add up values of the matches or verdicts, such as wins, for each pair of models.
+    """
 
     pairs: Pairs
     pair: NDArray[np.intp]
-    """Index in ``pairs`` of the pair of each match or verdict, shape (N,)."""
+    """For each match or verdict, the index in ``pairs`` of its two models, shape (N,)."""
     question: NDArray[np.intp]
     """Question of each match or verdict, shape (N,)."""
     questions: int
@@ -75,10 +78,10 @@ def question_table(
 
 
 def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of the rows of a table in resampled questions, shape (R, B).
+    """Return the sum of each of R rows of a table in each of B resamples of the questions, shape (R, B).
 
     Args:
-        table: Sums by row and question.
+        table: Sums by row and question, as ``question_table`` returns them.
         weights: Number of times that each question was drawn, shape (B, Q).
     """
     return np.asarray(table @ np.ascontiguousarray(weights.T, np.float32), np.float64)

@@ -66,7 +66,7 @@ class Votes:
 
 
 def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives a win 1 point and a tie half a point, for every judge alike."""
+    """Return a function that gives a model 1 point for each win and 0.5 for each tie, all judges alike."""
 
     def count(matches: Matches) -> VoteCounts:
         return add_up(matches, matches.outcome, 1 - matches.outcome, questions, models)
@@ -75,7 +75,11 @@ def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts
 
 
 def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives 1 point if most judges of two answers prefer the model, 0.5 if half do."""
+    """Return a function that counts one vote for each pair of answers, which all its judges decide together.
+
+    The model whose answer more judges prefer gets 1 point. If equally many prefer each answer, both models
+    get 0.5 points.
+    """
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)
@@ -86,9 +90,9 @@ def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCount
 
 
 def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives 1 point for each judge that prefers the model, and 0.5 for a tie.
+    """Return a function that gives a model 1 point for each judge that prefers its answer, 0.5 for each tie.
 
-    The points are added over the judges and count as one vote, so the score of a model can exceed 1.
+    The points of all judges of a pair of answers count as one vote, so the score of a model can exceed 1.
     """
 
     def count(matches: Matches) -> VoteCounts:
@@ -123,7 +127,11 @@ def add_up(
 
 
 def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
-    """Return one match for each question and pair, the votes for ``low``, and the number of judges."""
+    """Join the matches of all judges on the same pair of answers.
+
+    Return one match for each pair of answers, the sum of the judges' votes for its model ``low`` (a tie is
+    0.5), and the number of judges.
+    """
     position, group = judged_pairs(matches, models)
     votes = group_sums(group, matches.outcome, len(position))
     keep = np.zeros(len(matches), bool)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OwnPreference(NamedTuple):
-    """Share of wins of a model by its own verdicts, and by other judges against the same opponents."""
+    """Share of wins of a judge's own answers: by its own verdicts, and by the verdicts of other judges."""
 
     own: float
     others: float
@@ -24,14 +24,14 @@ class OwnPreference(NamedTuple):
 
 
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
-    """Return the preference of a judge for its own answers.
+    """Return the share of wins of a judge's own answers by its own verdicts, and by those of other judges.
 
-    The shares of wins are means over the opponents that both this judge and another judge compared with its
-    answers. Each opponent is weighted by the number of its matches that this judge judged. The result is
-    None if there is no such opponent.
+    Only opponents that both this judge and another judge compared with this judge's answers count. Each
+    share is a mean over these opponents; the weight of an opponent is the number of these comparisons that
+    this judge made. The result is None if no opponent counts.
 
     Args:
-        matches: All matches, those of judges on their own answers included.
+        matches: The matches, those of judges on their own answers included.
         judge: Index of the judge.
         model: Index of the judge among the models.
         models: Number of models.

@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from hengwen.peer_review.battles.verdicts import Verdicts
 
 MIN_SIMILARITY = 0.5
-"""Two judges have a common taste only if the cosine of their standardised residuals by model is above
-this."""
+"""Two judges are linked only if the cosine of their z-values is above this. A judge has one z-value for each
+model: how much more it favours the model than ``judge-bt`` expects, standardised. Linked judges, directly or
+through others, form a group with a common taste."""
 MIN_Z = 4.0
-"""Two judges have a common taste only if the product of their standardised residuals, summed over the models
-and divided by the square root of the number of models, is above this."""
+"""For each model, multiply the z-values of two judges (how much more each favours the model than ``judge-bt``
+expects, standardised). The judges are linked into a group with a common taste only if the sum of these
+products, divided by the square root of the number of models, is above this."""
 MIN_RESIDUAL = 0.04
-"""Judges with a common taste have a mean residual (share of wins) of at least this, in absolute value, for
-some model."""
+"""Smallest difference, as a share of wins, between the mean outcome of a model by a judge's verdicts and the
+mean that ``judge-bt`` expects. A judge has a common taste with others only if it reaches this difference, in
+absolute value, for some model."""
 MIN_FAVOUR_Z = 3.0
 
 
@@ -39,8 +42,8 @@ class Taste:
     """Indices of the models that these judges prefer more often than the ranking by all judges explains, the
     most favoured first."""
     residual: float
-    """Largest mean difference, over the models, between the verdicts of these judges on a model and the
-    verdicts that ``judge-bt`` expects: an absolute value, as a share of wins."""
+    """For each model, the mean outcome by the verdicts of these judges differs from the mean that
+    ``judge-bt`` expects. This is the largest of these absolute differences, as a share of wins."""
     favours_itself: bool
     """Whether the judges of the group favour the answers of the other judges of the group."""
 
@@ -77,7 +80,10 @@ def common_tastes(
 def _by_judge_and_model(
     verdicts: Verdicts, residuals: NDArray[np.float64], judges: int, models: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean residual of each judge and model, and its z-value, each of shape (J, m)."""
+    """Return the mean residual (outcome minus expected value) of each judge and model, and its z-value.
+
+    Both arrays have the shape (J, m).
+    """
     starts = np.flatnonzero(np.diff(verdicts.match, prepend=-1))
     total = np.add.reduceat(residuals, starts)  # the verdicts of a match depend on each other
     judge, low, high = verdicts.judge[starts], verdicts.low[starts], verdicts.high[starts]

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A sample with one answer of each model that answered it."""
+    """A sample with one answer of each model that answered it in one repeat."""
 
     task: LoadedTask
     sample: Sample
     repeat: int
     """Number of the repeat in which the models gave these answers, from 1."""
     answers: dict[int, Response]
-    """Answer of each model, by the position of the model."""
+    """Answer of each model; the key is the index of the model in the list of models under test."""
 
     @property
     def name(self) -> str:
@@ -53,10 +53,11 @@ def stored_contest(
         suite: The loaded plan, whose tasks have judges.
         store: The store with the runs of the plan.
         checkpoints: Names of the checkpoints of the plan.
-        limit: Number of samples of each task; None for all.
+        limit: Maximum number of samples of each task, the first ones; None for all.
 
     Raises:
-        ConfigError: Fewer than two checkpoints have stored answers to the prompts of the plan.
+        ConfigError: Fewer than two checkpoints have a run, or no prompt of the plan has stored answers of
+            two checkpoints.
     """
     runs = tuple(run for run in store.latest(suite.plan.name) if run.checkpoint in checkpoints)
     if len(runs) < 2:
