@@ -246,8 +246,8 @@ class Rederivable(Protocol):
         """Return the derived scores, computed from stored scores.
 
         Args:
-            outcomes: Stored scores and failures of this response that have the same signature as the judge's
-                overall level. Derived scores are not among them.
+            outcomes: Stored scores and failures that this judge gave the response with its present settings
+                (the signature of its overall level). Derived scores are not among them.
             sample: Prompt with its references.
             response: Judged response.
             earlier: Earlier responses to the same sample.

@@ -69,8 +69,8 @@ PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "provider-default": {},
     }
 )
-"""Presets of sampling parameters. The Muice document only says "default parameters", which differ between
-programs."""
+"""Sampling parameters of each preset. The published document of the Muice protocol names no values, only
+"default parameters", which differ between programs."""
 DEFAULT_PRESET = "muice-llmtuner"
 
 

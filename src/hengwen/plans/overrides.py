@@ -27,7 +27,8 @@ def resolve_plan(
 
     Args:
         plan: A plan, or the path of a plan.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge
+            (fixed rules, no model).
         base_url: URL of an OpenAI-compatible server for ``judge``.
         repeat: Number of answers to generate for each sample, >= 1.
 
@@ -50,8 +51,8 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
 
     Args:
         plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge. Judges of
-            the plan that already are rules judges keep their options.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; or ``rules`` for the rules judge (fixed
+            rules, no model). Judges of the plan that already are rules judges keep their options.
         base_url: URL of an OpenAI-compatible server.
 
     Raises:

@@ -40,9 +40,10 @@ _LANGCHAIN_PARAMS = (
 
 
 def trust_needs(plan: Plan) -> list[str]:
-    """Return a description of each part of a plan that needs trust; empty if no part needs it.
+    """Return a description of each part of a plan that needs the user's trust; empty if no part does.
 
-    Nothing is imported. Backends that neither a judge nor a checkpoint uses are ignored.
+    Such a part could run code that the plan names, or send a secret. No code is imported. Backends that
+    neither a judge nor a checkpoint uses are ignored.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
@@ -51,14 +52,17 @@ def trust_needs(plan: Plan) -> list[str]:
 
 
 def check_trust(plan: Plan, *, trust: bool) -> None:
-    """Raise an error if a plan needs trust and has none, before any code that it names is imported.
+    """Raise an error if a plan could run code or send a secret, and the user does not trust the plan.
+
+    No code that the plan names is imported.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
         trust: Whether the user trusts the plan.
 
     Raises:
-        ConfigError: The plan needs trust and has none; the message lists the parts that need trust.
+        ConfigError: The plan needs trust, and the user does not trust it; the message lists the parts that
+            need trust.
     """
     needs = [] if trust else _located_needs(plan)
     if needs:

@@ -26,8 +26,7 @@ PromptKind = Literal["judge", "pair"]
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, str, tuple[str, ...], str, str], list[str]] = {}
-"""Cache of rendered system turns, split at the position of the fence, because only the fence differs between
-calls."""
+"""Cache of rendered system turns, split at the fence (a random mark), because the fence differs per call."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "input": ("题目：", "The task:"),
@@ -62,7 +61,8 @@ def render_judge_prompt(
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        facts: Sentences of rules about the answer. They are outside the fences, so they must not quote it.
+        facts: Sentences that say what rules (fixed checks) found in the answer. They are outside the fences,
+            so they must not quote the answer.
         fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
             prompts that are not sent to a judge.
 

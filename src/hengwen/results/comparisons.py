@@ -33,7 +33,7 @@ MIN_PROMPT_COVERAGE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSeries:
-    """Prompt values of one score, for each checkpoint in training order."""
+    """The value of each prompt for one score, at each checkpoint in training order."""
 
     address: str
     """``TASK/SCORE``."""
@@ -86,7 +86,7 @@ def score_series(
     kind: Kind,
     keys: Sequence[ComparabilityKey] = (),
 ) -> ScoreSeries:
-    """Return the prompt values of one score over runs in training order.
+    """Return the value of each prompt for one score, in each of several runs.
 
     Args:
         table: Scores and failures of the runs.
@@ -98,8 +98,8 @@ def score_series(
             key is known.
 
     Returns:
-        The series; a run has no values in it if the run lacks the score or has only a value for a group of
-        answers.
+        The series. A run that lacks the score, or has only a value for a group of answers, has no values in
+        it.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
@@ -118,7 +118,7 @@ def score_series(
 
 
 class PromptPoints(NamedTuple):
-    """Prompt values of one score at one checkpoint."""
+    """The value of each prompt for one score at one checkpoint."""
 
     values: dict[str, float]
     clusters: dict[str, str]

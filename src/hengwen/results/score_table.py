@@ -323,7 +323,7 @@ class ScoreTable:
 
         Args:
             run_id: Id of the run.
-            task: Name of the task; scores of groups of answers are not changed.
+            task: Name of the task. The reducer is not set for scores of groups of answers.
             reducer: Name of the function that combines repeats. A name other than ``mean`` is added to the
                 signatures of the scores, so that only scores with the same reducer are compared.
         """
@@ -338,8 +338,8 @@ class ScoreTable:
 
         Args:
             run_id: Run of the series.
-            task: Task of the series. Human scores and scores of anchors (fixed answers) are not changed,
-                because they cover other samples.
+            task: Task of the series. The count is not set for human scores and scores of anchors (fixed
+                answers), because they cover other samples.
             count: Number of samples in the task's files.
         """
         for key, column in self.series.items():

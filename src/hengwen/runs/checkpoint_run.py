@@ -232,7 +232,8 @@ class CheckpointRun:
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
     """Return the names of all scores (TASK/SCORE) in the order in which reports list them.
 
-    The order within a task is: scorers, whole task, judges, human labels, anchors, human labels of anchors.
+    The order within a task is: scores of scorers, scores of the whole task, scores of judges, human labels,
+    scores of anchors (fixed answers), human labels of anchors.
     """
     addresses: list[str] = []
     for judged in tasks:

@@ -25,7 +25,7 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
 
     Raises:
         TypeError: The scores are strings, None or complex numbers, or there is only a single number.
-        ValueError: The lists have different lengths, or the axis is out of range.
+        ValueError: The nested lists of ``x`` have different lengths, or the axis is out of range.
 
     Examples:
         >>> as_scores([True, False]).tolist()

@@ -22,7 +22,7 @@ _COMPARED_KINDS = 6
 
 
 def window_count(n: int, m: int, delay: int) -> int:
-    """Return the number of windows of m scores, ``delay`` positions apart, in a sequence of n scores.
+    """Return the number of windows in n scores; the m scores of a window are ``delay`` positions apart.
 
     Raises:
         ValueError: The sequence is too short for one window.
@@ -47,7 +47,7 @@ def window_count(n: int, m: int, delay: int) -> int:
 
 
 def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the code of each window along the last axis; windows with equal codes have equal patterns.
+    """Return the code (number of the ordinal pattern) of each window of m scores along the last axis.
 
     Two equal scores count as a rise. Up to m = 20, the code is the Lehmer code, which is below m!. Above
     m = 20, codes are labels that are comparable only within one call.
@@ -69,7 +69,7 @@ def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the codes of one block of scores; blocks are small enough for the CPU cache.
+    """Return the code (number of the ordinal pattern) of each window in a block (a part of a sequence).
 
     Examples:
         >>> block_codes(np.array([3, 2, 1, 2]), 3, 1).tolist()

@@ -57,7 +57,7 @@ def _inside(columns: NDArray[np.uint8]) -> int:
 
 
 def _between(digits: NDArray[np.uint8], width: int) -> int:
-    """Count, in the rows of ``digits``, the inversions of two digits in different blocks of ``width``."""
+    """Count the inversions within the rows between digits in different blocks of ``width`` columns."""
     groups, length = digits.shape
     blocks = length // width
     kinds = 1 << _BITS

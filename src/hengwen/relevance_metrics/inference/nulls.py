@@ -33,8 +33,8 @@ class NullMoments:
 
     metric: Metric
     mean: float
-    """Mean of the metric over the orders of the scores: a number of pairs for ``cin``, nats for ``pen``, a
-    number of scores for ``lis`` and ``lnds``."""
+    """Mean of the metric over the orders of the scores: a number of inverted pairs for ``cin``, nats for
+    ``pen``, a number of scores for ``lis`` and ``lnds``."""
     sd: float
     """Standard deviation of the metric over the orders of the scores, in the unit of ``mean``."""
     exact: bool
@@ -46,11 +46,12 @@ class NullMoments:
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
+    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
+    """Distance in positions between consecutive scores of an ordinal pattern (the order of m scores); 1 means
+    adjacent scores."""
     seed: int
 
 
@@ -63,9 +64,10 @@ def null_moments(
     Args:
         x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more
             scores.
-        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. For ``cin``, a formula that allows equal scores gives
-            the result. The other metrics are evaluated for all orders if there are at most ``draws`` orders,
-            otherwise for random orders.
+        metric: ``cin`` (inversions), ``pen`` (permutation entropy), ``lis`` (longest strictly increasing
+            subsequence) or ``lnds`` (longest non-decreasing subsequence). For ``cin``, a formula that allows
+            equal scores gives the result. The other metrics are evaluated for all orders if there are at most
+            ``draws`` orders, otherwise for random orders.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         draws: Number of simulated orders, at least 1.
@@ -143,7 +145,7 @@ def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:
-    """Yield the sizes of batches into which a number of orders is split, so that memory stays bounded.
+    """Split ``draws`` random orders of n scores into batches that fit in memory; yield the batch sizes.
 
     Examples:
         >>> list(in_chunks(5, 1_000_000))

@@ -44,7 +44,8 @@ class PermutationTest:
 
     metric: Metric
     statistic: float
-    """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
+    """Value of the metric: a number of inverted pairs for ``cin``, nats for ``pen``, a number of scores for
+    ``lis`` and ``lnds``."""
     null_mean: float
     """Mean of the metric over the orders that the null hypothesis allows."""
     null_sd: float
@@ -57,7 +58,7 @@ class PermutationTest:
     p_floor: float
     """Smallest p-value that the test can reach."""
     exact: bool
-    """Whether all orders were evaluated instead of a sample."""
+    """Whether all orders that the null hypothesis allows were evaluated, not a random sample."""
     orders: int
     """Number of orders from which the p-value is computed, including the observed order."""
     alternative: Alternative
@@ -67,11 +68,11 @@ class PermutationTest:
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
+    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
+    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     block: int | None
     """Length of a block, in scores; None unless blocks are exchanged."""
     groups: int | None
@@ -112,7 +113,8 @@ def significance(  # noqa: PLR0913 - keyword-only options
 
     Args:
         x: One sequence of scores in order; ``pen`` needs at least (m - 1) * delay + 1 scores.
-        metric: ``cin``, ``pen``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
+        metric: ``cin`` (inversions), ``pen`` (permutation entropy), ``lis`` (longest strictly increasing
+            subsequence) or ``lnds`` (longest non-decreasing subsequence).
         n_perm: Number of random orders, at least 1; if the null hypothesis allows at most this many orders,
             all of these are evaluated instead.
         alternative: ``two-sided`` counts the orders whose value is at least as far from the null mean as the

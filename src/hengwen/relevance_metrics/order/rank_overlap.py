@@ -33,7 +33,9 @@ def top_shares(scores: NDArray[Any], depth: int) -> NDArray[np.float64]:
 
 
 def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
-    """Return the expected share of the top ``depth`` items that two rankings have in common.
+    """Return the share of the top ``depth`` items that two rankings have in common.
+
+    If items are tied, the share is the expected value after ties are broken at random.
 
     Args:
         a: Scores of the items, higher is better.

@@ -34,11 +34,11 @@ class Transitions:
     windows: int
     """Number of windows with a pattern."""
     tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
+    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
+    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:

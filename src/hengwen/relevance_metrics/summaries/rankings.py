@@ -70,13 +70,14 @@ class RankingComparison:
     tied_share_human: float
     """Share of the pairs of items that humans tie, from 0 to 1."""
     intervals: dict[str, tuple[float, float]]
-    """Percentile interval of each metric from a bootstrap of prompts; empty if there are no prompts."""
+    """Percentile interval of each metric from a bootstrap of prompts; empty if model and humans each gave a
+    single ranking."""
     prompts: int | None
     """Number of prompts; None if model and humans each gave a single ranking."""
     confidence: float
     """Confidence level of the intervals, between 0 and 1."""
     n_boot: int | None
-    """Number of bootstrap samples; None without prompts."""
+    """Number of bootstrap samples; None if model and humans each gave a single ranking."""
     seed: int
 
 

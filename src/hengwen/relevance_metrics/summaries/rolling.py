@@ -42,11 +42,11 @@ class Rolling:
     window: int
     """Number of scores in a window."""
     step: int
-    """Distance between the starts of two neighbouring windows."""
+    """Distance in positions between the starts of two neighbouring windows."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
+    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     base: float | str
     """Base of the logarithm of ``pen``; ``"e"`` for nats."""
 
@@ -70,9 +70,10 @@ def rolling(
     Args:
         x: One sequence of at least ``window`` scores, in order.
         window: Number of scores in a window, at least 1; ``pen`` needs at least (m - 1) * delay + 1 scores.
-        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
+        metrics: Any of ``mean``, ``pen`` (permutation entropy), ``cin`` (inversions), ``lis`` (longest
+            strictly increasing subsequence) and ``lnds`` (longest non-decreasing subsequence). Only ``mean``
             depends on how high the scores are.
-        step: Distance between the starts of two neighbouring windows, at least 1.
+        step: Distance in positions between the starts of two neighbouring windows, at least 1.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.

@@ -36,15 +36,15 @@ class MetricResult:
     """One metric, compared with its distribution over random orders of the same scores."""
 
     value: float
-    """Value of the metric. ``cin`` is a number of pairs, ``lis`` and ``lnds`` are numbers of scores, and
-    ``pen`` is in nats."""
+    """Value of the metric. ``cin`` is a number of inverted pairs, ``lis`` and ``lnds`` are numbers of scores,
+    and ``pen`` is in nats."""
     null_mean: float | None
     """Mean of the metric over random orders; None if there is no test."""
     null_sd: float | None
     """Standard deviation of the metric over random orders; None if there is no test."""
     z: float | None
-    """Distance from the mean in random order, in standard deviations: (value - null_mean) / null_sd. ``z`` is
-    None if there is no test, or if all orders give the same value."""
+    """Distance from the mean over random orders, in standard deviations: (value - null_mean) / null_sd. ``z``
+    is None if there is no test, or if all orders give the same value."""
     p: float | None
     """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
     orders: int
@@ -71,11 +71,11 @@ class SequenceSummary:
     levels: int
     """Number of distinct scores."""
     tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
+    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
+    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
     pen: MetricResult | None
@@ -266,7 +266,7 @@ def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
 
 
 def _result_values(metric: str, result: MetricResult | None, texts: dict[str, str]) -> dict[str, str]:
-    """Return texts about a metric: its value, its distribution in random order, and the test's result."""
+    """Return texts about a metric: its value, its distribution over random orders, and the test result."""
     if result is None:
         return {}
     value = _number(result.value)

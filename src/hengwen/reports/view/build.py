@@ -206,7 +206,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
     """Return the name of the score that ranks the answers of a task; empty if no answer has a main score.
 
-    A judge's final score (its level after the rules of the task) comes before other main scores.
+    A judge's final score (its level, which rules may have lowered) is preferred to other main scores.
     """
     names = {
         key.name

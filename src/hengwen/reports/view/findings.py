@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 SATURATED_SHARE = 0.8
-"""If at least this share of prompts has the same value, the finding says that the score hardly distinguishes
-checkpoints."""
+"""If at least this share of the values (one per prompt and checkpoint) are equal, and no change is
+significant, the finding says that the score hardly distinguishes checkpoints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,8 @@ class ScoreContext(NamedTuple):
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
     baseline: int = 0
-    """Index of the checkpoint with which the last checkpoint is also compared."""
+    """Index of the baseline. The last checkpoint is compared with the baseline and with the previous
+    checkpoint."""
     is_pinned: bool = False
     """Whether a run was pinned as the baseline; otherwise the first checkpoint is the baseline."""
 
@@ -243,7 +244,7 @@ def _tested(score: ScoreContext) -> Finding:
 
 
 def _most_common_value(score: ScoreContext) -> tuple[float, float]:
-    """Return the most common value of prompts over all checkpoints, and the share of prompts that have it."""
+    """Return the most common of all values (one per prompt and checkpoint), and its share of the values."""
     values = (
         Counter(value for prompts in score.series.values for value in prompts.values())
         if score.series
@@ -289,7 +290,11 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Describe the comparison of the last checkpoint with the baseline, and count significant changes."""
+    """Describe, in Chinese and English, all comparisons of the score except the reported one.
+
+    The text names the significant comparisons and the range of smallest detectable differences. It gives the
+    difference between the last checkpoint and the baseline if that comparison is among them.
+    """
     others = [item for item in score.comparisons if item is not reported]
     detectable = [item.detectable for item in others or [reported] if item.detectable is not None]
     low, high = (number(end(detectable), score.decimals) if detectable else NOTHING for end in (min, max))

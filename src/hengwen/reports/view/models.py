@@ -71,8 +71,8 @@ class ScoreView:
     kind: Kind
     section: Section
     headline: bool
-    """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's level
-    after the rules of the task), or a score of the whole task."""
+    """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's
+    level, which rules may have lowered), or a score of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[ScoreCell | None, ...]
@@ -81,8 +81,8 @@ class ScoreView:
     notes: tuple[Bilingual, ...]
     """Sentences about the judge of the score, such as how well it agrees with human labels."""
     comparisons: tuple[Comparison, ...] = ()
-    """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
-    name the score."""
+    """Paired tests between checkpoints, corrected for all tests of the report. Only scores in the summary of
+    the report (the list of findings) are tested."""
     judge_note: Bilingual = NO_NOTE
     """Short note about the judge that gave the score, such as "rules judge"; may be empty."""
 
@@ -129,7 +129,7 @@ class TaskView:
     def headlines(self) -> tuple[ScoreView, ...]:
         """Main scores: scores of the whole task, the first score of each scorer or judge, and final scores.
 
-        A final score is the level of a judge after the rules of the task.
+        A final score is the level of a judge, which rules may have lowered.
         """
         return tuple(score for score in self.scores if score.headline)
 

@@ -53,7 +53,7 @@ class ScoreExplainer:
 
 
 def _built(specs: list[dict[str, Any]]) -> list[Any]:
-    """Build those scorers that are installed and can score without reasons (``ReproducibleScorer``)."""
+    """Build the installed scorers whose reasons a run does not store (``ReproducibleScorer``)."""
     scorers = []
     for spec in specs:
         with suppress(ConfigError, PluginError):

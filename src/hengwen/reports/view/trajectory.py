@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 ORDER = 3
 """Number of means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
-"""Minimum number of windows; with fewer windows, the entropy is mostly bias, and the report says "too
-short"."""
+"""Minimum number of windows of ``ORDER`` means. With fewer windows, the permutation entropy is mostly bias,
+and the report says "too short"."""
 MAX_NAMES = 4
-"""Maximum number of checkpoints that a reason names; further checkpoints are only counted."""
+"""Maximum number of checkpoints that a message such as "no mean at a, b" names; others are only counted."""
 NO_REASON = Bilingual("", "")
 
 

@@ -86,7 +86,9 @@ class BatchSession:
         return kind(context, online, backend, role, cache_scope, self.queue)
 
     def file_counts(self, name: str, role: str) -> FileCounts | None:
-        """Return the files that a dry run counted; None for a backend without a batch endpoint.
+        """Return how many batch files, and of what size, a run would write for a backend and role.
+
+        The result is None if this is no dry run, or if the backend has no batch endpoint.
 
         Args:
             name: Name of the backend in the plan.
@@ -97,10 +99,11 @@ class BatchSession:
         return self.queue.counts.get((name, role), FileCounts())
 
     async def run(self, evaluate: Callable[[], Awaitable[Result]]) -> Result | None:
-        """Carry out the action of the options.
+        """Carry out the action of the batch options: ``run``, ``export``, ``import`` or ``cancel``.
 
-        The action ``run`` evaluates the plan and sends the missing calls, until no call is missing. An
-        export, an import and an ordinary run evaluate the plan once.
+        ``run`` evaluates the plan and sends the missing calls, again and again until no call is missing.
+        ``export`` and ``import`` evaluate the plan once. If there are no batch options, the plan is evaluated
+        once, and its calls are not sent in batches.
 
         Args:
             evaluate: Function that evaluates all checkpoints; samples whose calls are pending are left out.
@@ -315,7 +318,7 @@ class BatchSession:
             await self._poll([submission.advance_cancelled for submission in submissions])
 
     def _give_up_unsent(self) -> None:
-        """Give up exported files, which stay on disk, and delete files that an earlier run did not send."""
+        """Drop exported files from the store (they stay on disk); delete the unsent files of earlier runs."""
         for file in self._store.files("exported"):
             self._store.void(file)
         for file in self._store.files("collecting", "ready"):

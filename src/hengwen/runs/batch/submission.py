@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 ID_KEY, RUN_KEY, SHARD_KEY = "hengwen_batch", "hengwen_run", "hengwen_shard"
-"""Names of the metadata of a batch at the provider."""
+"""Keys of the metadata that is sent to the provider with a batch."""
 MAX_METADATA = 512
-"""Maximum number of characters of a text in the metadata."""
+"""Maximum number of characters of one value in the metadata of a batch."""
 MAX_SKIPPED = 16
 """Maximum number of rounds of polling between two attempts to create a batch.
 

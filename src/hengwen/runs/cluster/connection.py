@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOCAL_OBJECT_STORE_BYTES = 100 * 2**20
-"""Size of Ray's shared memory on this machine; tasks and results are small, so the minimum would do."""
+"""Bytes of shared memory for a Ray that is started on this machine; tasks and results are small."""
 CONNECT_SECONDS = 5.0
 """Seconds to wait until the address of the cluster accepts a connection."""
 

@@ -50,7 +50,7 @@ class RayPool:
         return self._window
 
     def submit(self, task: ShardTask) -> None:
-        """Send a shard to the cluster; the task has paths and positions, no rows."""
+        """Send a shard to the cluster; the task names a file and a range of its rows, but has no rows."""
         self._running[self._score.remote(task, Path.cwd())] = task
 
     def wait(self) -> tuple[ShardTask, ShardResult | ShardError | Lost]:
@@ -74,7 +74,10 @@ class RayPool:
 
 
 def score_in_folder(task: ShardTask, folder: Path) -> ShardResult | ShardError:
-    """Score a shard; work in the folder in which the command runs, if this machine has it."""
+    """Score a shard on a machine of the cluster.
+
+    If this machine has ``folder`` (the working directory of the command), it becomes the working directory.
+    """
     if folder.is_dir():
         os.chdir(folder)
     return score_shard(task)
