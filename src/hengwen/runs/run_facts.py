@@ -131,7 +131,7 @@ class FactCollector:
         }
 
     def judges(self, task: LoadedTask) -> dict[str, Any]:
-        """Return, for each judge of a task, its endpoints and whether rules can lower its level."""
+        """Return, for each judge of a task, its endpoints, and whether rules can lower its final score."""
         return {
             judge.name: {
                 "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
@@ -148,7 +148,7 @@ class FactCollector:
 
 
 def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
-    """Return names and options of scorers, with which reports compute the reasons for scores again.
+    """Return the names and options of scorers, so that reports can compute the reasons for scores again.
 
     The list is empty if the store has the reasons for all scores of the task.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 VERSION = 1
-"""Version of the computation; it is a part of the signature of the score."""
+"""Version of how the score of a whole task is computed; it is a part of the signature of this score."""
 NORMALISED_MAX = 10.0
 CONFIDENCE = 0.95
 

@@ -97,9 +97,9 @@ def sign_flip_test(
         ValueError: The lists differ in length, or there is no prompt.
 
     Notes:
-        Fisher's randomisation test (1935). ``scipy.stats.monte_carlo_test`` counts the random patterns; they
-        are drawn here, because ``scipy.stats.permutation_test`` needs ten times as long to draw them. The
-        exact p-value is computed without scipy, because scipy would enumerate all 2^n patterns one by one.
+        Fisher's randomisation test (1935). ``scipy.stats.monte_carlo_test`` computes the p-value from
+        random sign patterns, because ``scipy.stats.permutation_test`` takes ten times as long. The exact
+        p-value is computed without scipy, because scipy would enumerate all 2^n patterns one by one.
 
     Examples:
         >>> test = sign_flip_test([0.0] * 6, [1.0] * 6)

@@ -50,7 +50,11 @@ class PairedVariance:
 
     @property
     def between(self) -> float:
-        """The part of the variance that more repeats cannot reduce: cluster_size * cluster + prompt."""
+        """The part of the variance that more repeats cannot reduce: m * ``cluster`` + ``prompt``.
+
+        Here, m is the cluster size, and ``cluster`` and ``prompt`` are the variances between clusters and
+        between the prompts of a cluster. If the variance of the repeats is unknown, ``prompt`` includes it.
+        """
         return self.cluster_size * self.cluster + self.prompt
 
     def of_prompt(self, repeats: float) -> float:
@@ -109,8 +113,8 @@ class PairedVariance:
     def factors(self, repeats: float) -> tuple[float, float] | None:
         """Return the 95 % interval of the true variance, in multiples of the estimate ``of_prompt``.
 
-        The needed number of prompts is proportional to the variance. So the two factors also give the
-        interval of the needed number of prompts.
+        The number of prompts needed to detect a difference is about proportional to the variance. So the two
+        factors also give an approximate interval of this number.
 
         Args:
             repeats: Repeats per prompt at each checkpoint.

@@ -195,7 +195,7 @@ class BatchStore:
         return BatchCall(**fields_of_call, attempt=codec.attempt_from(stored, self._prefixes_of(stored)))
 
     def _prefixes_of(self, columns: Any) -> dict[str, str]:
-        """Return, by key, the prompt prefixes to which an attempt refers; most attempts share them."""
+        """Return prompt prefixes by key: all of an attempt (a sent call), and others read before."""
         if not codec.prefix_keys(columns) <= self._known_prefixes.keys():
             if len(self._known_prefixes) >= MAX_PREFIXES:
                 self._known_prefixes = {}
@@ -291,8 +291,8 @@ class BatchStore:
     def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
         """Delete a batch file from the store, because it is given up.
 
-        Calls of the file that have a reply, were refused or failed are kept. A call without a reply that was
-        also in an earlier file may be sent again; any other call without a reply is deleted.
+        Calls of the file that have a reply, were refused or failed are kept. A call without a reply is
+        deleted, unless it was also in an earlier file: then it is kept as a call that may be sent again.
 
         Args:
             file: The file.
@@ -343,7 +343,7 @@ class BatchStore:
             return int(connection.execute(query).scalar_one())
 
     def forget(self) -> None:
-        """Delete the calls whose replies were parsed or that failed, and the files that have ended.
+        """Delete the records of calls that failed or whose replies were parsed, and of ended batch files.
 
         Replies that no judge needed stay, because they are paid for, and an earlier version of the plan may
         need them again.

@@ -345,7 +345,7 @@ class Store:
         return count_look(self._engine, series, run.id, when, read_only=self.read_only)
 
     def remove(self, run: Run) -> None:
-        """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused.
+        """Remove a run with its answers and scores; its sent calls stay, so that paid replies can be reused.
 
         If the answers of this run were judged again, the runs with the new verdicts are removed too.
         """

@@ -134,9 +134,10 @@ evaluation = Table(
 """Table of evaluations: all scores and failures that one evaluator gave one answer, or one group of answers.
 
 ``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
-for a failure. ``statuses`` is empty if there is no failure, else a JSON list. ``notes`` has the reasons,
-details and messages (see ``codecs.evaluations``); texts that repeat are in the table ``note`` under
-``notes_id``. ``series_id`` is a hash of the task and the alphabetically first name of the scores.
+for a failure. ``statuses`` is a JSON list with the status of each score (``ok``, or the kind of failure); it
+is empty if there is no failure. ``notes`` has the reasons, details and messages (see ``codecs.evaluations``);
+notes that repeat are in the table ``note`` under ``notes_id``. ``series_id`` is a hash of the task and the
+alphabetically first name of the scores.
 
 For a group of answers, ``sample_id`` is empty and ``repeat`` is 0. They are not NULL, because a unique index
 treats two NULLs as different. If ``cluster`` is empty, the cluster is the id of the sample."""

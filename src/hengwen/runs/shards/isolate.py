@@ -1,4 +1,4 @@
-"""Score rows in a separate process, so that only a row that kills the process becomes a failure."""
+"""Score rows in a separate process, so that only a row that kills this process becomes a failure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:
-    """Yield the output row of each row; a row at which the process dies twice becomes a failure.
+    """Yield the output row of each row; a row at which the scoring process dies twice becomes a failure.
 
     Args:
-        row_scorer: Scorer of rows, which is sent to the process.
-        rows: The rows.
+        row_scorer: Scorer of rows; it works in a separate process.
+        rows: Rows of an input file; an error stands for a malformed row.
     """
     pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
     return map_in_processes(pool, rows)

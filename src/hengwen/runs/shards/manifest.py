@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 PROGRESS = "progress.jsonl"
-"""File with a line for each finished shard; in the end, the lines are moved to the manifest."""
+"""File with a line for each finished shard; when all are finished, the lines are moved to the manifest."""
 SCHEMA = 1
 
 
@@ -33,14 +33,14 @@ class ShardResult:
     failed: int
     """Number of rows without scores in the output file."""
     bytes: int
-    """Size of the output file."""
+    """Size of the output file, in bytes."""
     first_failure: str = ""
     """Message of the first row without scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerSettings:
-    """Everything besides the inputs that can change a byte of the output."""
+    """Everything that can change a byte of the output files, except the input files."""
 
     scorer: str
     options: Mapping[str, Any]
@@ -146,7 +146,7 @@ def manifest_key(folder: Path) -> str:
 
 @lru_cache(maxsize=4)
 def _cached_key(path: Path, _version: tuple[int, int]) -> str:
-    """Return the key of a manifest; each process reads a manifest, which may have megabytes, only once."""
+    """Return the hash of ``manifest_key``; it is cached, because a manifest may have megabytes."""
     stored = json.loads(path.read_bytes())
     values = [stored[name] for name in (*ScorerSettings.__dataclass_fields__, "inputs")]
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
@@ -193,10 +193,10 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
-    """Return the record of an input with its current modification time.
+    """Return the record of an input file with its current modification time.
 
     Raises:
-        ConfigError: The content of the input has changed.
+        ConfigError: The content of the file has changed.
     """
     if (present := present_state(file, settings)) is None:
         raise ConfigError(
@@ -206,13 +206,11 @@ def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> Input
 
 
 def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None:
-    """Return the record of an input with the file's current modification time.
-
-    The result is None if the content of the file has changed.
+    """Return the record of an input file with its current modification time; None if its content has changed.
 
     Args:
-        file: Earlier record of the input.
-        settings: Settings of the folder of scores.
+        file: Earlier record of the input file.
+        settings: Settings with which the file was scored.
 
     Raises:
         DataError: The input cannot be read, or has no rows.

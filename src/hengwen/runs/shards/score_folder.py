@@ -47,7 +47,7 @@ class FolderScoreResult:
     reused: int
     """Number of shards that an earlier command had finished."""
     errors: tuple[str, ...] = ()
-    """For each shard that could not be scored: its name, its lines and the reason."""
+    """For each shard that could not be scored: its output file, input file and lines, and the reason."""
     first_failure: str = ""
     """Message of the first row without scores, with file and line."""
 
@@ -121,9 +121,9 @@ def score_folder(
 
 
 def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
-    """Check that scores can be written into the folder, and that no input file is in it.
+    """Check that scores can be written into the output folder, and that no input file is in it.
 
-    The folder does not exist, is empty, or has the scores of an earlier call.
+    A folder that exists must be empty, or have the scores of an earlier call.
     """
     if folder.is_dir():
         if not (folder / MANIFEST).exists() and any(path.name != LOCK for path in folder.iterdir()):
@@ -138,7 +138,7 @@ def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
 
 
 def _tasks(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> Iterator[ShardTask]:
-    """Yield the shards that are not finished."""
+    """Yield the tasks of the shards that are not finished."""
     key = manifest_key(folder)
     finished = frozenset(results)
     for shard in manifest.shards:
@@ -175,7 +175,7 @@ def _result(
 
 
 def _lines(manifest: Manifest, number: int) -> str:
-    """Return the name of a shard with its file and lines."""
+    """Return a text that names a shard, such as ``shard-000001.jsonl (input.jsonl:5001-10000)``."""
     shard = manifest.shards[number]
     path = manifest.inputs[shard.input].path
     return f"{shard.output} ({path}:{shard.skipped + 1}-{shard.skipped + shard.rows})"

@@ -28,9 +28,10 @@ class ShardTask:
     shard: Shard
     input: InputFile
     folder: Path
-    """Folder of the scores."""
+    """Output folder, which has the manifest."""
     key: str
-    """``manifest_key`` of the folder; a worker that sees a folder with another key reports an error."""
+    """Hash of the manifest (``manifest_key``); a worker that sees a manifest with another hash reports an
+    error."""
     settings: ScorerSettings
     isolated: bool = False
     """Whether the rows are scored in a separate process, because a worker died while it scored the shard."""

@@ -1,4 +1,4 @@
-"""Estimate the true changes of single prompts: changes with much noise are drawn towards the mean change."""
+"""Estimate the true changes of single prompts: changes with much noise are shrunk towards the mean change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class ShrunkenChanges:
 
     changes: tuple[float, ...]
     """Estimated true change of each prompt:
-    mean change of all prompts + tau^2 / (tau^2 + noise) * (measured change - mean change of all prompts)."""
+    mean change of all prompts + tau^2 / (tau^2 + noise) * (measured change - mean change of all prompts).
+
+    Here, tau^2 is ``true_variance``, and noise is the variance of the prompt's measured change that comes
+    from repeats."""
     true_variance: float
     """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
@@ -25,7 +28,7 @@ class ShrunkenChanges:
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
     """Return empirical-Bayes estimates of the true changes of prompts.
 
-    A prompt with few repeats changes much by chance alone. The change of a prompt is drawn towards the mean
+    A prompt with few repeats changes much by chance alone. The change of a prompt is shrunk towards the mean
     change of all prompts, the more so the noisier the change is. If the noise alone explains how much the
     changes vary, tau^2 (the variance of the true changes) is estimated as 0. All estimates are then equal to
     the mean change.

@@ -82,7 +82,10 @@ class BradleyTerry:
         return np.asarray(likelihood - self.ridge / 2 * (parameters**2).sum(axis=1))
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the information; the mean strength of each group is held at 0."""
+        """Return the gradients and the information matrices (negative second derivatives) of the K models.
+
+        A term of each matrix keeps the mean strength of each group (items that comparisons link) at 0.
+        """
         from scipy.special import expit
 
         chance = expit(parameters @ self.pairs.incidence.T)

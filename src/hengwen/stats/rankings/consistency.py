@@ -1,9 +1,9 @@
 """Weigh judges by the method of PiCO, a peer review in which models judge the answers of other models.
 
-PiCO looks for weights of the judges that correlate with the scores of the same models. The search follows the
-program that the authors of PiCO published. A linear layer and a logistic function turn random noise into
-weights, and gradient steps on the layer increase the correlation. The result depends on the noise, so the
-search is repeated with other noise.
+PiCO looks for weights of the judges that correlate with the scores of the judges' own answers. The search
+follows the program that the authors of PiCO published. A linear layer and a logistic function turn random
+noise into weights, and gradient steps on the layer increase the correlation. The result depends on the noise,
+so the search is repeated with other noise.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ RANK_SCALE = 200.0
 """Constant K in the points of a win: 1 + (rank of the winner - rank of the loser) / K. The models are ranked
 by their weights; the model with the highest weight has rank 0."""
 RESTARTS = 16
-"""Number of searches, each with its own random start. The weights of the first search are used; the other
-searches show how much the ranking depends on the start."""
+"""Number of searches for the weights of the judges, each with its own random start. The weights of the first
+search are used; the other searches show how much the ranking depends on the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +52,14 @@ class JudgedCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencySearch:
-    """Result of one search for weights of the judges that correlate with the scores of the same models."""
+    """Result of one search for judge weights that correlate with the scores of the judges' own answers."""
 
     weights: NDArray[np.float64]
     """Weight of each model as a judge, in (0, 1), shape (m,)."""
     scores: NDArray[np.float64]
     """Score of each model, shape (m,)."""
     correlation: float
-    """Pearson correlation of weights and scores."""
+    """Pearson correlation of the weights and the scores of the judges."""
 
 
 def consistency_searches(
@@ -69,11 +69,12 @@ def consistency_searches(
 
     Args:
         counts: Wins and ties by judge.
-        seed: Seed of the noise; a search from the same seed has the same result.
+        seed: Seed of the random starts; the same seed gives the same results.
         restarts: Number of searches, >= 1.
 
     Notes:
-        PiCO (arXiv 2402.01830): the weights maximise the Pearson correlation of weights and scores.
+        PiCO (arXiv 2402.01830): the weights maximise the Pearson correlation, over the judges, between the
+        weight of a judge and the score of its own answers.
 
     Examples:
         >>> counts = JudgedCounts(
@@ -145,9 +146,9 @@ def _score_gradient(
     slopes: NDArray[np.float64],
     values: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return the gradient, by the weights, of a function of the scores.
+    """Return the gradient of a function of the models' scores with respect to the weights of the judges.
 
-    ``slopes`` is the gradient of this function by the scores.
+    ``slopes`` is the gradient of the function with respect to the scores.
     """
     slopes = slopes / _battles(counts)
     points = slopes[counts.first] * values[0] + slopes[counts.second] * values[1]
@@ -157,7 +158,7 @@ def _score_gradient(
 def _correlation(
     x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the Pearson correlation and its gradients by x and by y; 0 if x or y is constant."""
+    """Return the Pearson correlation and its gradients with respect to x and y; 0 if x or y is constant."""
     dx, dy = x - x.mean(), y - y.mean()
     norm = float(np.sqrt((dx @ dx) * (dy @ dy)))
     if norm < 1e-12:

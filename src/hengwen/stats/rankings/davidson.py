@@ -51,7 +51,10 @@ class Davidson:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the information; the mean strength of each group is held at 0."""
+        """Return the gradients and the information matrices (negative second derivatives) of the K models.
+
+        A term of each matrix keeps the mean strength of each group (items that comparisons link) at 0.
+        """
         strengths, log_tie = parameters[:, :-1], parameters[:, -1]
         difference, tie = _chances(strengths @ self.pairs.incidence.T, log_tie)
         sets, items = strengths.shape

@@ -50,26 +50,26 @@ class JudgeDesign:
 
     @property
     def size(self) -> int:
-        """Number of parameters: strengths, discriminations, a coefficient for each judge and covariate."""
+        """Number of parameters: strength per model, discrimination per judge, coefficient per judge and covariate."""
         return self.items + self.judges * (1 + self.terms)
 
     @property
     def strengths(self) -> slice:
-        """Slice of the parameters that holds the strengths."""
+        """Slice of the parameter vector with the strength of each model."""
         return slice(0, self.items)
 
     @property
     def discriminations(self) -> slice:
-        """Slice of the parameters that holds the discriminations."""
+        """Slice of the parameter vector with each judge's discrimination (how well it tells models apart)."""
         return slice(self.items, self.items + self.judges)
 
     @property
     def all_coefficients(self) -> slice:
-        """Slice of the parameters that holds the coefficients of all covariates."""
+        """Slice of the parameter vector with the coefficients of each covariate for each judge."""
         return slice(self.items + self.judges, self.size)
 
     def coefficients(self, term: int) -> slice:
-        """Return the slice of the parameters with the coefficients of a covariate, one for each judge."""
+        """Return the slice of the parameter vector with a covariate's coefficients, one for each judge."""
         start = self.items + self.judges * (1 + term)
         return slice(start, start + self.judges)
 
@@ -80,44 +80,49 @@ class JudgeDesign:
 
     @cached_property
     def to_models(self) -> Any:
-        """Matrix that sums the values of cells (pairs of models and judges) by model, shape (m, C).
+        """Matrix that sums, with signs, one value per cell (pair of models and judge) by model.
 
-        The entry is 1 for the first model of a cell, -1 for the second model, and 0 for other models.
+        The shape is (models, cells). The entry is 1 for the first model of a cell, -1 for the second model, and
+        0 for other models.
         """
         return self._signed(self.first, self.second, self.items)
 
     @cached_property
     def to_judges(self) -> Any:
-        """Matrix that sums the values of cells (pairs of models and judges) by judge, shape (J, C)."""
+        """Matrix that sums one value per cell (pair of models and judge) by judge, shape (judges, cells)."""
         return _sums(self.judge, self.judges)
 
     @cached_property
     def to_judged_models(self) -> Any:
-        """Matrix that sums the values of cells (pairs of models and judges) by judge and model, (J m, C).
+        """Matrix that sums, with signs, one value per cell (pair of models and judge) by judge and model.
 
-        The entry is 1 for the judge and the first model of a cell, -1 for the judge and the second model,
-        and 0 elsewhere.
+        The shape is (judges * models, cells). The entry is 1 for the judge and the first model of a cell, -1
+        for the judge and the second model, and 0 elsewhere.
         """
         offset = self.judge * self.items
         return self._signed(offset + self.first, offset + self.second, self.judges * self.items)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-        """First and second model of each pair of models, shape (P,), and a matrix, shape (P, C).
+        """First and second model of each pair of models, each of shape (P,), and a matrix of shape (P, C).
 
-        The matrix sums the values of cells (pairs of models and judges) by pair, over all judges.
+        The matrix sums one value per cell (pair of models and judge) by pair, over all judges.
         """
         keys, pair = np.unique(self.first * self.items + self.second, return_inverse=True)
         return keys // self.items, keys % self.items, _sums(pair, len(keys))
 
     @cached_property
     def centring(self) -> NDArray[np.float64]:
-        """Matrix that replaces each strength by the mean strength of its group, (m, m)."""
+        """Matrix that replaces each strength by the mean strength of the model's group, shape (m, m)."""
         same = self.groups[:, None] == self.groups
         return np.asarray(same / same.sum(axis=1))
 
     def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums of row values, shape (R, K), by cell (pair of models and judge), shape (C, K)."""
+        """Return the sum of ``values`` over the rows of each cell (pair of models and judge), shape (C, K).
+
+        Args:
+            values: K values for each row, shape (R, K).
+        """
         if len(self.rows) == len(values):
             return values
         if values.shape[1] == 1:

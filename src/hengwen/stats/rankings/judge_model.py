@@ -25,8 +25,9 @@ DISCRIMINATION_PRECISION = 1.0
 COEFFICIENT_PRECISION = 0.25
 """Precision of the normal prior of a coefficient around 0."""
 MAX_CELLS = 4_000_000
-"""Maximum size of arrays with one number for each row and each set of counts. Sets are fitted in chunks of at
-most this size, but at least one set at a time."""
+"""Maximum number of elements of an array with a number for each row (battles with equal covariates) and each
+set of counts (such as a resample). Sets are fitted in chunks of at most this size, but at least one set at a
+time."""
 FINE = 1e-6
 """Tolerance of the fit to all data. Near the maximum, each step is about 100 times shorter than the last, so
 the remaining error is much smaller than the tolerance."""

@@ -172,7 +172,7 @@ class AdvisoryClaims:
         return plan_owner(self._engine, plan_key(plan))
 
     def lock(self, *name: str, shared: bool = False) -> bool:
-        """Take a lock if it is free, or if all holders share it; see ``ClaimSession``."""
+        """Take a lock if it is free or, with ``shared``, if all holders share it; see ``ClaimSession``."""
         suffix = "_shared" if shared else ""
         return bool(self._scalar(f"SELECT pg_try_advisory_lock{suffix}(%s)", (lock_key(digest(*name)),)))
 
@@ -182,11 +182,11 @@ class AdvisoryClaims:
         self._scalar(f"SELECT pg_advisory_unlock{suffix}(%s)", (lock_key(digest(*name)),))
 
     def is_shared(self, *name: str) -> bool:
-        """Return whether another process holds a shared lock; see ``ClaimSession``."""
+        """Return whether another process holds the lock ``name`` as a shared lock; see ``ClaimSession``."""
         return bool(self._scalar(_OTHERS, (lock_key(digest(*name)),)))
 
     def forget_completed_units(self, run_id: str) -> None:
-        """Remove the records of completed units of a run; see ``ClaimSession``."""
+        """Remove the records that say which units (such as samples) of a run are completed."""
         self._execute(_FORGET, (run_id,))
 
     def _scalar(self, statement: str, values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The lock of a plan in a store: at most one process runs the plan, and other processes can see which."""
+"""The lock of a plan in a store: only its holder may run the plan, and other processes can see the holder."""
 
 from __future__ import annotations
 

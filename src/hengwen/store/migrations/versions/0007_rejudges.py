@@ -8,5 +8,5 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the column; it is empty in all existing runs, because older versions never judged answers again."""
+    """Add the column ``rejudges``; it is empty in existing runs, none of which judged answers again."""
     op.add_column("run", sa.Column("rejudges", sa.String, nullable=False, server_default=""))

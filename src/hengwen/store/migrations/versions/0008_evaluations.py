@@ -28,7 +28,10 @@ ROW = sa.table(
 
 
 def upgrade() -> None:
-    """Create the tables, convert the rows, and drop the table of rows."""
+    """Create the tables ``evaluator``, ``note`` and ``evaluation``, and replace the table ``row``.
+
+    Each row of the table ``row`` is one score or failure; the rows are converted to evaluations.
+    """
     evaluator = op.create_table(
         "evaluator",
         sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
@@ -74,7 +77,7 @@ def upgrade() -> None:
 def _evaluations(
     connection: sa.Connection, run_id: str
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
-    """Yield the id of the first row, the evaluator and the evaluation, for each evaluation of a run."""
+    """Yield, for each evaluation of a run: the id of its first old row, its evaluator, and its new row."""
     query = (
         sa.select(ROW)
         .where(ROW.c.run_id == run_id)
