@@ -50,7 +50,7 @@ class JudgeDesign:
 
     @property
     def size(self) -> int:
-        """Number of parameters: strength per model, discrimination per judge, coefficient per judge and covariate."""
+        """Number of parameters: strengths of models, discriminations and covariate coefficients of judges."""
         return self.items + self.judges * (1 + self.terms)
 
     @property
@@ -82,8 +82,8 @@ class JudgeDesign:
     def to_models(self) -> Any:
         """Matrix that sums, with signs, one value per cell (pair of models and judge) by model.
 
-        The shape is (models, cells). The entry is 1 for the first model of a cell, -1 for the second model, and
-        0 for other models.
+        The shape is (models, cells). The entry is 1 for the first model of a cell, -1 for the second model,
+        and 0 for other models.
         """
         return self._signed(self.first, self.second, self.items)
 
