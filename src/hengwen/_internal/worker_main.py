@@ -37,7 +37,7 @@ def write_frame(stream: BinaryIO, data: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the pickled data of the next frame; None if the stream ended.
+    """Return the pickled data of the next frame (length and pickled data); None if the stream ended.
 
     Examples:
         >>> import io
@@ -66,7 +66,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(frame: bytes) -> Any:
-    """Import the Python files that a frame made by ``dump`` names, and return the object in the frame.
+    """Return the object that ``dump`` pickled, after importing the Python files that the object refers to.
 
     Raises:
         Exception: A file cannot be imported, or the object cannot be loaded.

@@ -172,7 +172,8 @@ class WorkerPool(Generic[Item, Result]):
         """Return the future results of a batch.
 
         The future raises the exception that the function raised. It raises a WorkerError if no process can
-        start. Without ``crashed``, it also raises a WorkerError if processes died twice at the same item.
+        start. If processes died twice at the same item, the pool's function ``crashed`` gives the result of
+        the item; if the pool has no such function, the future raises a WorkerError.
 
         Raises:
             Exception: The items cannot be pickled.

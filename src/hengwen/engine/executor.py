@@ -43,7 +43,8 @@ number is also a limit: if several processes share a run, each has at most ``STA
 each concurrent call. With a higher limit, one process could still have many samples when the other processes
 have none."""
 SHARED_SAMPLES_PER_WORKER = 32
-"""Number of additional samples in progress per worker process, if several processes share a run."""
+"""Number of samples that a process may have in progress for each of its worker processes, in addition to
+``STAGES`` samples for each concurrent call. The limit applies only if several processes share a run."""
 
 
 class _Source(Protocol):
@@ -145,7 +146,7 @@ def _units(
     pool: ScoringPool | None,
     on_completed_elsewhere: Callable[[], None],
 ) -> UnitQueue[RunUnit]:
-    """Return the queue of the units that this process evaluates."""
+    """Return the queue of the samples and anchors (frozen responses) that this process evaluates."""
     if job.sharing is None:
         return LocalUnits(run.units())
     limit = STAGES * workers + (0 if pool is None else SHARED_SAMPLES_PER_WORKER * pool.workers)

@@ -1,4 +1,4 @@
-"""Print a drift report in words: whether each score differs and drifts, then the tests and intervals."""
+"""Print for each score in words whether checkpoints differ and drift, with the tests and intervals."""
 
 from __future__ import annotations
 
