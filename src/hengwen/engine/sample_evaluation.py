@@ -141,7 +141,11 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record a sample as evaluated; return False if this process, out of calls, leaves it to others."""
+        """Record that a sample is evaluated and return True, or leave the sample to other processes.
+
+        The sample is left to others, and the result is False, if this process can make no more calls, for
+        example because its budget is used up. A stopping run records nothing and returns True.
+        """
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -242,14 +246,11 @@ class RunEvaluation:
         self._recorder.record(ItemKey(task.job.name, sample, repeat, ""), outcomes)
 
     async def score_in_pool(self, batch: list[Answered], pool: ScoringPool) -> list[Answered]:
-        """Do the evaluations of samples in worker processes, and record the outcomes.
+        """Do the evaluations of samples in worker processes, record the outcomes, and return the samples.
 
         Args:
             batch: Samples with their responses.
             pool: The worker processes.
-
-        Returns:
-            The batch.
         """
         units: list[Unit] = []
         keys: list[list[ItemKey]] = []

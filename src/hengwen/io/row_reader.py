@@ -290,11 +290,13 @@ def read_number(row: DataRow, name: str) -> float:
 
 
 def number_rows(lines: Iterable[bytes], path: Path) -> Iterator[DataRow]:
-    """Yield a row with the field ``number`` for each line of a text; blank lines are skipped.
+    """Yield a row for each line of a text with one number per line; blank lines are skipped.
+
+    The row has the text of the line in its field ``number``; ``read_number`` converts the text to a number.
 
     Args:
         lines: Lines of a UTF-8 text; each is read when its row is needed.
-        path: The file that error messages name.
+        path: File of the lines, for the rows and for error messages.
 
     Raises:
         DataError: A line is not UTF-8.

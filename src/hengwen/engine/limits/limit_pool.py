@@ -63,7 +63,11 @@ class _Bucket:
     filled_at: float
 
     def take(self, amount: float, share: int, now: float) -> float:
-        """Return how many of ``amount`` tokens a process gets, if ``share`` processes divide those left."""
+        """Return how many of ``amount`` requested tokens a process gets.
+
+        The process gets at most an equal share of the tokens that the limit still allows; ``share`` is the
+        number of processes that share them.
+        """
         refill = (now - self.filled_at) * self.per_minute / MINUTE
         self.level = min(self.per_minute, self.level + refill)
         self.filled_at = now
@@ -72,7 +76,11 @@ class _Bucket:
         return allowed
 
     def take_whole(self, amount: int, share: int, now: float) -> int:
-        """Return how many of ``amount`` calls a process gets, if ``share`` processes divide those left."""
+        """Return how many of ``amount`` requested calls a process gets.
+
+        The process gets at most an equal share, rounded up, of the calls that the limit still allows;
+        ``share`` is the number of processes that share them.
+        """
         self.take(0, 1, now)
         allowed = min(amount, ceil(self.level / share), int(self.level))
         self.level -= allowed

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Answer = asyncio.Future[tuple[bool, bool]]
-"""Future of a pair: whether the claim was taken, and whether results are stored already (the unit is
-completed, or attempts of the call are stored)."""
+"""Future of a pair: whether this process has the claim now (so that no other process does the work), and
+whether results are stored already (the unit is completed, or attempts of the call are stored)."""
 
 POLL_SECONDS = 0.05
 """Seconds between two attempts to take a claim that another process holds."""
@@ -29,7 +29,7 @@ RELEASE_SECONDS = 0.005
 """Maximum number of seconds that the release of a claim is delayed, so that it can be sent to the server
 together with other requests."""
 PING_SECONDS = 5.0
-"""Seconds after which an idle connection is used, so that this process notices a lost connection."""
+"""Seconds after which an idle database connection is used, so that its loss is noticed."""
 
 
 class ClaimSession(Protocol):
@@ -111,10 +111,10 @@ class _Batch:
 
 
 class Claims:
-    """The claims of this process on units (such as samples) and calls; create it in a running event loop.
+    """The claims of this process on units (such as samples) and calls; needs a running event loop.
 
-    If the connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is sent, and
-    ``error`` says why.
+    If the database connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is
+    sent, and ``error`` is the exception.
 
     Args:
         session: Claims in the database.
@@ -134,9 +134,9 @@ class Claims:
         self._open_calls: dict[str, asyncio.Future[None]] = {}
 
     async def take_units(self, names: Sequence[str]) -> list[tuple[bool, bool]]:
-        """Claim units (such as samples); return for each whether it was taken, and whether it was completed.
+        """Claim units (such as samples); return whether each is claimed now, and whether it is completed.
 
-        No unit is taken if the connection is lost.
+        No unit is claimed if the database connection is lost.
 
         Args:
             names: Names of different units, which this process has not claimed.
@@ -151,13 +151,13 @@ class Claims:
             return [(False, False)] * len(names)
 
     async def take_call(self, call_key: str) -> bool:
-        """Claim a call as soon as no other process has it; return whether attempts of it are stored.
+        """Claim a call as soon as no other process has a claim on it; return whether it has stored attempts.
 
         Args:
             call_key: Key of the call.
 
         Raises:
-            CancelledError: The run is stopping, or the connection is lost.
+            CancelledError: The run is stopping, or the database connection is lost.
         """
         while (same_call := self._open_calls.get(call_key)) is not None:
             await asyncio.wait([same_call])
@@ -211,7 +211,7 @@ class Claims:
         return await self._loop.run_in_executor(self._thread, partial(method, *arguments, **options))
 
     async def close(self) -> None:
-        """Release all claims, and end the connection."""
+        """Release all claims, and close the database connection that holds them."""
         self._is_closed = True
         self._timer.cancel()
         self._batch.cancel()

@@ -145,11 +145,11 @@ def _rubric_of(
 
     If the section of the task has no scoring table but refers to another task, the table of that task is
     used. If the section refers to no task either, the first table that is not the table of the new-topic task
-    is used, and a warning is added to ``notes``.
+    is used, and a warning is added to ``notes``. The new-topic task itself must have a table or refer to a
+    task.
 
     Raises:
-        DataError: There is no such table, the section refers to an unknown task, or the new-topic task has no
-            table and refers to no task.
+        DataError: No scoring table can be used, or the section refers to an unknown task.
     """
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)

@@ -48,7 +48,7 @@ class _Parts:
 def read_items(
     lines: Sequence[SourceLine], path: Path, notes: list[ImportNote], *, task: str
 ) -> tuple[Item, ...]:
-    """Return the items of a section.
+    """Return the items (prompts with reference answers) of a section of the Muice document.
 
     Args:
         lines: Lines of the section.
@@ -57,7 +57,8 @@ def read_items(
         task: Name of the task, for messages.
 
     Raises:
-        DataError: An item has no ``input:``, two items have the same number, or a line belongs to no item.
+        DataError: An item has no number or no input, two items have the same number, or a target has no input
+            above it.
     """
     starts = [index for index, line in enumerate(lines) if _ITEM.match(line.text)]
     _check_structure(lines, path)
@@ -80,7 +81,7 @@ def read_items(
 
 
 def _check_structure(lines: Sequence[SourceLine], path: Path) -> None:
-    """Raise an error if the section has lines that ``read_items`` would silently skip."""
+    """Raise a DataError for a malformed item, which ``read_items`` would skip or add to the item before."""
     announced = awaits_target = False
     for line in lines:
         announced = announced or bool(_ANNOUNCED.fullmatch(line.text))

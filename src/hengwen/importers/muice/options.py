@@ -9,16 +9,17 @@ from hengwen.personas.tasks import DEFAULT_PRESET
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuiceOptions:
-    """Options for settings that the Muice document does not state."""
+    """Options of ``hengwen import muice``, for settings that the imported evaluation document leaves open."""
 
     topics: str = "code"
-    """Prompts for posts (``<生成推文: ...>``): ``code`` for the six in the code of the Muice program,
-    ``legacy5`` for the five in its configuration template."""
+    """Prompts that ask the model for a post (``<生成推文: ...>``). ``code``: the six prompts in the code of
+    the Muice program; ``legacy5``: the five prompts in the program's configuration template."""
     subchoice: str = "one"
-    """Greeting and holiday prompts of the plan: ``one`` for a single prompt of either kind, ``one_of_each``
-    for one prompt of each kind."""
+    """``one``: the plan has a single prompt, which is a greeting or a holiday prompt. ``one_of_each``: the
+    plan has one greeting prompt and one holiday prompt."""
     pick: str | None = None
-    """Name of the greeting or holiday prompt, such as ``早上``; None selects it by the seed."""
+    """Name of the greeting or holiday prompt to use, such as ``早上``; with ``one_of_each``, it must be a
+    greeting. None selects the prompt by ``seed``."""
     seed: int = 0
     """Index of the greeting or holiday prompt, modulo the number of prompts to select from. With
     ``one_of_each``, the seed selects only the greeting."""

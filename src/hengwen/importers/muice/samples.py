@@ -1,4 +1,7 @@
-"""Build the samples of a plan imported from the Muice document: prompts, references and metadata."""
+"""Build the samples (prompts, references, metadata) of a plan imported from the Muice document.
+
+The Muice document is a published test of a persona chatbot; ``hengwen import muice`` turns it into a plan.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the samples of a test split, and warnings about rows that would distort the score.
+    """Return the samples of a test split, and notes such as warnings about rows that would distort the score.
 
     Args:
         exchanges: Rows in the order of the file.

@@ -104,12 +104,12 @@ def read_examples(section: MarkdownSection, path: Path, notes: list[ImportNote])
     """Return the published examples of a section.
 
     Args:
-        section: Section with tables of Prompt, Response, Score and Reason, and optionally Label.
+        section: Section whose tables have the columns Prompt, Response, Score, Reason and optionally Label.
         path: File of the document, for messages.
         notes: List to which this function adds notes about tags and unknown tables.
 
     Raises:
-        DataError: A score is not a level, or an example has no prompt, response or reason.
+        DataError: A score is not 1, 0.75, 0.5, 0.25 or 0, or an example has no prompt, response or reason.
     """
     examples = []
     for table in read_tables(section.lines, path):

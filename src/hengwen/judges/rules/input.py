@@ -170,7 +170,7 @@ class ClauseInput(RuleInput):
 
     @cached_property
     def folded_text(self) -> str:
-        """The answer in the form in which phrases are searched in it."""
+        """The answer after ``fold_phrase`` (lower case, NFKC, single spaces), to search it for phrases."""
         return fold_phrase(self.text)
 
     remove_thinking = staticmethod(strip_thinking)

@@ -266,7 +266,11 @@ def _strictest_cap(results: ClauseResults) -> Cap | None:
 
 
 def _all_credited(results: ClauseResults) -> bool:
-    """Return whether at least one clause can give a credit and every such clause gave one."""
+    """Return whether all clauses (checks) that can give a credit (a reason for the best level) gave one.
+
+    Return False if there is no such clause. If ``right_number`` is among the results,
+    ``reference_similarity`` is ignored.
+    """
     clauses = {clause for clause in results if clause in CREDIT_CLAUSES}
     if "right_number" in clauses:
         clauses.discard("reference_similarity")

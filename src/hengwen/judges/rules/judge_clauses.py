@@ -49,9 +49,9 @@ class ClauseResult:
 
 
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the worst level if the answer is empty, garbled, a loop or unfinished thinking.
+    """Cap the answer at the worst level if it is empty, garbled, a loop or unfinished thinking.
 
-    Cap at the middle level if only a small share of the characters is garbled (U+FFFD).
+    Cap the answer at the middle level if only a small share of the characters is garbled (U+FFFD).
     """
     breakage = answer.breakage
     if breakage is None:
@@ -60,7 +60,7 @@ def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
 
 
 def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the worst level if the answer repeats an earlier answer to the same sample."""
+    """Cap the answer at the worst level if it repeats an earlier answer to the same sample."""
     if not answer.earlier or "near_duplicate" in answer.exempt:
         return None
     repeated = next((match for match in answer.earlier_matches if match.similarity >= THRESHOLD), None)
@@ -74,9 +74,9 @@ def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
 
 
 def wrong_number(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the second worst level if the answer gives another number than ``metadata.number``.
+    """Cap the answer at the second worst level if it gives another number than ``metadata.number``.
 
-    The key ``metadata.answer`` is accepted too. Cap at the middle level if the answer gives no number.
+    The key ``metadata.answer`` is accepted too. Cap the answer at the middle level if it gives no number.
     """
     if answer.number is None or answer.number.verdict == "unclear":
         return None
@@ -107,7 +107,7 @@ def right_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if the answer equals a reference apart from particles and punctuation.
+    """Cap the answer at the middle level if it equals a reference apart from particles and punctuation.
 
     The clause does not apply if there is one right answer (``metadata.number`` or ``metadata.answer``).
     """
@@ -120,9 +120,9 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if an answer that must be plain words has markup.
+    """Cap the answer at the middle level if it has markup although the rubric requires plain text.
 
-    Otherwise, give a credit (a reason for the best level).
+    If plain text is required and the answer has no markup, give a credit (a reason for the best level).
     """
     if not answer.rules.plain_text:
         return None
@@ -134,7 +134,7 @@ def plain_text(answer: ClauseInput) -> ClauseResult | None:
 
 
 def taboo(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the second worst level if the answer contains a phrase that must not occur."""
+    """Cap the answer at the second worst level if it contains a phrase that must not occur."""
     if not answer.rules.taboo:
         return None
     phrase = _first_phrase_in(answer, answer.rules.taboo)
@@ -146,7 +146,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 def markers(answer: ClauseInput) -> ClauseResult | None:
     """Give a credit (a reason for the best level) for a word typical of the persona.
 
-    Cap at the second best level if the answer has no such word.
+    Cap the answer at the second best level if it has no such word.
     """
     if not answer.rules.markers:
         return None
@@ -157,10 +157,10 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if the answer is too long or too short.
+    """Cap the answer at the middle level if it is too long or too short.
 
-    Cap at the second worst level if the answer is shorter than half the minimum length or longer than twice
-    the maximum length. If the length is right, give a credit (a reason for the best level).
+    Cap the answer at the second worst level if it is shorter than half the minimum length or longer than
+    twice the maximum length. If the length is right, give a credit (a reason for the best level).
     """
     limits = answer.rules.length
     if limits is None:
@@ -180,7 +180,7 @@ def length(answer: ClauseInput) -> ClauseResult | None:
 def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
     """Give a credit (a reason for the best level) if the similarity to a reference is at least 0.3.
 
-    Cap at the middle level if the similarity to every reference is below 0.1.
+    Cap the answer at the middle level if its similarity to every reference is below 0.1.
     """
     if not answer.sample.references:
         return None
@@ -194,7 +194,7 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
 
 
 def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the second worst level if 70 % or more of the lines repeat earlier lines.
+    """Cap the answer at the second worst level if 70 % or more of its lines repeat earlier lines.
 
     Answers with fewer than four lines are not checked.
     """

@@ -49,10 +49,11 @@ class RuleResult:
     """Reason that is stored with the rule's score; it may quote the answer. If it is empty, the sentence in
     ``en`` is stored."""
     cap: float | None = None
-    """The best value that the final score may have, as a share of the scale; None for no cap."""
+    """The best value that the final score (the judge's level after all caps) may have, as a share of the
+    scale; None for no cap."""
     extra_caps: Mapping[float, float | None] = field(default_factory=dict)
-    """Cap for each of the rule's ``extra_thresholds``, as a share of the scale; None for no cap. The cap is
-    the best value of the further final score that is computed with this threshold."""
+    """For each of the rule's ``extra_thresholds``, the best value that the final score computed with this
+    threshold (such as ``final_at_0.8``) may have, as a share of the scale; None for no cap."""
     flags: tuple[str, ...] = ()
     """Marks that a report shows to its reader, such as ``leak_suspect``."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Rule(Protocol):
 
     @property
     def extra_thresholds(self) -> Sequence[float]:
-        """Thresholds besides the main one; each gives a further final score, such as ``final_at_0.8``."""
+        """Thresholds besides the main one; each gives another final score, such as ``final_at_0.8``."""
         ...
 
     @property

@@ -82,7 +82,7 @@ def answer_scores(
 
 
 def _description(tests: DifferenceTests) -> ScoreDrift:
-    """Return a score with its means, changes of prompts and variance.
+    """Return a score with its mean at each checkpoint, largest changes on single prompts, and variance.
 
     ``differs`` and ``drifts`` have placeholders, which ``answer_scores`` replaces.
     """

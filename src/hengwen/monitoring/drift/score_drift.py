@@ -167,7 +167,7 @@ class StepTests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """Metrics of the order of the checkpoint means, such as the number of inversions."""
+    """Metrics of the sequence of checkpoint means in training order, such as the number of inversions."""
 
     summary: SequenceSummary
     """Permutation entropy (``pen``), inversions (``cin``) and longest increasing subsequence (``lis``) of the
@@ -177,7 +177,8 @@ class Course:
     checkpoints together. Use these p-values if each mean may depend on the mean before. Empty below 25
     checkpoints."""
     block: int
-    """Number of checkpoints in a block; 0 if there are too few checkpoints for blocks."""
+    """Number of neighbouring checkpoints that the random orders of ``block_p`` keep together; 0 below 25
+    checkpoints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +224,8 @@ class ScoreDrift:
     """Test of all checkpoints together; None below 3 checkpoints."""
     steps: StepTests | None = None
     course: Course | None = None
-    """Metrics of the order of the means; None if the training order is not known, or below 3 checkpoints."""
+    """Metrics of the sequence of checkpoint means in training order. None if the training order is not known,
+    the newest checkpoint is not tested, or fewer than 3 checkpoints are tested."""
     changes: tuple[PromptChange, ...] = ()
     """Prompts with the largest rises and falls, by ``PromptChange.shrunken``; the largest rise comes
     first."""
@@ -239,7 +241,7 @@ class ScoreDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """Number of the newest run among the runs that were tested against the baseline.
+    """Number of the newest run among the runs tested against the baseline, and its significance levels.
 
     Runs are counted separately for the two questions of a drift report: whether checkpoints differ, and
     whether a score drifts. A look is the test of one run; the significance level falls with every look.
@@ -249,7 +251,8 @@ class Looks:
     """Number of the newest run (from 1) among the runs that were tested for a difference from this baseline;
     None if no test was possible."""
     differ_alpha: float | None
-    """Significance level at which the newest run is tested for a difference, over all tests together."""
+    """Significance level at which the newest run is tested for a difference; None if no test was possible.
+    The level holds for the tests of all scores together (Holm's method)."""
     drift: int | None
     drift_alpha: float | None
 

@@ -21,7 +21,7 @@ QueryKey = tuple[int | None, str | None, int, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionItem:
-    """An answer for ``admission_test``, besides the rubric's examples and the packaged answers."""
+    """An answer for ``admission_test``, besides the rubric's examples and Hengwen's packaged answers."""
 
     sample: Sample
     text: str
@@ -96,7 +96,7 @@ class AdmissionPlan:
     """Names of checks that the decision does not need, because with this rubric they are impossible or always
     passed."""
     bases: set[QueryKey] = field(default_factory=set)
-    """Keys of the queries that ask for the levels of unchanged good answers."""
+    """Keys of the queries that ask for the level of a good answer as it is, not of a changed copy."""
 
     def add(
         self,
@@ -124,8 +124,8 @@ def plan_admission(
 
     Args:
         rubric: The rubric of the judge.
-        items: Good answers, or answers with a known level, besides the rubric's examples and the packaged
-            answers.
+        items: Good answers, or answers with a known level, besides the rubric's examples and the answers
+            packaged with Hengwen.
         repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: ``zh`` or ``en``.
         hidden: Whether examples can be removed from the judge's rubric.

@@ -38,8 +38,8 @@ class AdmissionCriterion:
     """Share of trials that a judge passes by guessing; the confidence interval of the share of passed trials
     must begin above ``chance``."""
     rate_per_kind: float | None = None
-    """Minimum share of passed trials for every single kind of degraded copy, so that good results on some
-    kinds cannot hide a kind that fails."""
+    """Minimum share of passed trials for each kind of trial, such as each way of making an answer worse. Good
+    results on other kinds cannot make up for a kind on which the judge fails. None for no such minimum."""
 
 
 CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
@@ -194,7 +194,7 @@ class AdmissionReport:
     raised its values. ``inconclusive``: neither is the case, for example with too few answers.
 
     A check fails if the whole confidence interval of its share of passed trials is below ``rate`` in
-    ``CRITERIA``. The check ``degraded`` (copies made worse) also fails if the interval of one kind of copies
+    ``CRITERIA``. The check ``degraded`` (answers made worse) also fails if the interval of one kind of trial
     is below ``rate_per_kind``.
 
     The test does not compare the judge with human labels; ``calibrate`` does that.
@@ -205,7 +205,8 @@ class AdmissionReport:
     rubric: str
     """Name, version and hash of the rubric."""
     cases: str
-    """Hash of the packaged cases, 8 hex digits."""
+    """Hash of the test cases that come with Hengwen, 8 hex digits. Reports with different hashes are not
+    comparable."""
     language: str
     checks: tuple[Check, ...]
     verdicts: int

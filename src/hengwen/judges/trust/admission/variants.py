@@ -70,7 +70,7 @@ class FreshCallBackend:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value; ``repeat`` of the request is changed as in ``complete``."""
+        """Send a request with a changed ``repeat``, so that no earlier reply is reused; parse the reply."""
         return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
 
     def _shifted(self, request: Request) -> Request:
@@ -109,9 +109,10 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 
 
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
-    """Build a variant from the options of a judge, which are attributes of the judge.
+    """Return a copy of a judge with another rubric, persona or round of calls.
 
-    ``evidence_signature`` is left out, because the test has no rules that could provide evidence.
+    If ``persona`` is None, the copy keeps the judge's persona. The copy has the judge's other options except
+    ``evidence_signature``, because the test has no rules that could provide evidence.
     """
     parameters = inspect.signature(type(judge)).parameters
     options: dict[str, Any] = {name: getattr(judge, name) for name in parameters if name not in _NOT_COPIED}
