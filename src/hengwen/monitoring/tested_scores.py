@@ -45,10 +45,10 @@ def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, 
 def named_scores(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], verb: str
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores that the addresses name, each with the family ``headline`` (main scores of a test).
+    """Return the scores with these addresses, all marked as main scores (``headline``).
 
     Args:
-        views: All scores.
+        views: All scores, as pairs (``headline`` or ``breakdown``, score).
         addresses: Addresses, ``TASK/SCORE``; repeated ones count once.
         verb: Verb of the error message, such as ``compare``.
 

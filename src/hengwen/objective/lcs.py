@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SMALL = 20_000_000
-"""Maximum product of the two lengths for which the bit-parallel algorithm is always used."""
+"""Maximum product of the lengths of the two sequences for which the bit-parallel algorithm is always used."""
 _MAX_MATCHES = 5_000_000
 """Maximum number of pairs of equal tokens for the algorithm that visits only such pairs (n log n steps for n
 pairs)."""

@@ -108,9 +108,8 @@ def look_series(baseline: Run) -> str:
 def _commits(run: Run) -> dict[str, bool]:
     """Return the git commits at which a run was started; True if files of the plan differed from the commit.
 
-    A run is resumed only if nothing that it evaluates has changed. If a run was started several times at a
-    commit, one start without differing files therefore shows that the run matches the commit: the value is
-    False.
+    A run can be started and resumed at the same commit. If no file differed at one of these starts, the value
+    is False, because a run is resumed only if nothing that it evaluates has changed.
     """
     facts: Mapping[str, Any] = run.facts
     changed: dict[str, bool] = {}

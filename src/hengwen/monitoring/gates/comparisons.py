@@ -56,12 +56,12 @@ class Comparer:
 
     baselines: Baselines
     summary_of: Callable[[str], Summary | None]
-    """Function that returns the summary (mean, interval) of a score of the tested run by its address."""
+    """Function that takes the address of a score (``TASK/SCORE``) and returns the score's summary (mean,
+    interval) in the tested run."""
     is_certified: Callable[[str], bool]
     """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
     collected: dict[str, CollectedScores] = field(default_factory=dict)
-    """By id of a baseline: the scores of the tested run and of this baseline, so that they are read only
-    once."""
+    """Scores of the tested run and of a baseline, by the id of the baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
         """Evaluate a ``noninferior`` or ``no_drop`` condition.

@@ -50,7 +50,8 @@ class DriftChecker:
     table: ScoreTable
     """Scores and failures of the tested run."""
     summary_of: Callable[[str], Summary | None]
-    """Function that returns the summary (mean, interval) of a score of the tested run by its address."""
+    """Function that takes the address of a score (``TASK/SCORE``) and returns the score's summary (mean,
+    interval) in the tested run."""
     is_certified: Callable[[str], bool]
     """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
 

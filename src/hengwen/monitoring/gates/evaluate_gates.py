@@ -106,9 +106,9 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check: the named run, or the newest run of the last checkpoint.
 
     Raises:
-        ConfigError: There is no such run. Without ``name``, there are two more causes: the training order of
-            the checkpoints is not known, or a checkpoint at the end of the plan was only run with other
-            prompts than those of the plan's newest run.
+        ConfigError: There is no such run. Without ``name``, there are two more causes. The training order of
+            the checkpoints is not known. Or a checkpoint later than the one to return was run, but not with
+            the prompts of the plan's newest run.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -123,7 +123,10 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
 
 
 def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
-    """Raise an error if a checkpoint after those of ``runs`` in the plan was only run with other prompts."""
+    """Raise an error if a checkpoint later than those of ``runs`` was run, but only with other prompts.
+
+    The plan's list of checkpoints decides which checkpoint is later. All ``runs`` have the same prompts.
+    """
     names = [spec.name for spec in plan.checkpoints]
     newest = {run.checkpoint for run in runs}
     outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
@@ -268,9 +271,9 @@ def _pattern_result(
 ) -> TermResult:
     """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test.
 
-    If no score was tested, for example without a baseline, the outcome counts for the exit code
-    (``enforced``) if at least one score that matches the pattern has a certified judge or no judge. A result
-    with tested scores is not changed.
+    The condition selects scores by a pattern such as ``lyrics/*``. If none of them was tested (for example
+    because there is no baseline), the outcome becomes ``enforced`` (the outcome for the exit code), unless
+    the judges of all these scores are not certified. A result with tested scores is not changed.
     """
     if result.scores or result.drifts:
         return result

@@ -34,12 +34,10 @@ def is_incomplete(summary: Summary) -> bool:
 
 
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
-    """Return the share of prompts with a score, for each of two runs.
+    """Return the coverage of two runs: the share of prompts or of answers with a score, whichever is lower.
 
-    The number of prompts that should have a score can differ between the runs; both shares are shares of the
-    larger number. So a run's share is lower if the run stopped early, or if the score applies to fewer of its
-    prompts than of the other run's. If the share of a run's answers with a score is lower than the share of
-    prompts, the share of answers is returned instead.
+    If different numbers of prompts should have a score in the two runs, both shares of prompts are shares of
+    the larger number. So the coverage is lower for a run in which the score applies to fewer prompts.
     """
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
@@ -77,7 +75,7 @@ def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary 
     Args:
         pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
         run: The run under test, for example one that stopped before a task.
-        summary_of: Function that returns the summary of a score of the run by its address.
+        summary_of: Function that takes the address of a score and returns the score's summary in the run.
     """
     return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
 
@@ -95,7 +93,7 @@ def removed_scores(
         store: Store with the baseline.
         baseline: The run to compare with.
         run: The run under test.
-        summary_of: Function that returns the summary of a score of the run by its address.
+        summary_of: Function that takes the address of a score and returns the score's summary in the run.
     """
 
     def is_lost(address: str) -> bool:

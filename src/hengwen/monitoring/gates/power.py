@@ -69,13 +69,15 @@ class TermPower:
     prompts: int = 0
     """Number of prompts of the score's task in the plan; for a pattern, the smallest number of any task."""
     power: float | None = None
-    """Probability that the condition passes a single test at a level of 5 %. For ``score``, the true mean is
-    assumed to be the mean of the run. For ``noninferior``, both checkpoints are assumed to be equal."""
+    """Probability that the condition passes a single test at a level of 5 %. For the kind ``score`` (limit
+    for a mean), the true mean is assumed to be the mean of the run. For ``noninferior`` (limit for a fall),
+    both checkpoints are assumed to be equal."""
     power_at_first_look: float | None = None
     """For ``noninferior``, the probability of passing the first test against a baseline, which has the
     significance level .03."""
     mean: float | None = None
-    """For ``score``, the mean of the score in the run that ``runs`` contains; otherwise None."""
+    """Mean of the score in the run from which the power is estimated; None if the power is unknown, or if the
+    condition is not a limit for a mean (kind ``score``)."""
     provable: float | None = None
     """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
     enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are

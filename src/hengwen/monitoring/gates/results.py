@@ -60,7 +60,7 @@ class TermResult:
     no other score is left."""
     reason: Reason = ""
     detail: str = ""
-    """More about the reason, such as the failures or how two runs differ."""
+    """Details of why the condition has this result, such as the failures or how two runs differ."""
     value: float | None = None
     """Mean, coverage or agreement; for ``noninferior`` the difference from the baseline."""
     interval: tuple[float, float] | None = None
@@ -76,7 +76,7 @@ class TermResult:
     level: float | None = None
     """Significance level of the test; it is lower for each further run tested against the same baseline."""
     look: int | None = None
-    """Number of the look: 1 for the first run that was tested against the baseline."""
+    """Number of this test: 1 for the first run that was tested against the baseline."""
     baseline: Run | None = None
     scale: Scale | None = None
     needed_prompts: int | None = None

@@ -31,14 +31,14 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PromptSample:
-    """Values of prompts, from which the results of other numbers of similar prompts are estimated."""
+    """Values of prompts, from which it is estimated how a gate decides with more or fewer prompts."""
 
     sums: NDArray[np.float64]
     """Sum of the values of each cluster."""
     sizes: NDArray[np.float64]
     """Number of prompts of each cluster."""
     ends: tuple[float, ...] = ()
-    """Values of the pseudo-observations that widen the interval: both ends of the scale, or none."""
+    """Artificial values (pseudo-observations) that widen the interval: both ends of the scale, or none."""
 
     @classmethod
     def of(
@@ -89,7 +89,9 @@ class PromptSample:
         return Estimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
 
     def without_ends(self, mean: float, prompts: float) -> float:
-        """Return the mean without pseudo-observations, computed from a mean that includes them.
+        """Return the mean of the prompts alone, given a mean that includes a value at each end of the scale.
+
+        These artificial values (pseudo-observations) are added to widen confidence intervals.
 
         Examples:
             >>> sample = PromptSample.of([0.9, 1.0], None, (0.0, 1.0))

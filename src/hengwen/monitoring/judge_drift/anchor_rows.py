@@ -35,10 +35,10 @@ class JudgedAnchor(NamedTuple):
     then: float
     now: float
     level: float
-    """Human value that decides the weight of the anchor: the human value of this score or, if people did not
-    rate this score, of the judge's overall level."""
+    """Human value that decides the weight of the anchor: the human value of this score or, if people rated no
+    anchor on this score, the human value of the overall quality (``JUDGE.level``)."""
     human: float | None
-    """Human value of this score; None if people rated only the judge's overall level."""
+    """Human value of this score; None if people rated the anchors only overall (``JUDGE.level``)."""
 
 
 class RunAnchors:

@@ -81,7 +81,7 @@ class AnchorChanges:
 
     @property
     def used(self) -> list[int]:
-        """Indices of the anchors whose human level the judge gave to an answer of the earlier checkpoint."""
+        """Indices of the used anchors: those whose human level is also the judge's level of some answer."""
         present = set(self.answer_levels)
         return [index for index, level in enumerate(self.levels) if level in present]
 

@@ -189,9 +189,8 @@ def restricted(
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
     """Return a column in which each answer that equals an earlier answer has the value of the earlier answer.
 
-    If both runs contain the same answer, the later run reuses the stored reply of the judge, so its verdict
-    is an old one. The value of such an answer is replaced by the value from ``source``, if both columns have
-    a value.
+    A judge is not asked again about an answer that it has judged before: the later run reuses the stored
+    reply, so its verdict on an equal answer can be old. The value is replaced only if both columns have one.
 
     Args:
         column: Verdicts on the later answers.

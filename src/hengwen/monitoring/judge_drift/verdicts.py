@@ -99,11 +99,12 @@ class JudgedScoreDrift:
     then: float | None = None
     """Mean value of the earlier answers, as the earlier run judged them."""
     again: float | None = None
-    """Mean value of the earlier answers, as they were judged again; None if they were not."""
+    """Mean value of the earlier answers when judged again; None if they were not judged again."""
     now: float | None = None
     """Mean value of the later answers."""
     coverage: float = 1.0
-    """Share of prompts that have a value in both of two compared runs; of several shares, the lowest."""
+    """Share of prompts with values for both the earlier and the later answers. If the earlier answers were
+    judged again, the share of prompts with old and new values for these answers is given if it is lower."""
     changes: tuple[Difference, ...] = ()
     """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
@@ -197,12 +198,12 @@ def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: flo
 
 
 def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVerdict:
-    """Return what drifted, by the p-values of the two changes.
+    """Return what drifted (the model, its judge or both), according to the p-values of the two changes.
 
     Args:
         model_p: p-value of the model's change.
         judge_p: p-value of the judge's change.
-        alpha: Largest p-value at which the change with the smaller p-value is named.
+        alpha: Limit for the smaller of the two p-values; above this limit, the result is ``cannot tell``.
 
     Examples:
         >>> name_drift(0.4, 0.001), name_drift(0.03, 0.001), name_drift(0.004, 0.001)

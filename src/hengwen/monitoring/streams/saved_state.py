@@ -99,13 +99,14 @@ def _check_baseline(baseline: _Fields) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """An object of the saved monitor, and the path to it, such as ``settings.``."""
+    """Check the fields of a saved monitor, or of one part of it such as ``settings``."""
 
     data: Mapping[str, Any]
     path: str = ""
+    """Text before the name of each field in error messages, such as ``settings.``; empty for the monitor."""
 
     def refuse(self, name: str, problem: str) -> None:
-        """Raise the error for a field."""
+        """Raise a ``ValueError`` that names a field and its problem."""
         raise ValueError(
             f"not a saved monitor: {self.path + name!r} {problem}; pass what Monitor.to_dict returned, or "
             "create a new Monitor from its baseline"
@@ -124,7 +125,7 @@ class _Fields:
                 self.refuse(str(name), "is unknown")
 
     def part(self, name: str) -> _Fields:
-        """Return a field that is an object itself."""
+        """Return a part of the monitor, such as ``settings``; refuse a part that is not a mapping."""
         part = self.data[name]
         if not isinstance(part, Mapping):
             self.refuse(name, f"must be an object, got {reprlib.repr(part)}")

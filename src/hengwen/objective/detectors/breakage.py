@@ -135,10 +135,9 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, period) for each other occurrence of the character at ``middle``.
+    """Yield (start, period) for pairs of equal characters: at ``start``, and ``period`` characters later.
 
-    Only occurrences at most ``longest`` characters before or after ``middle`` count. The character at
-    ``start`` occurs again ``period`` characters later.
+    One character of each pair is at ``middle``; the other is at most ``longest`` characters away.
     """
     char = text[middle : middle + 1]
     index = text.find(char, middle + 1, middle + longest + 1)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
 """Number of hashes for the character ratio (1 - (insertions + deletions) / total length), and minimum
-probability that two texts whose ratio is exactly the threshold of near duplicates are compared."""
+probability that a pair of texts becomes a candidate if its ratio equals the near-duplicate threshold."""
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""Number of hashes for the Jaccard index (intersection divided by union of the bigram sets), and minimum
-probability that two texts whose index is exactly the threshold of near duplicates are compared."""
+"""Number of hashes for the Jaccard index (shared bigrams / all distinct bigrams of two texts), and minimum
+probability that a pair of texts becomes a candidate if its index equals the near-duplicate threshold."""
 _CHUNK_SIZE = 2000
 """Number of texts that are hashed at a time, so that their hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)
@@ -119,7 +119,10 @@ def _key(
 
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return the hashes of all bigrams with their occurrence numbers, and the hashes of distinct bigrams."""
+    """Return the hashes of all bigrams, and the hashes of distinct bigrams.
+
+    In the first result, each further occurrence of a bigram in a text has a hash of its own.
+    """
     parts = [_chunk_hashes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
     hashed, sizes, single, single_sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return (hashed, _starts(sizes)), (single, _starts(single_sizes))
@@ -128,7 +131,7 @@ def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
 def _chunk_hashes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.uint32], NDArray[np.intp]]:
-    """Return hashes of all bigrams and their number in each text, then the same for distinct bigrams."""
+    """Return the hashes of all bigrams, their number in each text, and both for distinct bigrams only."""
     codes, occurrence, sizes = _chunk_codes(texts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = occurrence == 0

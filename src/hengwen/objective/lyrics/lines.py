@@ -41,8 +41,8 @@ class LineDiagnosis:
     """Number of characters of the lyric line that phase 3 (lengths of lines) counts: Han characters; with
     rules ``muchin`` also spaces and the letters ``c`` and ``R``."""
     factor: float | None
-    """Factor of this pair of lines in ``p3_cr``, the ratio of phase 3 (lengths of lines); None if a line is
-    missing."""
+    """Similarity of the numbers of characters of the two lines, 0 to 1; None if a line is missing. Without
+    ``strict_count``, the points for line lengths are proportional to the product of these values."""
     code: str
     """Rhyme class of the lyric line; empty if the line has no Han character."""
     template_rhymes: bool

@@ -80,8 +80,9 @@ class LyricPhases:
     def structure_ratio(self) -> float:
         """Ratio of phase 2.1 (sections) times ratio of phase 2.2 (numbers of lines), 0 to 1.
 
-        The bonus and the points of phases 2.2, 3 (lengths of lines) and 4 (rhymes) are proportional to this
-        ratio. With ``carry_phase1``, the ratio of phase 1 (similarity of the whole texts) is a third factor.
+        The points of phases 2.2, 3 (lengths of lines) and 4 (rhymes) and the bonus for good rhyme are
+        proportional to this ratio. With ``carry_phase1``, the ratio of phase 1 (similarity of the whole
+        texts) is a third factor.
         """
         return self.acmp_sr
 
@@ -105,7 +106,8 @@ class LyricPhases:
     def rhymes_aligned(self) -> int:
         """Number of matched lines in which the template requires a rhyme and the lyric rhymes.
 
-        Lines with several rhyme marks count only if the bitwise AND of their numbers of marks is not 0.
+        With rules ``muchin``, a line can have several rhyme marks. It counts if the bitwise AND of the number
+        of marks in the template line and the number of marks in the lyric line is not 0.
         """
         return self.pll_rc
 
@@ -230,7 +232,7 @@ class _Tally(NamedTuple):
     """Number of rhymes that the lyric lines of all pairs have."""
     aligned: int
     """Number of pairs in which the template line requires a rhyme and the lyric line rhymes: the bitwise AND
-    of their numbers of rhyme marks is not 0."""
+    of the two lines' numbers of rhyme marks is not 0."""
 
 
 def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:
