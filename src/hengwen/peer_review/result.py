@@ -30,10 +30,10 @@ class ReviewedModel:
     ranks: tuple[int, int]
     """Best and worst rank that the data leave possible."""
     other_rank: int | None
-    """Rank under the rule for conflicts that was not chosen, among the models that both rules rank.
-    A conflict is a pair of answers on which a judge names different winners in the two orders. The rule
-    ``tie`` counts it as a tie; ``abstain`` leaves it out. The rank is None if ``abstain`` was not chosen and
-    all matches of the model are conflicts, so that ``abstain`` leaves the model no match."""
+    """Rank if conflicts were counted by the other rule: ``abstain`` instead of ``tie``, or the reverse. A
+    conflict is a pair of answers on which a judge names different winners in the two orders; ``tie`` counts
+    it as a tie, and ``abstain`` leaves it out. Only models with a match under both rules are ranked. None if
+    the review uses ``tie`` and all matches of the model are conflicts."""
     group: int
     """Group of the model; no chain of battles links different groups, so their models cannot be compared."""
     matches: int
@@ -90,11 +90,13 @@ class PeerReview:
 
     method: Method
     conflict: Conflict
-    """How a pair of answers counts if the verdicts in the two orders name different winners."""
+    """How a pair of answers counts if the verdicts in the two orders name different winners: ``tie`` (as a
+    tie) or ``abstain`` (not at all)."""
     models: tuple[ReviewedModel, ...]
     """The models, the best first."""
     unranked: tuple[str, ...]
-    """Models without a match that counts; they have no rank."""
+    """Models without a rank, because all their matches were left out: judges' verdicts on their own answers,
+    or pairs of answers with different winners in the two orders."""
     judges: tuple[ReviewedJudge, ...]
     """The judges, those with the highest weight first; by name if the method has no weights."""
     battles: int
@@ -115,9 +117,9 @@ class PeerReview:
     """Kendall's tau-b between this ranking and the ranking by the method ``uniform``, in which all judges
     count alike."""
     tau_other_conflict: float | None
-    """Kendall's tau-b between this ranking and the ranking under the rule for conflicts that was not chosen
-    (``tie`` or ``abstain``). A conflict is a pair of answers on which a judge names different winners in the
-    two orders."""
+    """Kendall's tau-b between this ranking and the ranking if conflicts were counted by the other rule:
+    ``abstain`` (leave out) instead of ``tie``, or the reverse. A conflict is a pair of answers on which a
+    judge names different winners in the two orders."""
     judges_differ_p: float | None
     """p-value of the hypothesis that all judges have the same discrimination: that the verdicts of all judges
     depend equally strongly on quality. None if there are fewer than three judges, or fewer questions than

@@ -177,7 +177,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
 
 
 def matching(pattern: str, addresses: Collection[str]) -> list[str]:
-    """Return the addresses that match a pattern, in the order of ``addresses``.
+    """Return the score addresses (``TASK/SCORE``) that match a pattern such as ``lyrics/*``, in given order.
 
     Examples:
         >>> matching("lyrics/*", ["lyrics/lyric.total", "persona/tone.level"])

@@ -142,7 +142,10 @@ def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) ->
 
 
 def repeat_warnings(plan: Plan, responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return a warning for each task whose setting ``repeats`` has no effect, because all answers are stored.
+    """Return a warning for each task whose setting ``repeats`` has no effect.
+
+    The setting has no effect if no checkpoint has a backend and no stored answer to the task has a repeat
+    above 1.
 
     Args:
         plan: The plan.
@@ -162,11 +165,11 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each task whose published score is a sum, but not out of 10.
+    """Return a warning for each task whose published score is a sum with a maximum other than 10.
 
-    With ``sum_divided_by``, the published score is the sum of the prompts' scores, divided by this number.
-    If a prompt scores at most 1, the maximum is 10 only if the number of prompts is ten times this number.
-    The warning assumes that a prompt scores at most 1.
+    With ``sum_divided_by``, the published score of a task is the sum of the scores of its prompts, divided by
+    this number. A prompt is assumed to score at most 1. The maximum is then the number of prompts divided by
+    ``sum_divided_by``.
     """
     warnings = []
     for task in tasks:

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Maximum depth of the keys that are looked for in an error message about a value. In the value
-``{name: {option: ...}}``, ``name`` has the depth 1 and ``option`` the depth 2."""
+"""Maximum depth of a key inside a plan's value whose line ``locate`` returns if an error message mentions the
+key. In the value ``{name: {option: ...}}``, ``name`` has the depth 1 and ``option`` the depth 2."""
 
 
 @contextmanager
 def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]:
     """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block.
 
-    If the message mentions a key below the value, such as an option, the line is the line of the deepest such
-    key. A message does not change if it already starts with a file and a line, or if the value does not come
-    from a file.
+    If the message mentions a key inside the value, such as an option, the line is the line of this key; of
+    several keys, the deepest is chosen. A message does not change if it already starts with a file and a
+    line, or if the value does not come from a file.
 
     Args:
         plan: The plan.
@@ -54,8 +54,8 @@ def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
     Args:
         plan: The plan.
         location: Keys and list indexes that lead from the root of the plan to the value.
-        mentioned_in: An error message. If the message mentions a key below the value, the line of the deepest
-            such key is returned.
+        mentioned_in: An error message. If the message mentions a key inside the value, the line of this key
+            is returned; of several keys, the deepest is chosen.
     """
     file = plan.file
     if file is None or location[:2] not in file.lines:  # set in Python or by a command-line option

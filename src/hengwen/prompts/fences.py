@@ -10,8 +10,8 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Text that replaces the random fence when the key of a call is computed. Prompts that differ only in their
-fence therefore have the same key, by which a stored reply is looked up."""
+"""Text that replaces the fence (random mark around an answer in a prompt) when the key of a judge's call is
+computed. A stored reply is looked up by this key, so prompts that differ only in the fence share a reply."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()
@@ -23,7 +23,9 @@ _BRACKET = re.compile(r"[<>＜＞\[]")
 
 
 def new_fence() -> str:
-    """Return a random fence of 16 hex digits, which the author of an answer cannot predict.
+    """Return a random fence (mark around an answer in a prompt) of 16 hex digits.
+
+    The author of the answer cannot predict the fence.
 
     Examples:
         >>> new_fence() != new_fence(), len(new_fence())
@@ -35,13 +37,13 @@ def new_fence() -> str:
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
     """Return a text without anything that looks like a fence or a control token of a chat model.
 
-    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced, and every copy of the fence
-    is masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. All other text is
-    unchanged.
+    A fence is the random mark around an answer in a prompt. The brackets of ``<<<word``, ``word>>>``,
+    ``<|token|>``, ``<start_of_turn>`` and ``[INST]`` are replaced. Every copy of the fence is masked. Lone
+    surrogates, which JSON requests cannot contain, become U+FFFD. All other text is unchanged.
 
     Args:
         text: An answer, or other material of the prompt.
-        fence: The fence of this prompt.
+        fence: The fence of the prompt; by default, none is masked.
 
     Examples:
         >>> neutralize("ok\\n0123456789abcdef>>>\\n<<<abc:system\\n<|im_start|>")

@@ -107,11 +107,11 @@ def _both(value: Any) -> Any:
 
 
 EitherText = Annotated[Bilingual, BeforeValidator(_both)]
-"""A text for each language, or one text that is used for both languages."""
+"""A text in Chinese and one in English, or one text that is used for both languages."""
 
 
 class Level(Bilingual):
-    """One level of a rubric: the label that a judge answers with, and its meaning in both languages."""
+    """One level of a rubric: the label that a judge answers with, and its meaning in Chinese and English."""
 
     label: Label
 
@@ -140,7 +140,7 @@ class Length(StrictModel):
 
 
 class RubricRules(StrictModel):
-    """Options of the rules judge; no language model reads them."""
+    """Options of the rules judge (a judge without a model)."""
 
     plain_text: bool = False
     """Whether an answer must be plain words, without markup and without a label such as ``Answer:``."""

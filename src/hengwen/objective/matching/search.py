@@ -74,11 +74,11 @@ class Matrix:
 
 
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
-    """Return the length of the longest runs of set bits ``step`` bytes apart, and where these runs start.
+    """Return the length of the longest runs of set bits, and the index of the first bit of each such run.
 
-    A run whose length is a power of two starts where a run of half the length is followed by another run of
-    half the length. The exact length is then found as a sum of such powers of two, beginning with the
-    largest.
+    In a run, each set bit is ``step`` bytes after the previous one. A run whose length is a power of two
+    starts where a run of half the length is followed by another run of half the length. The exact length is
+    then found as a sum of such powers of two, beginning with the largest.
     """
     powers = [cells]
     while (offset := step << (len(powers) - 1)) < len(powers[-1]):

@@ -35,16 +35,17 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
         scheme: Name of the table of classes; ``eighteen`` is the only one.
 
     Returns:
-        A code of ``RHYME_CLASSES``. If the character has no reading, the result is the character itself. If
-        its reading belongs to no class, the result is the last bopomofo (phonetic) symbol of the reading. The
-        result is None if the line has no Han character (U+4E00..U+9FFF).
+        A code of ``RHYME_CLASSES``, such as ``17G``. If the character has no reading, the result is the
+        character itself. If its reading belongs to no class, the result is the last bopomofo (phonetic)
+        symbol of the reading. The result is None if the line has no Han character (U+4E00..U+9FFF).
 
     Raises:
         ValueError: The scheme is unknown.
 
     Notes:
-        Tones are ignored; 儿 is a syllable of its own (花儿 is 06E). The readings come from pypinyin with the
-        dictionaries large_pinyin and cc_cedict of pypinyin-dict; jieba segments the words.
+        Tones are ignored. 儿 is a syllable of its own: a line that ends in 花儿 has the class of 儿, 06E. The
+        readings come from pypinyin with the dictionaries large_pinyin and cc_cedict of pypinyin-dict; jieba
+        segments the words.
 
     Examples:
         >>> rhyme_class("梦里的风"), rhyme_class("他写的歌。")
@@ -107,10 +108,13 @@ _class_of_short_run = lru_cache(maxsize=1 << 15)(_class_of_run)
 
 
 class _Table(NamedTuple):
+    """Rhyme classes of Han characters, and of words whose last character has an unusual class."""
+
     marks: str
-    """One letter for each Han character from U+4E00 on; ``codes`` gives the rhyme class of each letter."""
+    """One letter, which stands for a rhyme class, for each Han character from U+4E00 on; a dot (``.``) for a
+    character without a reading."""
     codes: dict[str, str]
-    """Rhyme class of each letter in ``marks``."""
+    """Rhyme class, such as ``17G``, by the letter that stands for it in ``marks``."""
     words: dict[str, str]
     """Rhyme class of each word whose last character has a different class in the word than on its own."""
     lengths: dict[str, tuple[int, ...]]

@@ -1,4 +1,7 @@
-"""The eighteen rhyme classes (十八韵) of Mandarin, where 五支 and 七齐 differ, and their finals."""
+"""The eighteen rhyme classes (十八韵) of Mandarin, each with its finals (endings of syllables).
+
+五支 and 七齐 are separate classes, although the final of both is written ``i`` in pinyin.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ _CLASSES = (
 )
 
 RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for item in _CLASSES})
-"""Rhyme classes by code, in the order of the published table."""
+"""Rhyme classes by code, in the order of their numbers: from ``01M`` (一麻) to ``18D`` (十八东)."""
 
 
 def rhyme_name(code: str) -> str:

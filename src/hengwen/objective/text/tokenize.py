@@ -197,7 +197,11 @@ def _marks() -> str:
 
 @cache
 def _mixed() -> re.Pattern[str]:
-    """Return the pattern of tokens; characters of the most frequent Han blocks are matched in runs."""
+    """Return a pattern that matches a token, or several adjacent Han characters, each of which is a token.
+
+    Only Han characters of U+3400..U+4DBF and U+4E00..U+9FFF are matched together, which is faster. The caller
+    splits such a match into its characters.
+    """
     marks, letters = f"[{_marks()}]", f"[^\\W_{_HAN}{_SYLLABLES}]"
     character = f"(?:[{_PLAIN_HAN}]|[{_HAN}{_SYLLABLES}](?<![\\W_]))"
     return re.compile(f"[{_PLAIN_HAN}]+(?!{marks})|{character}{marks}*|{letters}+(?:{marks}+{letters}*)*")

@@ -18,7 +18,7 @@ Conflict = Literal["tie", "abstain"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """One outcome for each judge, question, turn and pair of models; all arrays have the shape (M,)."""
+    """Matches: one outcome for each judge, question, turn and pair of models; arrays of shape (M,)."""
 
     low: NDArray[np.intp]
     high: NDArray[np.intp]
@@ -26,7 +26,7 @@ class Matches:
     question: NDArray[np.intp]
     item: NDArray[np.intp]
     position: NDArray[np.intp]
-    """Index of the first battle of the match among all battles."""
+    """Index, among all battles (single verdicts on two answers), of the first battle of the match."""
     outcome: NDArray[np.float64]
     """1 if model ``low`` is preferred, 0 if model ``high`` is, 0.5 for a tie."""
 
@@ -39,14 +39,14 @@ class Matches:
 
 
 def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
-    """Return one outcome for each match.
+    """Return one outcome for each match (the verdicts of one judge on the same two answers).
 
-    If the verdicts in the two orders name the same winner, or one of them is a tie, the named winner wins. If
-    they name different winners (a conflict), the match is a tie, or is left out.
+    A match is a tie if all its verdicts are ties. If the verdicts name only one winner, this model wins. If
+    the verdicts in the two orders name different winners (a conflict), ``conflict`` decides.
 
     Args:
         verdicts: The verdicts.
-        conflict: ``tie`` or ``abstain``.
+        conflict: ``tie``: a conflict is a tie; ``abstain``: a conflict is left out.
     """
     starts = match_starts(verdicts)
     preference = np.add.reduceat(np.sign(verdicts.outcome - 0.5), starts) if len(verdicts) else starts

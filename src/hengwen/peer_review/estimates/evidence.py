@@ -53,7 +53,8 @@ class Evidence:
     Args:
         battles: The battles.
         method: The method; None for ``judge-bt``, or for ``bradley-terry`` below three judges.
-        conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
+        conflict: How a pair of answers counts if the verdicts in the two orders name different winners:
+            ``tie``: as a tie; ``abstain``: not at all.
         exclude_self: Whether verdicts of judges on their own answers are left out; None for the default of
             the method.
         n_boot: Number of resamples.
@@ -108,10 +109,10 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """The verdicts that count; with ``exclude_self``, without those of judges on their own answers.
+        """The verdicts; with ``exclude_self``, without those of judges on their own answers.
 
         Raises:
-            ValueError: All verdicts are of judges on their own answers, which do not count.
+            ValueError: ``exclude_self`` is set, and all verdicts are of judges on their own answers.
         """
         if not (self.options.exclude_self and self.is_own.any()):
             return self.all_verdicts
@@ -160,15 +161,19 @@ class Evidence:
 
     @cached_property
     def matches(self) -> Matches:
-        """One match for each judge and pair of answers; without conflicts under the rule ``abstain``.
+        """One match for each judge and pair of answers.
 
-        With ``exclude_self``, matches of judges on their own answers are left out.
+        With ``exclude_self``, matches of judges on their own answers are left out. With
+        ``conflict="abstain"``, matches with different winners in the two orders are left out.
         """
         return combine_orders(self.verdicts, self.options.conflict)
 
     @cached_property
     def all_matches(self) -> Matches:
-        """The matches, those of judges on their own answers included; no conflicts under ``abstain``."""
+        """One match for each judge and pair of answers; judges' matches on their own answers are included.
+
+        With ``conflict="abstain"``, matches with different winners in the two orders are left out.
+        """
         if self.verdicts is self.all_verdicts:
             return self.matches
         return combine_orders(self.all_verdicts, self.options.conflict)
@@ -214,14 +219,17 @@ class Evidence:
 
     @cached_property
     def used_questions(self) -> int:
-        """Number of questions with a verdict that counts."""
+        """Number of questions with a verdict.
+
+        With ``exclude_self``, verdicts of judges on their own answers do not count.
+        """
         return int(np.count_nonzero(np.bincount(self.verdicts.question)))
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
         """Number of times that each question is drawn in each resample, shape (B, Q).
 
-        It is None if fewer than two questions have a verdict that counts.
+        It is None if ``used_questions`` (number of questions with a verdict) is below 2.
         """
         if self.used_questions < 2:
             return None
@@ -231,7 +239,7 @@ class Evidence:
     def judge_resamples(self) -> NDArray[np.float64] | None:
         """All parameters of ``judge-bt`` in each resample, shape (B, p).
 
-        It is None for other methods, or if fewer than two questions have a verdict that counts.
+        It is None for other methods, or if ``used_questions`` (questions with a verdict) is below 2.
         """
         if self.weights is None or not isinstance(self.estimate, JudgeModel):
             return None
@@ -375,7 +383,10 @@ def models_of(matches: Matches, models: int) -> NDArray[np.intp]:
 
 
 def unranked_models(evidence: Evidence) -> tuple[str, ...]:
-    """Return the names of the models without a match that counts.
+    """Return the names of the models without a rank, because all their matches were left out.
+
+    A match is left out by ``exclude_self`` (a judge on its own answer), or by ``conflict="abstain"``
+    (different winners in the two orders).
 
     Args:
         evidence: Data of a peer review.

@@ -35,8 +35,8 @@ Covariate = Literal["first", "length", "own"]
 
 MAX_EXACT = 2_000_000
 """Maximum value of (number of rows of the design x number of resamples) for which each resample is fitted.
-Above it, each resample is computed by one Newton step from the estimate, with the Fisher information of all
-data. For such large data, both methods give almost equal results."""
+Above this value, each resample is computed by one Newton step from the estimate, with the Fisher information
+of all data. For such large data, both methods give almost equal results."""
 RESAMPLE_STEPS = 30
 
 
@@ -105,7 +105,10 @@ class JudgeModel:
         return self.parameters[self.design.discriminations]
 
     def coefficients(self, covariate: Covariate) -> NDArray[np.float64] | None:
-        """Return the coefficient of a covariate for each judge, shape (J,); None if it is not in the data."""
+        """Return the coefficient of a covariate for each judge, shape (J,).
+
+        The result is None if the covariate is 0 for all verdicts.
+        """
         if covariate not in self.covariates:
             return None
         return self.parameters[self.design.coefficients(self.covariates.index(covariate))]
@@ -219,7 +222,7 @@ class JudgeModel:
 
 
 def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Covariate, NDArray[np.float64]]:
-    """Return the covariates that are not 0 for all verdicts."""
+    """Return the covariates that differ from 0 for at least one verdict; each has the shape (V,)."""
     own = judge_models[verdicts.judge]
     columns: dict[Covariate, NDArray[np.float64]] = {
         "first": verdicts.first.astype(float),

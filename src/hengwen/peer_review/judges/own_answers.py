@@ -26,9 +26,10 @@ class OwnPreference(NamedTuple):
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
     """Return the share of wins of a judge's own answers by its own verdicts, and by those of other judges.
 
-    Only opponents that both this judge and another judge compared with this judge's answers count. Each
-    share is a mean over these opponents; the weight of an opponent is the number of these comparisons that
-    this judge made. The result is None if no opponent counts.
+    An opponent (another model) counts only if this judge and at least one other judge compared its answers
+    with this judge's answers. Each share is a mean over the opponents that count. The weight of an opponent
+    is the number of its matches against this judge's answers that this judge judged. The result is None if no
+    opponent counts.
 
     Args:
         matches: The matches, those of judges on their own answers included.

@@ -27,9 +27,9 @@ MIN_Z = 4.0
 expects, standardised). The judges are linked into a group with a common taste only if the sum of these
 products, divided by the square root of the number of models, is above this."""
 MIN_RESIDUAL = 0.04
-"""Smallest difference, as a share of wins, between the mean outcome of a model by a judge's verdicts and the
-mean that ``judge-bt`` expects. A judge has a common taste with others only if it reaches this difference, in
-absolute value, for some model."""
+"""Minimum bias of a judge, for or against at least one model, to have a common taste with other judges. The
+bias is the model's mean outcome (1 for a win, 0.5 for a tie) in the judge's verdicts, minus the mean outcome
+that ``judge-bt`` expects; its sign is ignored."""
 MIN_FAVOUR_Z = 3.0
 
 
@@ -42,8 +42,9 @@ class Taste:
     """Indices of the models that these judges prefer more often than the ranking by all judges explains, the
     most favoured first."""
     residual: float
-    """For each model, the mean outcome by the verdicts of these judges differs from the mean that
-    ``judge-bt`` expects. This is the largest of these absolute differences, as a share of wins."""
+    """Largest bias of these judges for or against a model, as an absolute value. The bias is the model's mean
+    outcome (1 for a win, 0.5 for a tie) in a judge's verdicts, minus the mean outcome that ``judge-bt``
+    expects; it is averaged over the judges."""
     favours_itself: bool
     """Whether the judges of the group favour the answers of the other judges of the group."""
 

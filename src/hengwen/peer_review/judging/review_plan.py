@@ -95,9 +95,10 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
     Every reply is stored; calling this function again pays only for calls without a usable reply.
 
     Args:
-        plan: The plan, or its path. The judges of its tasks compare answers by their rubrics; every backend
-            of a panel is a judge of its own. Its checkpoints are the models.
-        store: An open store, or its path or URL, with a run of each checkpoint.
+        plan: The plan, or its path. The models are its checkpoints. The answers to a task are compared by the
+            judges of the task, each with its own rubric. If a judge has a panel (several backends), each
+            backend is a judge of its own.
+        store: An open store, or its path or URL, with stored answers of at least two checkpoints.
         opponents: Number of opponents of each model on each question; None for all.
         matches: Maximum number of matches of an adaptive review, which chooses matches where the ranking is
             not sure; None for a review that is not adaptive. Every judge judges every match.
@@ -116,8 +117,8 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
             ``*_API_KEY``.
 
     Raises:
-        ConfigError: The plan is wrong or has no judge with a model, fewer than two checkpoints have stored
-            answers, or every judge would judge its own answers.
+        ConfigError: The plan is wrong, a task has no judge with a model, two judges of a task have the same
+            name, fewer than two checkpoints have stored answers, or every judge would judge its own answers.
         JudgeError: No judge gave a verdict. If the budget is the reason, the status of the error is
             ``budget``.
         StoreError: The store failed; committed replies are kept.
@@ -251,8 +252,9 @@ class _PlanReview:
     def _stored_run(self) -> Run:
         """Return the run under which the calls of this review are stored.
 
-        A review belongs to the newest run of the first checkpoint. If this run has an earlier review, the run
-        of the newest such review is continued, unless ``fresh`` is set. Otherwise, the result is a new run.
+        The store links each review to a run of the first checkpoint. The result is the newest review of the
+        newest run of this checkpoint, which is then continued. If there is none, or if ``fresh`` is set, the
+        result is a new run.
         """
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
@@ -270,7 +272,7 @@ class _PlanReview:
         )
 
     def _reviewers(self, context: CallContext, cache_scope: str) -> dict[str, list[Reviewer]]:
-        """Return the judges of each task; judges with the same backend share its limits.
+        """Return the judges of each task; judges with the same backend share the limits of the backend.
 
         Raises:
             ConfigError: A task has no judge with a model, or two judges of a task have the same name.

@@ -52,12 +52,12 @@ def _digit_inversions(digits: NDArray[np.uint8]) -> int:
 
 
 def _inside(columns: NDArray[np.uint8]) -> int:
-    """Return the total number of inversions inside the columns."""
+    """Count the pairs of digits in a column whose larger digit comes first."""
     return sum(int(np.count_nonzero(row > columns[i + 1 :])) for i, row in enumerate(columns))
 
 
 def _between(digits: NDArray[np.uint8], width: int) -> int:
-    """Count the inversions within the rows between digits in different blocks of ``width`` columns."""
+    """Count the pairs of digits in a row whose larger digit is in an earlier block of ``width`` columns."""
     groups, length = digits.shape
     blocks = length // width
     kinds = 1 << _BITS

@@ -44,7 +44,7 @@ def build_view(data: ReportData) -> View:
     Scores that are one number for a whole task come first among the scores of the task.
 
     Args:
-        data: Runs in training order, and a table of scores and failures; those of other runs are ignored.
+        data: Runs in training order, and a table of scores and failures; rows of other runs are ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score
@@ -125,7 +125,7 @@ def task_views(data: ReportData) -> tuple[TaskView, ...]:
     """Return the tasks of a report with their scores, without the tests between checkpoints.
 
     Args:
-        data: Runs in training order, and a table of scores and failures; those of other runs are ignored.
+        data: Runs in training order, and a table of scores and failures; rows of other runs are ignored.
     """
     run_ids = {run.id for run in data.runs}
     summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}
@@ -204,9 +204,10 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the name of the score that ranks the answers of a task; empty if no answer has a main score.
+    """Return the name of the main score by which the answers of a task are ranked; "" if there is none.
 
-    A judge's final score (its level, which rules may have lowered) is preferred to other main scores.
+    The main scores of an answer are the first score of each scorer or judge, and the final scores. A final
+    score (a judge's level, which rules may have lowered) is preferred.
     """
     names = {
         key.name

@@ -150,14 +150,17 @@ class TaskView:
 
     @property
     def anchor_heads(self) -> tuple[ScoreView, ...]:
-        """Scores of anchors (fixed answers): the first of each judge, and those that have human labels."""
+        """Scores of anchors (fixed answers): each judge's first score, and every score with human labels.
+
+        The score from human labels follows the judge's score of the same name.
+        """
         first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)
 
     @property
     def anchor_rest(self) -> tuple[ScoreView, ...]:
-        """The scores of anchors (fixed answers) that ``anchor_heads`` leaves out."""
+        """Scores of anchors (fixed answers) without human labels, except the first score of each judge."""
         return tuple(score for score in self.anchors if score not in self.anchor_heads)
 
     @property
