@@ -153,7 +153,10 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
 
 
 def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the endpoint of a judge, and package versions if fixed rules without a model gave the score."""
+    """Return the parts of the comparability key for a judge's score: its endpoint, and package versions.
+
+    The package versions are included only if fixed rules (no model) give the score or can lower it.
+    """
     endpoints = judge.get("endpoints", [])
     parts = {"endpoint": " + ".join(endpoints)} if endpoints else {}
     derived = name.partition(".")[2].startswith(("final", "published", "normalised"))

@@ -53,7 +53,7 @@ class _Prompt(NamedTuple):
 def pair_values(
     before: Column, after: Column, *, differing: Collection[str] = (), common_only: bool = False
 ) -> PairedValues:
-    """Pair the values of two columns by prompt.
+    """Pair the values of one score at two checkpoints by prompt.
 
     Equally many repeats of a prompt are used at both checkpoints. If one checkpoint has more scored repeats,
     only the first of them are used. The mean of five answers varies less than a single answer, and a test of
@@ -63,7 +63,8 @@ def pair_values(
         before: Scores and failures of one score at the earlier checkpoint.
         after: Scores and failures of the same score at the later checkpoint.
         differing: Prompts that are left out, because their texts differ between the checkpoints.
-        common_only: Whether coverage counts only the prompts that both checkpoints have.
+        common_only: Whether the coverage (share of prompts with a score at a checkpoint) counts only prompts
+            that both checkpoints have.
 
     Examples:
         >>> from hengwen.results.score_table import Column

@@ -61,7 +61,8 @@ def estimate_plan(  # noqa: PLR0913 - keyword-only options
     Args:
         plan: A plan, or the path of a plan.
         store: An open store, or the path or URL of a store.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` to judge by fixed
+            rules, without a model.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.

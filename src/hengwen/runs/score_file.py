@@ -46,7 +46,7 @@ class RowScorer:
     Args:
         name: Name of the scorer.
         options: Options of the scorer.
-        columns: Field names by column name.
+        columns: New field name for each input column to rename.
     """
 
     name: str
@@ -54,7 +54,7 @@ class RowScorer:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, row: DataRow | DataError) -> JsonRow:
-        """Return the output row: the scores (or a status and a message), then the columns of the source."""
+        """Return the output row: line, id, scores (unless scoring failed), status, and the input columns."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns) if self.columns else row
@@ -63,7 +63,7 @@ class RowScorer:
         return self._score(renamed) | self._source(row)
 
     def failed_row(self, row: DataRow | DataError, message: str) -> JsonRow:
-        """Return the output row of a row that could not be scored: the message, then the source columns."""
+        """Return the output row for a row that could not be scored: the message, then the input columns."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns)
@@ -71,11 +71,11 @@ class RowScorer:
         return self._failure(row.number, str(values.get("id", "")), row.locate(message)) | self._source(row)
 
     def _source(self, row: DataRow) -> JsonRow:
-        """Return the source columns of a row under their output names."""
+        """Return the columns of an input row, except ``id``, by the names that they have in the output."""
         return {self.output_name(name): value for name, value in row.values.items() if name != "id"}
 
     def output_name(self, column: str) -> str:
-        """Return the output name of a source column."""
+        """Return the output name of an input column; if an output field has this name, add ``source.``."""
         return _output_name(column, (*LOCATION_FIELDS, *self.scorer.names, *STATUS_FIELDS))
 
     def _score(self, row: DataRow) -> JsonRow:
@@ -121,7 +121,7 @@ class RowScorer:
 
 @lru_cache(maxsize=1024)
 def _output_name(column: str, fields: tuple[str, ...]) -> str:
-    """Return the output name of a source column; it gets a prefix if an output field has the same name.
+    """Return the name of an input column in the output, with a prefix if an output field has this name.
 
     Examples:
         >>> [_output_name(name, ("status",)) for name in ("model", "status", "source.status")]
@@ -171,12 +171,12 @@ def score_file(
         source: JSONL or CSV file with the field ``output`` and the fields that the scorer reads, such as
             ``references``.
         target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
-            status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. If a
-            source column (except ``id``) has the same name as one of the other fields, such as ``message``,
+            status (``ok`` or ``scorer_error``), message, signature, and the columns of the input. If an
+            input column (except ``id``) has the same name as one of the other fields, such as ``message``,
             it is written as ``source.NAME``. The target file is replaced when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
-        columns: Field names by column name.
+        columns: New field name for each input column to rename.
         workers: Number of processes, >= 1; 1 scores in this process. None uses one process for each core if
             there are at least 1,000 rows.
         progress: Function that is called with the number of rows done.

@@ -41,7 +41,7 @@ class BaselineDistribution:
     scores: NDArray[np.float64]
     """At least one finite score, shape (n,)."""
     ends: tuple[float, float]
-    """Lowest and highest possible score, or lowest and highest score of the baseline."""
+    """Lowest and highest possible score; if these are unknown, lowest and highest score of the baseline."""
 
     @property
     def mean(self) -> float:

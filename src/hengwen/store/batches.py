@@ -195,7 +195,7 @@ class BatchStore:
         return BatchCall(**fields_of_call, attempt=codec.attempt_from(stored, self._prefixes_of(stored)))
 
     def _prefixes_of(self, columns: Any) -> dict[str, str]:
-        """Return prompt prefixes by key: all of an attempt (a sent call), and others read before."""
+        """Return prompt prefixes by key: all that an attempt (a sent call) needs, and others in memory."""
         if not codec.prefix_keys(columns) <= self._known_prefixes.keys():
             if len(self._known_prefixes) >= MAX_PREFIXES:
                 self._known_prefixes = {}

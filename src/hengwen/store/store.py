@@ -192,7 +192,7 @@ class Store:
         return matches[0]
 
     def rows(self, runs: Sequence[Run]) -> Iterator[Row]:
-        """Yield the rows of each run in turn, in the order in which they were written."""
+        """Yield the rows (scores, failures) of each run in turn, in the order in which they were written."""
         for run in runs:
             yield from read_rows(self._engine, run)
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from hengwen.reports.view.cells import ScoreCell
 
 ORDER = 3
-"""Number of means in a window of the permutation entropy."""
+"""Number of consecutive checkpoint means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
-"""Minimum number of windows of ``ORDER`` means. With fewer windows, the permutation entropy is mostly bias,
-and the report says "too short"."""
+"""Minimum number of windows (each of ``ORDER`` consecutive checkpoint means) for the permutation entropy.
+With fewer windows, the permutation entropy is mostly bias, and the report says "too short"."""
 MAX_NAMES = 4
 """Maximum number of checkpoints that a message such as "no mean at a, b" names; others are only counted."""
 NO_REASON = Bilingual("", "")
@@ -31,7 +31,10 @@ NO_REASON = Bilingual("", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """First and last mean of the checkpoints, and three metrics of the order of all means."""
+    """Mean score of the first and last checkpoint, and three metrics of how the means rise and fall.
+
+    The metrics are permutation entropy, count of inversions and longest increasing subsequence.
+    """
 
     n: int
     """Number of checkpoints."""

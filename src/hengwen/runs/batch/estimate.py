@@ -55,10 +55,10 @@ class DryBatchQueue(BatchQueue):
         self._last: BatchCall | None = None
 
     def find(self, custom_id: str) -> BatchCall | None:
-        """Return the call with this id, or None if it is in no batch file.
+        """Return the call with this id; None if it is in no batch file and this dry run has not counted it.
 
-        If this dry run has counted the call, the last counted call is returned in its place. The two are
-        equal in state and status, and only these are used.
+        A dry run does not keep the calls that it counts, except the last one. For each counted call, the last
+        one is returned, because callers use only the state and the status, which are equal.
         """
         return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
 

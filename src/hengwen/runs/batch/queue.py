@@ -242,7 +242,7 @@ class BatchQueue:
             self.spool.rmdir()
 
     def close(self) -> None:
-        """Delete the files that are being written; the next run deletes their calls."""
+        """Delete the unfinished files of requests; the next run deletes their records from the store."""
         for open_file in self._open.values():
             self._delete_unsealed(open_file)
         self._open = {}

@@ -323,7 +323,8 @@ class Submission:
     async def cancel(self) -> None:
         """Ask the provider to cancel the batches.
 
-        Uploaded files for which no batch was started are deleted from the store, but not at the provider.
+        An uploaded file for which no batch was started is deleted from the store (Hengwen's database). The
+        provider keeps its copy of the file.
         """
         for file in self._files("uploaded"):
             self._queue.remove(file)

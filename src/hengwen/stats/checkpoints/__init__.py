@@ -1,1 +1,1 @@
-"""Statistics of a sequence of checkpoints: trend, change point, variance by source, changes of prompts."""
+"""Statistics of successive checkpoints: trend, change point, variance by source, score change by prompt."""

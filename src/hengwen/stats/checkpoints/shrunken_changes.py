@@ -1,4 +1,4 @@
-"""Estimate the true changes of single prompts: changes with much noise are shrunk towards the mean change."""
+"""Estimate the true change of each prompt's value: noisy changes are shrunk towards the mean change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShrunkenChanges:
-    """Estimates of the true changes of prompts."""
+    """Estimates of the true change of each prompt's value between two checkpoints."""
 
     changes: tuple[float, ...]
     """Estimated true change of each prompt:
@@ -26,12 +26,12 @@ class ShrunkenChanges:
 
 
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
-    """Return empirical-Bayes estimates of the true changes of prompts.
+    """Return empirical-Bayes estimates of the true change of each prompt's value between two checkpoints.
 
-    A prompt with few repeats changes much by chance alone. The change of a prompt is shrunk towards the mean
-    change of all prompts, the more so the noisier the change is. If the noise alone explains how much the
-    changes vary, tau^2 (the variance of the true changes) is estimated as 0. All estimates are then equal to
-    the mean change.
+    The value of a prompt with few repeats changes much by chance alone. Each change is shrunk towards the
+    mean change of all prompts; the noisier a change is, the more it is shrunk. If the noise alone
+    explains how much the changes vary, tau^2 (the variance of the true changes) is estimated as 0. All
+    estimates are then equal to the mean change.
 
     Args:
         changes: Later minus earlier value of each prompt, shape (n,), n >= 1.

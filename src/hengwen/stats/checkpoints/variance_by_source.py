@@ -20,17 +20,18 @@ class VarianceBySource:
     checkpoint: float
     """Variance of the true means of checkpoints on these prompts: scores change over training."""
     interaction: float
-    """Variance of the interaction of prompt and checkpoint: how far the changes of prompts differ. If no
-    prompt has several repeats, ``interaction`` includes the variance of the repeats."""
+    """Variance of the interaction of prompt and checkpoint: how much the changes of the scores differ between
+    prompts. If no prompt has several repeats, ``interaction`` includes the variance of the repeats."""
     repeat: float | None
     """Variance of the repeats of one prompt at one checkpoint; None if no prompt has several repeats. This
     variance includes ``judge``, the part that comes from the judge."""
     judge: float | None = None
     """The part of ``repeat`` that comes from the judge: the variance of a single judgment, divided by the
-    number of judgments whose mean is the score. None if no answer was judged several times, or if the values
-    of the judgments are unknown."""
+    number of judgments whose mean is the score. None if no answer was judged several times, or if the value
+    of a level that the judge gave is unknown."""
     judge_unreadable: int = 0
-    """Number of answers with judgments of unknown value."""
+    """Number of answers with a judge's level whose value cannot be computed from the stored scores. If this
+    number is above 0, ``judge`` is None."""
     prompts: int
     """Number of prompts with a value at every checkpoint, from which the estimates come."""
     checkpoints: int

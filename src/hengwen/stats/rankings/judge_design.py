@@ -34,7 +34,7 @@ class JudgeDesign:
     covariates: NDArray[np.float64]
     """Covariates of each row, shape (R, T), such as 1 if the first model is shown first and -1 if second."""
     groups: NDArray[np.intp]
-    """Group (models that battles link) of each model, shape (m,); each group's strengths have the mean 0."""
+    """Group of each model, shape (m,). Battles link the models of a group; their mean strength is 0."""
     judges: int
     """Number of judges."""
 
@@ -113,7 +113,10 @@ class JudgeDesign:
 
     @cached_property
     def centring(self) -> NDArray[np.float64]:
-        """Matrix that replaces each strength by the mean strength of the model's group, shape (m, m)."""
+        """Matrix that replaces each model's strength by the mean strength of its group, shape (m, m).
+
+        A group contains the models that battles link.
+        """
         same = self.groups[:, None] == self.groups
         return np.asarray(same / same.sum(axis=1))
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 DISCRIMINATION_PRECISION = 1.0
 """Precision of the normal prior of a discrimination around 1; with few battles, the estimate stays near 1."""
 COEFFICIENT_PRECISION = 0.25
-"""Precision of the normal prior of a coefficient around 0."""
+"""Precision of the normal prior around 0 of the coefficient of a covariate (such as an answer's position)."""
 MAX_CELLS = 4_000_000
-"""Maximum number of elements of an array with a number for each row (battles with equal covariates) and each
-set of counts (such as a resample). Sets are fitted in chunks of at most this size, but at least one set at a
-time."""
+"""Maximum number of elements of an array with one row for each group of battles with equal covariates, and
+one column for each set of counts (such as a resample). The sets are fitted in chunks whose arrays have at
+most this size, but at least one set at a time."""
 FINE = 1e-6
 """Tolerance of the fit to all data. Near the maximum, each step is about 100 times shorter than the last, so
 the remaining error is much smaller than the tolerance."""
@@ -36,7 +36,7 @@ COARSE = 1e-4
 
 
 class Prediction(NamedTuple):
-    """What K sets of parameters predict."""
+    """Predictions of the model for K sets of parameters."""
 
     gap: NDArray[np.float64]
     """Strength of the first model minus strength of the second model, shape (C, K).
@@ -50,7 +50,7 @@ class Prediction(NamedTuple):
 
 
 class JudgeLikelihood:
-    """Penalised log-likelihoods of K sets of counts.
+    """Penalised log-likelihoods of K sets of counts (wins and battles).
 
     Args:
         design: The battles, arranged in rows.
@@ -81,10 +81,10 @@ class JudgeLikelihood:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the expected information.
+        """Return the gradient and the expected (Fisher) information of the log-likelihoods.
 
-        Both include terms of the priors. Further terms keep the mean of the discriminations at 1, and the
-        mean strength of each group at 0.
+        Both include terms of the priors. Further terms keep the mean of the judges' discriminations at 1, and
+        the mean strength of each group of models that battles link at 0.
         """
         from scipy.special import expit
 
@@ -126,7 +126,7 @@ class JudgeLikelihood:
 
 
 def predict(design: JudgeDesign, parameters: NDArray[np.float64]) -> Prediction:
-    """Return what K sets of parameters predict.
+    """Return the predictions of the model for K sets of parameters.
 
     Args:
         design: The battles, arranged in rows.

@@ -43,9 +43,9 @@ class Evaluator(NamedTuple):
     kind: Kind
     signature: str
     names: tuple[str, ...]
-    """Names of its scores."""
+    """Names of the scores that the scorer or judge gives."""
     scales: tuple[Scale | None, ...]
-    """Scale of each score; None if it has none, or if it has only failed so far."""
+    """Scale of each score; None if the score has no scale, or has only failed so far."""
 
 
 class EvaluationEncoder:
@@ -75,7 +75,7 @@ class EvaluationEncoder:
         self._recent_notes: OrderedDict[int, bool] = OrderedDict()
 
     def forget_new(self) -> None:
-        """Forget the new evaluators and notes; call this after they were written to the database."""
+        """Empty ``new_evaluators`` and ``new_notes``; call this after their content is in the database."""
         self.new_evaluators, self.new_notes = {}, {}
 
     def encode(self, rows: Iterable[Row]) -> Iterator[Columns]:

@@ -1,4 +1,4 @@
-"""Rename two columns of the table of attempts, and the value that marks the scores of scorers."""
+"""Rename two columns of the table ``attempt``; mark the scores of scorers with ``scorer``, not ``code``."""
 
 from alembic import op
 
