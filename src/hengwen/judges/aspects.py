@@ -41,9 +41,9 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
     """Return the overall level of an answer.
 
     Args:
-        how: ``holistic``: return the overall level that the judge named. ``min_aspect``: return the lowest
-            level of a criterion. ``median_aspect``: return the median of the criteria's levels (the lower of
-            two middle levels).
+        how: ``holistic``: return the overall level that the judge named. ``min_aspect``: return the lowest of
+            all criteria's levels. ``median_aspect``: return the median of all criteria's levels (the lower
+            of two middle levels).
         level: The overall level that the judge named. With ``min_aspect`` and ``median_aspect``, its
             value is stored in ``details["holistic"]``.
         aspects: The Score or Failure of each criterion; ``holistic`` does not use them. A criterion with

@@ -246,7 +246,7 @@ def _lengths(store: Store, run: Run) -> Lengths:
 
 
 def differing_prompts(store: Store, runs: tuple[Run, Run]) -> dict[str, set[str]]:
-    """Return, by task, the prompts of which two runs have different texts, references or metadata."""
+    """Return, by task, the prompts whose text, references or metadata differ between two runs."""
     before, after = (store.sample_hashes(run) for run in runs)
     differing: dict[str, set[str]] = defaultdict(set)
     for (task, sample), sample_hash in before.items():

@@ -57,7 +57,7 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Text with the failures by status, the most frequent first, each with the message of one failure."""
+        """Number of failures of each status, the most frequent status first, with an example message of each."""
         return failure_text(self.failures, self.first_messages)
 
     @property
