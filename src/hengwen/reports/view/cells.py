@@ -57,7 +57,7 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Number of failures of each status, the most frequent status first, with an example message of each."""
+        """Number of failures of each status, the most frequent first, with an example message of each."""
         return failure_text(self.failures, self.first_messages)
 
     @property
