@@ -97,8 +97,8 @@ def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
 
     Returns:
         The test. If all means differ, its p-value is exact (``scipy.stats.kendalltau`` counts all orders). If
-        some means are equal, or above 170 checkpoints, it is the p-value of the number of inversions in
-        ``summary``.
+        some means are equal, or above 170 checkpoints, the test has the p-value that ``summary`` contains for
+        the number of inversions.
 
     Examples:
         >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])

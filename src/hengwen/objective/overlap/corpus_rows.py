@@ -32,7 +32,7 @@ class CorpusRows:
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     rows: Sequence[Sequence[float]]
-    """Statistics (counts) of each text that has a value."""
+    """Statistics (counts, from which the value is computed) of each text that can be scored."""
     kept: Sequence[int]
     """For each row of statistics, the index of its text in the corpus."""
     value_of: Callable[[Sequence[float]], float]

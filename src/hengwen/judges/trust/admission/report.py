@@ -23,8 +23,8 @@ Decision = Literal["admitted", "not admitted", "inconclusive"]
 MIN_COVERAGE = 0.8
 """A check can pass only if the judge gave all needed verdicts in at least this share of its trials."""
 MIN_BASES = 6
-"""Fewest good answers on which the judge must give a verdict. With fewer good answers, the result may hold
-only for these answers."""
+"""A judge is admitted only if it gave verdicts on at least this number of good answers. A result from fewer
+good answers may hold only for these answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
