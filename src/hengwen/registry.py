@@ -147,6 +147,7 @@ def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injecte
         return factory(**injected, **options)
     except TypeError as error:
         reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
+        reason = re.sub(r"\. Did you mean .*", "", reason)  # hint of Python 3.13
         reason = re.sub(r"missing \d+ required [\w-]+ arguments?: (.*)", r"needs the option \1", reason)
         hint = _option_hint(factory, options, injected)
         raise ConfigError(f"{title}: {reason}{hint}") from None
