@@ -73,29 +73,12 @@ def _installed(group: Group) -> dict[str, list[EntryPoint]]:
 
 
 def known(group: Group) -> list[str]:
-    """Return the sorted names of the plug-ins in a group, without importing them.
-
-    Args:
-        group: scorers, judges, backends or rules.
-
-    Examples:
-        >>> {"broken", "number"} <= set(known("rules"))
-        True
-    """
+    """Return the sorted names of the plug-ins in a group, without importing them."""
     return sorted({*BUILTINS[group], *_installed(group)})
 
 
 def load(group: Group, name: str) -> Any:
-    """Return the class or factory registered under a name.
-
-    Args:
-        group: scorers, judges, backends or rules.
-        name: Name of the plug-in.
-
-    Raises:
-        ConfigError: The name is unknown, or several packages register it.
-        PluginError: The plug-in cannot be imported; the message names its package.
-    """
+    """Return the class or factory registered under a name."""
     owners = _installed(group).get(name, [])
     builtin = BUILTINS[group].get(name)
     if len(owners) + (builtin is not None) > 1:
@@ -116,33 +99,12 @@ def load(group: Group, name: str) -> Any:
 
 
 def build(group: Group, name: str, options: Mapping[str, Any], /, **injected: Any) -> Any:
-    """Build a plug-in from its options.
-
-    Args:
-        group: scorers, judges, backends or rules.
-        name: Name of the plug-in.
-        options: Keyword arguments from the plan.
-        **injected: Keyword arguments that every plug-in of the group receives.
-
-    Raises:
-        ConfigError: An option is unknown or invalid; the message names plug-in and option.
-        PluginError: The plug-in cannot be loaded.
-    """
+    """Build a plug-in from its options."""
     return construct(f"{group[:-1]} {name!r}", load(group, name), options, **injected)
 
 
 def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injected: Any) -> Any:
-    """Call the class or factory of a plug-in with its options.
-
-    Args:
-        title: Name of the plug-in in messages, such as ``scorer 'lyric'``.
-        factory: Class or function that returns the plug-in.
-        options: Keyword arguments from the plan.
-        **injected: Further keyword arguments, which do not come from the plan.
-
-    Raises:
-        ConfigError: An option is unknown or invalid; the message names plug-in and option.
-    """
+    """Call the class or factory of a plug-in with its options."""
     try:
         return factory(**injected, **options)
     except TypeError as error:

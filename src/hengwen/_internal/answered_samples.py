@@ -21,18 +21,6 @@ class AnsweredSamples(Sequence[tuple[Sample, Response]]):
 
     Iterating needs little memory. Stored responses are read again in each iteration. Many responses of a
     model under test are kept in a temporary file. Selecting an item by its index reads all pairs into memory.
-
-    Args:
-        samples: All samples of the task.
-        stored: Function that returns the stored responses to a sample from its id. None if the responses
-            come from a model under test; ``add`` then keeps them.
-
-    Examples:
-        >>> sample, answer = Sample(id="a"), Response(sample_id="a", text="rain")
-        >>> answered = AnsweredSamples([sample], stored=None)
-        >>> answered.add(sample, [answer])
-        >>> len(answered), list(answered) == [(sample, answer)] == answered[:]
-        (1, True)
     """
 
     def __init__(self, samples: Iterable[Sample], stored: Callable[[str], Sequence[Response]] | None) -> None:

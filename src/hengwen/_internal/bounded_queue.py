@@ -10,24 +10,7 @@ Item = TypeVar("Item")
 
 
 class BoundedQueue(Generic[Item]):
-    """A queue whose producers wait while it is full, and whose consumers get None after its end.
-
-    Args:
-        size: Maximum number of items that wait in the queue, >= 1.
-
-    Examples:
-        >>> async def produce(queue):
-        ...     for number in range(3):
-        ...         await queue.put(number)
-        ...     queue.close()
-        >>> async def consume(queue):
-        ...     producer = asyncio.ensure_future(produce(queue))
-        ...     numbers = [await queue.get() for _ in range(4)]
-        ...     await producer
-        ...     return numbers
-        >>> asyncio.run(consume(BoundedQueue(1)))
-        [0, 1, 2, None]
-    """
+    """A queue whose producers wait while it is full, and whose consumers get None after its end."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -20,54 +20,23 @@ _FILES: dict[str, str] = {}
 
 
 def is_location(spec: str) -> bool:
-    """Return whether a name is a location (it has a colon or ends in ``.py``), not the name of a plug-in.
-
-    Examples:
-        >>> is_location("lyric"), is_location("lines.py:LineCount"), is_location("lines.py")
-        (False, True, True)
-    """
+    """Return whether a name is a location (it has a colon or ends in ``.py``), not the name of a plug-in."""
     return ":" in spec or spec.endswith(".py")
 
 
 def source_path(spec: str, base_folder: Path | None = None) -> Path | None:
-    """Return the file of ``file.py:Class``; None if the name has another form.
-
-    Args:
-        spec: Name or location of a class.
-        base_folder: Folder to which a relative path is relative; default: the working folder.
-
-    Examples:
-        >>> source_path("scorers/lines.py:LineCount").name, source_path("package.lines:LineCount")
-        ('lines.py', None)
-    """
+    """Return the file of ``file.py:Class``; None if the name has another form."""
     path, separator, _ = spec.rpartition(":")
     return (base_folder or Path()) / path if separator and path.endswith(".py") else None
 
 
 def source_digest(path: Path) -> str:
-    """Return the sha256 (hex) of the content of a file.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
+    """Return the sha256 (hex) of the content of a file."""
     return hashlib.sha256(_read(path)).hexdigest()
 
 
 def load_class(spec: str, base_folder: Path | None = None) -> Any:
-    """Import a class by its location; this is the only function that imports code by location.
-
-    Args:
-        spec: ``module:Class`` of an importable module, or ``file.py:Class``.
-        base_folder: Folder that a relative path starts from; default: the working folder.
-
-    Raises:
-        ConfigError: The location is malformed, the file cannot be read, or the class does not exist.
-        PluginError: The module or file cannot be imported; the message has the reason.
-
-    Examples:
-        >>> load_class("collections:Counter").__name__
-        'Counter'
-    """
+    """Import a class by its location; this is the only function that imports code by location."""
     location, _, name = spec.rpartition(":")
     if not location or not name.isidentifier():
         raise ConfigError(f"{spec!r} names no class; write module:Class or file.py:Class")
@@ -85,25 +54,12 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
 
 
 def imported_files(pickled: bytes) -> dict[str, str]:
-    """Return the Python files, imported by ``import_file``, that a pickled object refers to.
-
-    Args:
-        pickled: The pickled object; it contains the names of the modules that it refers to.
-
-    Returns:
-        Path of each file, by the name of its module.
-    """
+    """Return the Python files, imported by ``import_file``, that a pickled object refers to."""
     return {name: path for name, path in list(_FILES.items()) if name.encode() in pickled}
 
 
 def import_file(path: Path) -> ModuleType:
-    """Import a Python file; an unchanged file is executed only once.
-
-    The folder of the file is not added to the import path.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
+    """Import a Python file; an unchanged file is executed only once."""
     resolved = path.resolve()
     identity = hashlib.sha256(bytes(resolved) + b"\0" + _read(path)).hexdigest()
     name = f"hengwen_file_{identity[:16]}"

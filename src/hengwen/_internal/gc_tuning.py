@@ -18,19 +18,7 @@ THRESHOLDS = (50_000, 20, 50)
 
 @contextmanager
 def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
-    """Raise the GC thresholds and freeze existing objects (the GC then ignores them); undo this on exit.
-
-    Args:
-        freeze: Whether to freeze existing objects; this is skipped if some objects are frozen already.
-
-    Examples:
-        >>> before = gc.get_threshold(), gc.get_freeze_count()  # Python 3.12 starts with frozen objects
-        >>> with relaxed_gc():
-        ...     gc.get_threshold(), gc.get_freeze_count() > 0
-        ((50000, 20, 50), True)
-        >>> (gc.get_threshold(), gc.get_freeze_count()) == before
-        True
-    """
+    """Raise the GC thresholds and freeze existing objects (the GC then ignores them); undo this on exit."""
     thresholds = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
     freeze = freeze and not gc.get_freeze_count()

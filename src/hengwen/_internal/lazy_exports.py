@@ -12,18 +12,7 @@ if TYPE_CHECKING:
 def lazy_exports(
     package: str, exports: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return functions ``__getattr__`` and ``__dir__`` for a package whose names are imported on first use.
-
-    Args:
-        package: ``__name__`` of the package.
-        exports: For each public name, the module of the package that defines it. A public name must not equal
-            the name of a module in the package, because its meaning would depend on the order of imports.
-
-    Examples:
-        >>> load, names = lazy_exports("hengwen", {"Scale": "records"})
-        >>> load("Scale").__name__, names()
-        ('Scale', ['Scale'])
-    """
+    """Functions ``__getattr__`` and ``__dir__`` for a package whose names are imported on first use."""
 
     def load(name: str) -> Any:
         if name not in exports:

@@ -52,15 +52,7 @@ _pack_failure, _unpack_failure = _packer(Failure)
 
 
 def pack_outcome(outcome: object) -> object:
-    """Return a Score or Failure as a pair (whether it is a Score, its fields); anything else unchanged.
-
-    Examples:
-        >>> failure = Failure(name="a", status="missing", message="no", signature="s")
-        >>> pack_outcome(failure)
-        (False, ('a', 'missing', 'no', 's', 'scorer', ''))
-        >>> unpack_outcome(pack_outcome(failure)) == failure
-        True
-    """
+    """Return a Score or Failure as a pair (whether it is a Score, its fields); anything else unchanged."""
     if type(outcome) is Score:
         return True, _pack_score(outcome)
     if type(outcome) is Failure:

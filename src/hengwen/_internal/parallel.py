@@ -27,12 +27,7 @@ Result = TypeVar("Result")
 
 
 def usable_cores() -> int:
-    """Return the number of processor cores that this process may use.
-
-    Examples:
-        >>> usable_cores() >= 1
-        True
-    """
+    """Return the number of processor cores that this process may use."""
     if hasattr(os, "process_cpu_count"):  # Python 3.13
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -47,25 +42,7 @@ def map_stream(
     workers: int | None = 1,
     crashed: Callable[[Item, str], Result] | None = None,
 ) -> Iterator[Result]:
-    """Yield ``function(item)`` for each item, in the order of the items.
-
-    Args:
-        function: Function of one item. With several workers, the function, the items and the results must be
-            picklable.
-        items: Any number of items; an iterator is consumed as items are needed.
-        workers: Number of processes; 1 uses the current one. Starting a process takes about a second. None
-            uses one process per core if there are at least ``MIN_ITEMS`` items, otherwise the current one.
-        crashed: Function that is called with an item at which a worker process died, and with a message; it
-            returns the result of the item. By default, such an item raises a WorkerError.
-
-    Raises:
-        ValueError: ``workers`` is below 1.
-        WorkerError: A worker process died at an item, or cannot start.
-
-    Examples:
-        >>> list(map_stream(str.upper, iter(["a", "b"])))
-        ['A', 'B']
-    """
+    """Yield ``function(item)`` for each item, in the order of the items."""
     if workers is None:
         items = iter(items)
         first = list(islice(items, MIN_ITEMS))
@@ -79,16 +56,7 @@ def map_stream(
 
 
 def map_in_processes(pool: WorkerPool[Item, Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield the results of a pool in the order of the items, and close the pool at the end.
-
-    Args:
-        pool: The processes and their function.
-        items: Any number of items; an iterator is consumed as items are needed.
-
-    Examples:
-        >>> list(map_in_processes(WorkerPool(str.upper, 1), ["a", "b"]))
-        ['A', 'B']
-    """
+    """Yield the results of a pool in the order of the items, and close the pool at the end."""
     pending: deque[Future[list[Result]]] = deque()
     remaining = iter(items)
     try:

@@ -12,14 +12,7 @@ if TYPE_CHECKING:
 
 
 def describe_error(error: BaseException) -> tuple[Status, str, str]:
-    """Return (status, message, raw reply) of the Failure that records an exception.
-
-    Examples:
-        >>> describe_error(JudgeError("cut off", status="truncated", raw="{"))
-        ('truncated', 'cut off', '{')
-        >>> describe_error(KeyError("title"))
-        ('scorer_error', "KeyError: 'title'", '')
-    """
+    """Return (status, message, raw reply) of the Failure that records an exception."""
     if isinstance(error, JudgeError):
         status: Status = next((known for known in STATUSES if known == error.status), "scorer_error")
         return status, str(error), error.raw

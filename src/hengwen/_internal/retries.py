@@ -16,19 +16,7 @@ MAX_RETRY_WAIT = 60.0
 
 
 def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Return an iterator over the attempts to make a call; it repeats a call that failed.
-
-    If the endpoint asked for a wait before the next call, the iterator waits that long. Otherwise, it waits
-    for a random time, whose maximum doubles with each retry. It never waits longer than ``MAX_RETRY_WAIT``.
-
-    Args:
-        retries: Number of retries, >= 0.
-        sleep: Function that waits for a number of seconds.
-
-    Returns:
-        The attempts. A call is repeated only after a retryable error; the error of the last attempt is
-        raised.
-    """
+    """Return an iterator over the attempts to make a call; it repeats a call that failed."""
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
     jitter = wait_random_exponential(multiplier=0.5, max=MAX_RETRY_WAIT)

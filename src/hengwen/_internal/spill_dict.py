@@ -21,19 +21,6 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
 
     The mapping keeps insertion order. If it has more than ``max_in_memory`` items, all items are moved to a
     temporary file. The file holds copies of the values, so a value that was changed must be set again.
-
-    Args:
-        max_in_memory: Maximum number of items that are kept in memory. The temporary file is removed together
-            with the mapping.
-        pack: Function that returns a value in a form that is pickled fast; default: the value itself.
-        unpack: Function that returns the value from its packed form.
-
-    Examples:
-        >>> texts = SpillDict(max_in_memory=1)
-        >>> texts["b"], texts["a"] = "one", "two"
-        >>> texts["b"] = "three"
-        >>> list(texts.items()), "c" in texts
-        ([('b', 'three'), ('a', 'two')], False)
     """
 
     def __init__(

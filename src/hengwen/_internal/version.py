@@ -6,12 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version(package: str) -> str:
-    """Return the version of an installed package; ``0+unknown`` if it is not installed (a source tree).
-
-    Examples:
-        >>> installed_version("no such package")
-        '0+unknown'
-    """
+    """Return the version of an installed package; ``0+unknown`` if it is not installed (a source tree)."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -37,15 +37,7 @@ def write_frame(stream: BinaryIO, data: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the pickled data of the next frame (length and pickled data); None if the stream ended.
-
-    Examples:
-        >>> import io
-        >>> stream = io.BytesIO()
-        >>> write_frame(stream, b"data")
-        >>> read_frame(io.BytesIO(stream.getvalue())), read_frame(io.BytesIO(stream.getvalue()[:-1]))
-        (b'data', None)
-    """
+    """Return the pickled data of the next frame (length and pickled data); None if the stream ended."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -55,22 +47,13 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 
 def dump(value: Any) -> bytes:
-    """Pickle an object, preceded by the paths of the Python files (``file.py:Class``) that it refers to.
-
-    Examples:
-        >>> load(dump(["a", "b"]))
-        ['a', 'b']
-    """
+    """Pickle an object, preceded by the paths of the Python files (``file.py:Class``) that it refers to."""
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     return pickle.dumps(imported_files(data), pickle.HIGHEST_PROTOCOL) + data
 
 
 def load(frame: bytes) -> Any:
-    """Return the object that ``dump`` pickled, after importing the Python files that the object refers to.
-
-    Raises:
-        Exception: A file cannot be imported, or the object cannot be loaded.
-    """
+    """Return the object that ``dump`` pickled, after importing the Python files that the object refers to."""
     stream = io.BytesIO(frame)
     for name, path in pickle.load(stream).items():  # noqa: S301 - the parent process wrote it
         if name not in sys.modules:
@@ -101,10 +84,7 @@ def _failure(error: Exception) -> bytes:
 
 
 def main() -> None:  # pragma: no cover - runs in worker processes
-    """Serve the parent process until it closes its pipe to this process.
-
-    If the parent process dies, its pipe is closed too.
-    """
+    """Serve the parent process until it closes its pipe to this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     source = sys.stdin.buffer
     sink = os.fdopen(os.dup(1), "wb")

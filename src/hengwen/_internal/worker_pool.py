@@ -111,12 +111,7 @@ class _Process:
 
 
 def _cause_of_death(status: int) -> str:
-    """Return how a process ended.
-
-    Examples:
-        >>> _cause_of_death(3), _cause_of_death(-9)
-        ('exit code 3', 'SIGKILL, out of memory?')
-    """
+    """Return how a process ended."""
     if status >= 0:
         return f"exit code {status}"
     try:
@@ -132,21 +127,6 @@ class WorkerPool(Generic[Item, Result]):
     Processes are started one after the other, and only when a batch waits and all started processes are
     busy. If a process dies, the items of its batch are repeated one by one in new processes, so that only
     the item at which a process dies again is lost.
-
-    Args:
-        function: Function of one item. The function, the items and the results must be picklable.
-        workers: Maximum number of processes, >= 1.
-        crashed: Function that is called with an item at which processes died twice, and with a message; it
-            returns the result of the item. By default, the batch of such an item raises a WorkerError.
-
-    Raises:
-        Exception: The function cannot be pickled.
-
-    Examples:
-        >>> pool = WorkerPool(str.upper, 1)
-        >>> pool.submit(["a", "b"]).result()
-        ['A', 'B']
-        >>> pool.close()
     """
 
     def __init__(
@@ -169,15 +149,7 @@ class WorkerPool(Generic[Item, Result]):
         self._error: Exception | None = None
 
     def submit(self, items: Sequence[Item]) -> Future[list[Result]]:
-        """Return the future results of a batch.
-
-        The future raises the exception that the function raised. It raises a WorkerError if no process can
-        start. If processes died twice at the same item, the pool's function ``crashed`` gives the result of
-        the item; if the pool has no such function, the future raises a WorkerError.
-
-        Raises:
-            Exception: The items cannot be pickled.
-        """
+        """Return the future results of a batch."""
         batch: _Batch[Item, Result] = _Batch(items)
         with self._changed:
             if self._closed:
@@ -282,14 +254,7 @@ class WorkerPool(Generic[Item, Result]):
             self._changed.notify_all()
 
     def _repeat_singly(self, batch: _Batch[Item, Result]) -> _Process | None:
-        """Repeat one by one, in new processes, the items of a batch at which a process died.
-
-        An item at which a new process dies counts as a cause of the crash. An item for which no new process
-        can start counts as a cause too, because it may have ended the first process.
-
-        Returns:
-            The last new process if it is still running; otherwise None.
-        """
+        """Repeat one by one, in new processes, the items of a batch at which a process died."""
         results: list[Result] = []
         process: _Process | None = None
         for item in batch.items:
@@ -322,11 +287,7 @@ class WorkerPool(Generic[Item, Result]):
             raise _ProcessDiedError(str(error)) from error
 
     def _start(self) -> _Process:
-        """Start a process.
-
-        Raises:
-            WorkerError: The process cannot start or cannot load the function.
-        """
+        """Start a process."""
         try:
             with self._changed:
                 if self._closed:
@@ -353,10 +314,7 @@ class WorkerPool(Generic[Item, Result]):
             process.close()
 
     def _give_up(self, error: Exception) -> None:
-        """Remove the calling thread from the pool after an error, such as a process that cannot start.
-
-        If no thread is left, all waiting batches raise the error.
-        """
+        """Remove the calling thread from the pool after an error, such as a process that cannot start."""
         with self._changed:
             self._threads.remove(threading.current_thread())
             self.workers = max(len(self._threads), 1)  # this process could not start, so no other is tried

@@ -14,20 +14,7 @@ if TYPE_CHECKING:
 
 
 def parsing_backend(backend: Backend) -> ParsingBackend:
-    """Return the backend itself if it can parse replies, else an adapter that parses its replies.
-
-    Args:
-        backend: Any backend. The adapter does not record calls.
-
-    Examples:
-        >>> import asyncio
-        >>> from hengwen.backends import ReplayBackend
-        >>> from hengwen.records import Request
-        >>> backend = parsing_backend(ReplayBackend(replies=["7"]))
-        >>> request = Request(messages=(("user", "How many?"),))
-        >>> asyncio.run(backend.complete_parsed(request, lambda reply: int(reply.text)))[1]
-        7
-    """
+    """Return the backend itself if it can parse replies, else an adapter that parses its replies."""
     return backend if isinstance(backend, ParsingBackend) else _ParsingAdapter(backend)
 
 

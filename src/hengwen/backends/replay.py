@@ -104,15 +104,7 @@ class ReplayBackend:
 
 
 def request_hash(request: Request) -> str:
-    """Return the ``key`` of a request in a file of replies: a hash of its prompt and its ``repeat`` number.
-
-    The prompt is the field ``identity`` or, if ``identity`` is empty, the field ``messages``.
-
-    Args:
-        request: Request to a judge or to the model under test. In a judge's prompt, each answer stands
-            between random marks. ``identity`` has a placeholder instead of these marks, so the hash is the
-            same in every run.
-    """
+    """The ``key`` of a request in a file of replies: a hash of its prompt and its ``repeat`` number."""
     return digest(request.identity or request.messages, request.repeat)
 
 

@@ -13,15 +13,7 @@ _CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bun
 
 
 def read_env_file() -> None:
-    """Set variables from ``.env`` in the current folder or the nearest folder above, and print its path.
-
-    Only variables named ``*_API_KEY``, ``*_BASE_URL`` or ``HENGWEN_*`` are set. Variables that the
-    environment already has keep their values. ``${NAME}`` in a value is kept as text. If it were replaced by
-    the variable ``NAME``, a secret could become part of a URL and be sent to an endpoint.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
+    """Set variables from ``.env`` in the current folder or the nearest folder above, and print its path."""
     from dotenv import dotenv_values, find_dotenv
 
     from hengwen.errors import ConfigError

@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def extras_of(reply: Reply) -> dict[str, Any]:
-    """Return the response format and log-probabilities of a reply as JSON values.
-
-    The bytes of tokens are decoded as latin-1.
-
-    Examples:
-        >>> extras_of(Reply(text="A", response_format="tool", logprobs=((b"A", -0.1, ()),)))
-        {'form': 'tool', 'logprobs': [['A', -0.1, []]]}
-    """
+    """Return the response format and log-probabilities of a reply as JSON values."""
     extras: dict[str, Any] = {}
     if reply.response_format:
         extras["form"] = reply.response_format

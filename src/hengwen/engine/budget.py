@@ -30,30 +30,12 @@ class Price:
     output: float
 
     def cost(self, usage: Usage) -> float:
-        """Return the cost of calls that used the given numbers of tokens.
-
-        Examples:
-            >>> Price(input=1.0, output=2.0).cost(Usage(calls=1, input_tokens=500_000, output_tokens=250_000))
-            1.0
-        """
+        """Return the cost of calls that used the given numbers of tokens."""
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return the expected numbers of input and output tokens of a call.
-
-    A Chinese, Japanese or Korean (CJK) character counts as one token, any other character as a quarter of a
-    token.
-
-    Args:
-        request: Request to estimate.
-        params: Parameters of the backend; ``max_tokens``, if set, is the expected output.
-
-    Examples:
-        >>> from hengwen.records import Request
-        >>> estimate(Request(messages=(("user", "四个字啊 and so on"),), params={"max_tokens": 50}))
-        Usage(calls=1, input_tokens=11, output_tokens=50)
-    """
+    """Return the expected numbers of input and output tokens of a call."""
     input_tokens = sum(MESSAGE_TOKENS + estimate_tokens(content) for _, content in request.messages)
     merged = {**(params or {}), **request.params}
     limit = merged.get("max_completion_tokens") or merged.get("max_tokens")
@@ -62,23 +44,14 @@ def estimate(request: Request, params: Mapping[str, object] | None = None) -> Us
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the estimated number of tokens of a text.
-
-    Examples:
-        >>> estimate_tokens("四个字啊"), estimate_tokens("four")
-        (4, 1)
-    """
+    """Return the estimated number of tokens of a text."""
     size = len(text)
     wide = 0 if text.isascii() else (len(text.encode("utf-8", "replace")) - size) // 2
     return min(size, wide + ceil((size - wide) / 4))
 
 
 class Budget:
-    """Limit of the cost of all calls. A call that has no reply yet counts with its estimated cost.
-
-    Args:
-        limit: Limit in the currency of the prices; None for no limit.
-    """
+    """Limit of the cost of all calls. A call that has no reply yet counts with its estimated cost."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
@@ -87,15 +60,7 @@ class Budget:
         self.stopped = False
 
     def reserve(self, price: Price | None, expected: Usage) -> float:
-        """Reserve the expected cost of a call, and return it.
-
-        Args:
-            price: Price of the tokens; None if it is unknown: then nothing is reserved.
-            expected: Estimated usage of the call.
-
-        Raises:
-            BackendError: The call might exceed the limit (status ``budget``).
-        """
+        """Reserve the expected cost of a call, and return it."""
         if self.limit is None or price is None:
             return 0.0
         cost = price.cost(expected)
@@ -108,27 +73,14 @@ class Budget:
         return cost
 
     def charge(self, reserved: float, price: Price | None, usage: Usage) -> None:
-        """Replace the reserved cost of a call by its actual cost.
-
-        Args:
-            reserved: Cost returned by ``reserve``.
-            price: Price of the tokens, if it is known.
-            usage: Tokens that the call used; zero if the call failed.
-        """
+        """Replace the reserved cost of a call by its actual cost."""
         self.reserved -= reserved
         if price is not None:
             self.spent += price.cost(usage)
 
 
 def total(prices: Iterable[tuple[Price | None, Usage]]) -> float | None:
-    """Return the cost of all calls; None if the price of a call is unknown.
-
-    Examples:
-        >>> total([(Price(input=1, output=1), Usage(calls=1, input_tokens=MILLION))])
-        1.0
-        >>> total([(None, Usage(calls=1, input_tokens=10))]) is None
-        True
-    """
+    """Return the cost of all calls; None if the price of a call is unknown."""
     cost = 0.0
     for price, usage in prices:
         if price is not None:

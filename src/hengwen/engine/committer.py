@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class Committer:
-    """Schedule commits; if a commit fails, the next method call on this object raises the error.
-
-    Args:
-        ledger: Ledger to commit.
-    """
+    """Schedule commits; if a commit fails, the next method call on this object raises the error."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -34,14 +30,7 @@ class Committer:
         self._after_all: list[Callable[[], None]] = []
 
     def schedule_commit(self, *, paid: bool = False) -> None:
-        """Schedule a commit, because something was recorded.
-
-        Args:
-            paid: Whether a paid reply was recorded; it cannot be recomputed, so it is committed sooner.
-
-        Raises:
-            StoreError: A commit failed.
-        """
+        """Schedule a commit, because something was recorded."""
         self.check()
         self._uncommitted_paid += paid
         if self._uncommitted_paid >= MAX_UNCOMMITTED_PAID:
@@ -54,12 +43,7 @@ class Committer:
             self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
 
     def when_committed(self, callback: Callable[[], None], *, attempts_only: bool = False) -> None:
-        """Call a function after the next commit, or at once if nothing has to be committed.
-
-        Args:
-            callback: Function to call; it is not called if the commit fails.
-            attempts_only: Whether a commit of only the attempts (sent calls) suffices.
-        """
+        """Call a function after the next commit, or at once if nothing has to be committed."""
         if self._scheduled is not None:
             (self._after_attempts if attempts_only else self._after_all).append(callback)
         elif self._error is None:

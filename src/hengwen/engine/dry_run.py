@@ -20,14 +20,7 @@ counted."""
 
 
 class DryBackend:
-    """Count the calls to a backend without sending them.
-
-    Args:
-        backend: Backend that would be called.
-        answers: Whether calls return a placeholder answer (for a model under test); otherwise each call
-            fails.
-        params: Parameters of the backend; ``max_tokens`` is used to estimate the length of replies.
-    """
+    """Count the calls to a backend without sending them."""
 
     def __init__(
         self, backend: Backend, *, answers: bool, params: Mapping[str, object] | None = None
@@ -60,11 +53,7 @@ class DryBackend:
 
 
 class DryLedger:
-    """Read from a ledger (the records of runs), and write nothing to it.
-
-    Args:
-        ledger: Ledger with the scores and calls of earlier runs.
-    """
+    """Read from a ledger (the records of runs), and write nothing to it."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

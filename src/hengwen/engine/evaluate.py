@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 
 class Evaluator:
-    """A scorer or judge; its score names, signatures and optional methods are read only once for a run.
-
-    Args:
-        plugin: Scorer or judge.
-        kind: Kind of its scores and failures: ``scorer`` or ``judge``.
-    """
+    """A scorer or judge; its score names, signatures and optional methods are read only once for a run."""
 
     def __init__(self, plugin: Scorer | GroupScorer | Judge, kind: Kind) -> None:
         self.signature = plugin.signature
@@ -49,11 +44,7 @@ class Evaluator:
         return list(dict.fromkeys(self._signatures.values()))
 
     def failures(self, error: Exception) -> list[Outcome]:
-        """Return a Failure for each score of a scorer or judge that raised an exception.
-
-        Args:
-            error: Exception that was raised. The status of a JudgeError becomes the status of the Failures.
-        """
+        """Return a Failure for each score of a scorer or judge that raised an exception."""
         status, message, raw = describe_error(error)
         return [
             Failure(name=name, status=status, message=message, signature=signature, kind=self._kind, raw=raw)
@@ -81,11 +72,7 @@ class Evaluator:
 
 
 class ScorerEvaluator(Evaluator):
-    """Evaluate single responses by a scorer.
-
-    Args:
-        scorer: Scorer of single responses.
-    """
+    """Evaluate single responses by a scorer."""
 
     def __init__(self, scorer: Scorer) -> None:
         super().__init__(scorer, "scorer")
@@ -108,11 +95,7 @@ class ScorerEvaluator(Evaluator):
 
 
 class GroupEvaluator(Evaluator):
-    """Evaluate groups of responses by a scorer.
-
-    Args:
-        scorer: Scorer of groups.
-    """
+    """Evaluate groups of responses by a scorer."""
 
     def __init__(self, scorer: GroupScorer) -> None:
         super().__init__(scorer, "scorer")
@@ -128,11 +111,7 @@ class GroupEvaluator(Evaluator):
 
 
 class JudgeEvaluator(Evaluator):
-    """Evaluate responses by a judge.
-
-    Args:
-        judge: Judge with its backends.
-    """
+    """Evaluate responses by a judge."""
 
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge, "judge")
@@ -150,11 +129,7 @@ class JudgeEvaluator(Evaluator):
         cannot."""
 
     async def judge(self, item: Item) -> list[Outcome]:
-        """Return one Score or Failure for each score name.
-
-        Raises:
-            StoreError: A paid reply cannot be stored, so the run must stop.
-        """
+        """Return one Score or Failure for each score name."""
         try:
             verdict = await self._judge.judge(item.sample, item.response, earlier=item.earlier)
             return self._fill_missing(list(verdict.outcomes))
@@ -173,14 +148,7 @@ class JudgeEvaluator(Evaluator):
             return self.failures(error)
 
     def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Return a judge's stored scores; derived scores (such as capped ones) are recomputed without a call.
-
-        Call this method only if ``verdict_signature`` is not None; otherwise the judge has no derived scores.
-
-        Args:
-            item: Response that was judged.
-            outcomes: Stored scores and failures with the signature ``verdict_signature``.
-        """
+        """A judge's stored scores; derived scores (such as capped ones) are recomputed without a call."""
         assert self._rederivable is not None
         try:
             derived = self._rederivable.derive(outcomes, item.sample, item.response, item.earlier)

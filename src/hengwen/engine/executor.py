@@ -69,27 +69,7 @@ async def execute(
     stopping: asyncio.Event | None = None,
     pool: ScoringPool | None = None,
 ) -> int:
-    """Evaluate all responses of a run, except those whose scores are already recorded in the ledger.
-
-    Args:
-        job: Tasks of the run.
-        ledger: Ledger in which the run was already recorded by ``begin``.
-        committer: Object that schedules the commits of the ledger.
-        concurrency: Number of samples that the model under test answers at the same time, and number of
-            samples that are scored and judged at the same time; >= 1. In addition, a sixteenth of this number
-            of samples is started early, so that their requests are ready. The number of calls without a reply
-            is limited by the backends, not by this function.
-        progress: Called after every sample.
-        stopping: When this event is set, no new sample starts; replies to calls that were sent are recorded.
-        pool: Worker processes that score; None to score in this process.
-
-    Returns:
-        Number of samples that were left for later, because their calls wait for a batch endpoint.
-
-    Raises:
-        CancelledError: The run was stopped.
-        StoreError: The ledger failed; committed records are kept.
-    """
+    """Evaluate all responses of a run, except those whose scores are already recorded in the ledger."""
     stop = stopping or asyncio.Event()
     run = RunEvaluation(job, ledger, committer, stop, pool)
     yielder = LoopYielder()

@@ -47,31 +47,13 @@ class Item:
 def item_hash(
     sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
 ) -> str:
-    """Return the hash (128 bits) of everything on which the scores of a response may depend.
-
-    Args:
-        sample: Prompt with its references.
-        response: Response to evaluate.
-        earlier: Earlier responses to the same sample, in which rules look for duplicates.
-        namespace: Kind of response, such as ``anchor``. Responses with equal contents but of different kinds
-            get different hashes.
-    """
+    """Return the hash (128 bits) of everything on which the scores of a response may depend."""
     parts = (namespace, sample.hash, response.text, [before.text for before in earlier])
     return digest(*parts)[:ITEM_HASH_LENGTH]
 
 
 def group_hash(answered: Iterable[tuple[Sample, Response]]) -> str:
-    """Return the hash (128 bits) of everything on which the scores of a group of responses may depend.
-
-    The value is the beginning of ``digest([(sample.hash, response.text), ...])``, computed without holding
-    all texts.
-
-    Examples:
-        >>> from hengwen.records import Response, Sample
-        >>> pairs = [(Sample(id=name), Response(sample_id=name, text="雨")) for name in "ab"]
-        >>> digest([(sample.hash, answer.text) for sample, answer in pairs]).startswith(group_hash(pairs))
-        True
-    """
+    """Return the hash (128 bits) of everything on which the scores of a group of responses may depend."""
     sha = hashlib.sha256(b"[[")
     separator = b""
     for sample, response in answered:

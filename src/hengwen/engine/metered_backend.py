@@ -30,15 +30,7 @@ UNREACHABLE_STATUSES = ("transport_error", "rejected")
 
 
 class CallContext:
-    """State shared by the backends of one run: ledger, budget, used tokens, and the stop signal.
-
-    Args:
-        ledger: Ledger that records the attempts (each sent call is an attempt).
-        committer: Committer of the same ledger.
-        run_id: Id of the run.
-        budget: Limit of the cost of calls.
-        stopping: When this event is set, no new call starts; calls that were sent still end.
-    """
+    """State shared by the backends of one run: ledger, budget, used tokens, and the stop signal."""
 
     def __init__(
         self,
@@ -79,18 +71,7 @@ class CallContext:
         price: Price | None = None,
         params: Mapping[str, object] | None = None,
     ) -> LedgerBackend:
-        """Wrap a backend so that this run limits, retries and records its calls.
-
-        Args:
-            backend: Backend that sends the requests.
-            role: Role under which used tokens are counted: ``judge`` or ``subject`` (model under test).
-            limiter: Limiter of the endpoint.
-            cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies
-                of this run may be reused.
-            retries: Number of retries of a call that may succeed later, >= 0.
-            price: Price of the tokens, if it is known.
-            params: Parameters of the backend; ``max_tokens`` is used to estimate the length of replies.
-        """
+        """Wrap a backend so that this run limits, retries and records its calls."""
         return LedgerBackend(self, backend, role, limiter, cache_scope, retries, price, params or {})
 
 
@@ -140,32 +121,14 @@ class LedgerBackend:
         await self._backend.close()
 
     async def complete(self, request: Request) -> Reply:
-        """Return the reply to a request, without parsing it.
-
-        Raises:
-            BackendError: There is no reply after all retries.
-            StoreError: The ledger failed.
-            CancelledError: The run is stopping.
-        """
+        """Return the reply to a request, without parsing it."""
         reply, _ = await self.complete_parsed(request, no_value)
         return reply
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value; send no call if the reply is stored or an equal call is open.
-
-        Args:
-            request: Request to send.
-            parse: Function that parses the reply. If ``parse`` raises JudgeError, the call is recorded with
-                the status of this error, and its reply is not reused.
-
-        Raises:
-            JudgeError: The reply cannot be parsed.
-            BackendError: There is no reply after all retries.
-            StoreError: The ledger failed.
-            CancelledError: The run is stopping.
-        """
+        """A reply with its parsed value; send no call if the reply is stored or an equal call is open."""
         call_key = request.key(self._backend.endpoint)
         while True:
             stored = self._context.ledger.find_call(call_key, self._cache_scope)

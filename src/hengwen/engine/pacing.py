@@ -31,16 +31,7 @@ in the next iteration of the event loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:
-    """Return the number of samples in progress at the same time.
-
-    Args:
-        concurrency: Number of concurrent calls, >= 1.
-        total: Number of samples.
-
-    Examples:
-        >>> worker_count(8, 100), worker_count(32, 100), worker_count(32, 5)
-        (8, 34, 5)
-    """
+    """Return the number of samples in progress at the same time."""
     return min(concurrency + concurrency // PREFETCH_RATIO, total)
 
 
@@ -73,18 +64,6 @@ class FairScheduler:
     Replies often arrive together. If all replies were processed in one iteration, the next calls would be
     sent together and answered together. Without the scheduler, the endpoint would get bursts of calls with
     idle time between them.
-
-    Examples:
-        >>> async def work(scheduler, number, log):
-        ...     await scheduler.take_turn()
-        ...     log.append(number)
-        ...     await asyncio.sleep(0)  # continues in the next iteration, before another coroutine starts
-        ...     log.append(-number)
-        >>> async def run(scheduler, log):
-        ...     await asyncio.gather(*(work(scheduler, number, log) for number in (1, 2, 3)))
-        ...     return log
-        >>> asyncio.run(run(FairScheduler(), []))
-        [1, -1, 2, -2, 3, -3]
     """
 
     def __init__(self) -> None:

@@ -40,13 +40,7 @@ class ItemKey(NamedTuple):
 
 
 class Recorder:
-    """Write the responses and results of one run to a ledger, and reuse results that the ledger has.
-
-    Args:
-        job: The run with its tasks.
-        ledger: Ledger in which the run has begun.
-        committer: Object that schedules the commits of the ledger.
-    """
+    """Write the responses and results of one run to a ledger, and reuse results that the ledger has."""
 
     def __init__(self, job: Job, ledger: Ledger, committer: Committer) -> None:
         self._run = job.run
@@ -78,14 +72,7 @@ class Recorder:
         self._committer.schedule_commit()
 
     def is_completed(self, item_key: ItemKey, evaluator: Evaluator, *, same_run_only: bool = False) -> bool:
-        """Return whether all scores of an evaluator exist already; copy those of earlier runs into this run.
-
-        Args:
-            item_key: Response, or group of responses, that was scored.
-            evaluator: Scorer or judge.
-            same_run_only: Whether to ignore the scores of earlier runs; True for anchors (frozen responses),
-                because every run judges anchors again.
-        """
+        """Whether all scores of an evaluator exist already; copy those of earlier runs into this run."""
         if not self._completed:
             return False
         sources: dict[EvaluationKey, str] = {}

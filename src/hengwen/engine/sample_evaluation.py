@@ -35,12 +35,7 @@ AnyEvaluator = TypeVar("AnyEvaluator", bound="Evaluator")
 
 
 class TaskEvaluators:
-    """A task of the plan; each of its scorers and judges is wrapped in an evaluator.
-
-    Args:
-        job: The task.
-        pool: Worker processes that evaluate; None if there are none.
-    """
+    """A task of the plan; each of its scorers and judges is wrapped in an evaluator."""
 
     def __init__(self, job: TaskJob, pool: ScoringPool | None) -> None:
         self.job = job
@@ -110,13 +105,7 @@ class Answered:
 
 
 class Answers:
-    """The first stage of a run: it gets the responses to one sample after the other.
-
-    Args:
-        run: Object that evaluates samples and records their results.
-        units: Samples and anchors.
-        stopping: When this event is set, no new sample starts.
-    """
+    """The first stage of a run: it gets the responses to one sample after the other."""
 
     def __init__(self, run: RunEvaluation, units: UnitQueue[RunUnit], stopping: asyncio.Event) -> None:
         self._run = run
@@ -141,11 +130,7 @@ class Answers:
         return None if unit is None else self._stored(unit)
 
     def complete(self, answered: Answered) -> bool:
-        """Record that a sample is evaluated and return True, or leave the sample to other processes.
-
-        The sample is left to others, and the result is False, if this process can make no more calls, for
-        example because its budget is used up. A stopping run records nothing and returns True.
-        """
+        """Record that a sample is evaluated and return True, or leave the sample to other processes."""
         return self._stopping.is_set() or self._units.complete(answered.unit)
 
     def _stored(self, unit: RunUnit) -> Answered:
@@ -155,15 +140,7 @@ class Answers:
 
 
 class RunEvaluation:
-    """Evaluate the samples of one run, and record the results.
-
-    Args:
-        job: Tasks of the run.
-        ledger: Ledger in which the run has begun.
-        committer: Object that schedules the commits of the ledger.
-        stopping: When this event is set, no new sample starts.
-        pool: Worker processes that evaluate; None to evaluate in this process.
-    """
+    """Evaluate the samples of one run, and record the results."""
 
     def __init__(
         self,
@@ -246,12 +223,7 @@ class RunEvaluation:
         self._recorder.record(ItemKey(task.job.name, sample, repeat, ""), outcomes)
 
     async def score_in_pool(self, batch: list[Answered], pool: ScoringPool) -> list[Answered]:
-        """Do the evaluations of samples in worker processes, record the outcomes, and return the samples.
-
-        Args:
-            batch: Samples with their responses.
-            pool: The worker processes.
-        """
+        """Do the evaluations of samples in worker processes, record the outcomes, and return the samples."""
         units: list[Unit] = []
         keys: list[list[ItemKey]] = []
         for answered in batch:
@@ -291,12 +263,7 @@ class RunEvaluation:
         return evaluations
 
     async def evaluate(self, answered: Answered) -> None:
-        """Evaluate a sample by all scorers and judges whose outcomes are not recorded yet.
-
-        Raises:
-            CancelledError: The run is stopping.
-            StoreError: The ledger failed.
-        """
+        """Evaluate a sample by all scorers and judges whose outcomes are not recorded yet."""
         task = answered.task
         if answered.is_anchor:
             item = answered.items[0]
@@ -356,11 +323,7 @@ class RunEvaluation:
             )
 
     def finish(self) -> None:
-        """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels.
-
-        Raises:
-            CancelledError: The run is stopping.
-        """
+        """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels."""
         self._raise_if_stopping()
         for task in self._tasks:
             if task.answered is not None and self._sharing is not None:

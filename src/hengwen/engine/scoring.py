@@ -67,11 +67,7 @@ if a process died at the unit."""
 
 
 class UnitScorer:
-    """Function that evaluates a unit (a sample with its responses); each worker process has a copy of it.
-
-    Args:
-        evaluators: Evaluators by task. A unit refers to an evaluator by its index in the list of its task.
-    """
+    """Function that evaluates a unit (a sample with its responses); each worker process has a copy of it."""
 
     def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]]) -> None:
         self.evaluators = evaluators
@@ -100,13 +96,7 @@ def _evaluate(
 
 
 class ScoringPool:
-    """Worker processes that do the evaluations of the tasks of a plan.
-
-    Args:
-        evaluators: Evaluators by task. Those that cannot be copied to other processes, such as classes that
-            are defined in a notebook, are left out.
-        workers: Maximum number of processes.
-    """
+    """Worker processes that do the evaluations of the tasks of a plan."""
 
     def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]], workers: int) -> None:
         self._function = UnitScorer(
@@ -132,11 +122,7 @@ class ScoringPool:
         return self._numbers.get((task, *evaluator.identity))
 
     async def evaluate(self, units: Sequence[Unit]) -> list[list[list[Outcome]]]:
-        """Return, for each unit (a sample with its responses), the outcomes of each of its evaluations.
-
-        An evaluation applies one scorer or judge. If a process dies at an evaluation, each of its scores is
-        a Failure.
-        """
+        """Return, for each unit (a sample with its responses), the outcomes of each of its evaluations."""
         tried = [self._without_hopeless(unit) for unit in units] if self._hopeless else units
         results = []
         for unit, part, packed in zip(units, tried, await self._submit(tried), strict=True):
@@ -160,11 +146,7 @@ class ScoringPool:
         return results
 
     async def _submit(self, units: Sequence[Unit]) -> list[Results]:
-        """Evaluate units (samples with their responses) in worker processes; if that fails, in this process.
-
-        Returns:
-            For each unit, its outcomes (packed into tuples), or a message if a process died at the unit.
-        """
+        """Evaluate units in worker processes; if that fails, in this process."""
         try:
             return await asyncio.wrap_future(self._pool.submit(units))
         except Exception:
@@ -175,11 +157,7 @@ class ScoringPool:
             return results
 
     async def _evaluate_singly(self, unit: Unit, message: str) -> list[list[Outcome]]:
-        """Repeat one by one the evaluations of a unit (sample with its responses) at which a process died.
-
-        If a process dies again at an evaluation, the scores of this evaluation are Failures. If the unit has
-        only one evaluation, it is not repeated, and its scores are Failures.
-        """
+        """Repeat one by one the evaluations of a unit (sample with its responses) at which a process died."""
         outcomes = []
         for evaluation in unit.evaluations:
             key = unit.task, evaluation[1]

@@ -29,17 +29,7 @@ MAX_LINES_LISTED = 8
 
 
 def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> list[ImportNote]:
-    """Return a warning for each kind of overlap between test rows and training data.
-
-    Args:
-        test: Rows of the test split.
-        source: File of the test split, for messages.
-        corpus: File of the training data. If it contains only answers, as a ``.txt`` file does, prompts are
-            not compared.
-
-    Raises:
-        DataError: The training data cannot be read.
-    """
+    """Return a warning for each kind of overlap between test rows and training data."""
     try:
         train = TrainingSet(read_answers([str(corpus)])[0])
     except ValueError as error:

@@ -51,14 +51,7 @@ class Exchange:
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """Return one exchange for each row: the last answer of its conversation and all turns before this answer.
-
-    Args:
-        path: A ``.json`` (a list), ``.jsonl`` or ``.csv`` file.
-
-    Raises:
-        DataError: A row has no prompt or no answer; the message names file and line.
-    """
+    """Return one exchange for each row."""
     return [_exchange(row) for row in _rows(path)]
 
 

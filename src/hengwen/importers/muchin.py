@@ -51,20 +51,7 @@ class ImportResult:
 def import_muchin(
     file: Path, folder: Path, *, order: Sequence[str] | None = None, force: bool = False
 ) -> ImportResult:
-    """Write a plan with its prompts and answers from a file of generated lyrics.
-
-    Args:
-        file: JSONL or CSV file with id, checkpoint, repeat (default 1), theme, template and lyric; or a
-            ``pid_NNN_all.json`` that MuChin's inference program wrote; or a folder that contains such files.
-        folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
-        order: Names of the checkpoints in the order of training. If ``order`` is None, the checkpoints
-            are in the order of their first rows. The files of a folder are read in the order of their paths.
-        force: Overwrite existing files.
-
-    Raises:
-        DataError: A row is invalid; the message names file and line.
-        ConfigError: A file exists already, or ``order`` does not name exactly the file's checkpoints.
-    """
+    """Write a plan with its prompts and answers from a file of generated lyrics."""
     prompts: dict[str, tuple[DataRow, JsonRow]] = {}
     answers: dict[str, list[JsonRow]] = {}
     first_rows: dict[tuple[object, ...], DataRow] = {}

@@ -19,31 +19,12 @@ _RUN_FOLDER = re.compile(r"ntie\d+\w*")
 
 
 def is_result_path(path: Path) -> bool:
-    """Return whether a path is a folder or has the name of a result file.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> is_result_path(Path("pid_001_all.json")), is_result_path(Path("lyrics.jsonl"))
-        (True, False)
-    """
+    """Return whether a path is a folder or has the name of a result file."""
     return path.is_dir() or _RESULT_FILE.fullmatch(path.name) is not None
 
 
 def read_results(path: Path) -> Iterator[DataRow]:
-    """Yield a row for each lyric: id, checkpoint, repeat, theme, template and lyric.
-
-    Args:
-        path: One ``pid_NNN_all.json``, or a folder that contains such files at any depth.
-
-    Checkpoint and id are taken from the names of the folders. For
-    ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json``, the id is ``SET/NNN``. If the name of the file's folder
-    does not start with ``ntie``, the checkpoint is the name of the folder, and the id is the part ``NNN`` of
-    the file name. If a checkpoint has several results for one prompt, they are numbered as repeats.
-
-    Raises:
-        DataError: No result file exists, a file cannot be read or is malformed (the message names it), or
-            there are no results.
-    """
+    """Yield a row for each lyric: id, checkpoint, repeat, theme, template and lyric."""
     repeats: dict[tuple[str, str], int] = {}
     for file in _result_files(path):
         data = _load(file)

@@ -21,25 +21,7 @@ systems limit names to 255 bytes."""
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield an empty temporary file that replaces ``path`` if the ``with`` block ends without an error.
-
-    The permissions of an existing file are kept. If the file has a second name (hard link), the second name
-    keeps the old content.
-
-    Args:
-        path: The file to write; its folder exists.
-
-    Raises:
-        ConfigError: The file cannot be written, or the path is a link.
-
-    Examples:
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     target = Path(folder, "x.txt")
-        ...     with atomic_write(target) as temporary:
-        ...         _ = temporary.write_text("new")
-        ...     target.read_text(), len(os.listdir(folder))
-        ('new', 1)
-    """
+    """Yield an empty temporary file that replaces ``path`` if the ``with`` block ends without an error."""
     check_file(path)
     temporary: Path | None = None
     try:

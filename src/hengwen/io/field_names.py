@@ -20,17 +20,6 @@ class FieldNames:
     """Check the names of the fields of a data file, each name only once.
 
     An unknown name is an error only if it resembles a known field or is a common alternative name for one.
-
-    Args:
-        known: Fields that the reader knows.
-        aliases: For each known field, other names that common data sets use for it.
-        neighbours: Names of fields that another reader of the file uses; they are never reported as errors.
-        way_out: End of the error message about a wrong field name: what the user can do.
-
-    Examples:
-        >>> names = FieldNames(("id", "input"), {"input": ("prompt",)})
-        >>> names.intended("prompt"), names.intended("inptu"), names.intended("ID"), names.intended("mood")
-        ('input', 'input', 'id', None)
     """
 
     def __init__(
@@ -47,10 +36,7 @@ class FieldNames:
         self._way_out = way_out
 
     def intended(self, name: str) -> str | None:
-        """Return the known field that a wrong name stands for.
-
-        The result is None if the name is right, or if it resembles no known field.
-        """
+        """Return the known field that a wrong name stands for."""
         if name in self._accepted:
             return None
         plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
@@ -61,12 +47,7 @@ class FieldNames:
         return next(iter(difflib.get_close_matches(plain, self._known, n=1, cutoff=MIN_SIMILARITY)), None)
 
     def check(self, row: DataRow) -> None:
-        """Check all field names of a row.
-
-        Raises:
-            DataError: A name is meant for a known field but is written differently; the message names file
-                and line.
-        """
+        """Check all field names of a row."""
         if row.values.keys() <= self._accepted:
             return
         for name in row.values:

@@ -28,16 +28,7 @@ class GitState(NamedTuple):
 
 
 def git_state(folder: Path, files: Sequence[Path] = ()) -> GitState | None:
-    """Return the commit that is checked out in a folder; None if there is no git, repository or commit.
-
-    The function does not call ``git status``, which would run programs (filters) that the settings of the
-    repository name. Instead, it computes the hash of each file. A file that git does not track counts as
-    changed; a file outside the repository is ignored.
-
-    Args:
-        folder: A folder in a repository.
-        files: Files that are compared with the commit.
-    """
+    """Return the commit that is checked out in a folder; None if there is no git, repository or commit."""
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     top = _git(folder, "rev-parse", "--show-toplevel")
     if not commit or not top:
@@ -71,15 +62,7 @@ def _blob_id(file: Path, commit: str) -> str:
 
 
 def resolve_ref(folder: Path, ref: str) -> str:
-    """Return the id of the commit that a branch, a tag or another git name refers to.
-
-    Args:
-        folder: A folder in the repository.
-        ref: Name of the commit, such as ``origin/main``.
-
-    Raises:
-        ConfigError: There is no such commit, or no repository.
-    """
+    """Return the id of the commit that a branch, a tag or another git name refers to."""
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if not commit:
         raise ConfigError(
@@ -89,10 +72,7 @@ def resolve_ref(folder: Path, ref: str) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return the output of a git command; None if the command fails.
-
-    The command runs no hook or file monitor of the repository, and never asks for a password.
-    """
+    """Return the output of a git command; None if the command fails."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments, no shell

@@ -14,23 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
-    """Check that a file can be written, and that it is none of the files that the command reads.
-
-    Args:
-        target: The file to write; it need not exist.
-        inputs: Files that must not be replaced, neither directly nor through a link or another name of the
-            file.
-
-    Raises:
-        ConfigError: The target is a link, a folder or an input, or it cannot be written.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> check_output(Path("none/r.html"))
-        Traceback (most recent call last):
-        ...
-        hengwen.errors.ConfigError: none/r.html: folder 'none' does not exist; create it first
-    """
+    """Check that a file can be written, and that it is none of the files that the command reads."""
     check_file(target)
     for path in inputs:
         if is_same_file(target, path):
@@ -45,14 +29,7 @@ def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 def check_file(target: Path) -> None:
-    """Check that a path is or can become a regular file (no link, folder or device) in an existing folder.
-
-    Args:
-        target: The file to write; it need not exist.
-
-    Raises:
-        ConfigError: The path is not a regular file, or the file is write-protected.
-    """
+    """Check that a path is or can become a regular file (no link, folder or device) in an existing folder."""
     try:
         if target.is_symlink():
             raise ConfigError(
@@ -73,10 +50,7 @@ def check_file(target: Path) -> None:
 
 
 def is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to the same file, also through links.
-
-    Paths at which no file exists yet are compared too.
-    """
+    """Return whether two paths lead to the same file, also through links."""
     try:
         return path.samefile(other)
     except OSError:

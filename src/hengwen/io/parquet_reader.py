@@ -18,15 +18,7 @@ BATCH_ROWS = 500
 
 
 def count_parquet_rows(path: Path) -> int:
-    """Return the number of rows of a Parquet file; its columns are checked, its rows are not read.
-
-    Args:
-        path: The file.
-
-    Raises:
-        DataError: The file cannot be read, or a column has a type that JSON cannot express.
-        PluginError: pyarrow is not installed.
-    """
+    """Return the number of rows of a Parquet file; its columns are checked, its rows are not read."""
     with _open_parquet(path) as file:
         names = file.schema_arrow.names
         if repeated := sorted({name for name in names if names.count(name) > 1}):
@@ -41,19 +33,7 @@ def count_parquet_rows(path: Path) -> int:
 
 
 def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterator[DataRow]:
-    """Yield the rows of a Parquet file.
-
-    Dates, times and decimals become text. NaN and infinity become None.
-
-    Args:
-        path: The file.
-        start: Number of rows to skip.
-        stop: Number of the last row to yield, counted from 1; default: the last row of the file.
-
-    Raises:
-        DataError: The file cannot be read.
-        PluginError: pyarrow is not installed.
-    """
+    """Yield the rows of a Parquet file."""
     with _open_parquet(path) as file:
         last = file.metadata.num_rows if stop is None else stop
         groups, number = _row_groups(file, start, last)
@@ -70,10 +50,7 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
 
 
 def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
-    """Return the indexes of the row groups that contain the rows ``start + 1`` to ``stop`` (counted from 1).
-
-    The second value is the number of rows of the file before the first of these row groups.
-    """
+    """The indexes of the row groups that contain the rows ``start + 1`` to ``stop`` (counted from 1)."""
     groups: list[int] = []
     preceding = begin = 0
     for index in range(file.metadata.num_row_groups):
@@ -86,10 +63,7 @@ def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
 
 
 def _json_columns(batch: Any) -> Any:
-    """Return a batch with dates, times and decimals as text, and with None for NaN and infinity.
-
-    NaN and infinity in nested values (lists and structs) are not replaced.
-    """
+    """Return a batch with dates, times and decimals as text, and with None for NaN and infinity."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -125,12 +99,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value of a nested type with None in the place of NaN and infinity.
-
-    Examples:
-        >>> _finite({"a": [1.5, float("nan")]})
-        {'a': [1.5, None]}
-    """
+    """Return a value of a nested type with None in the place of NaN and infinity."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):

@@ -49,20 +49,11 @@ class DataRow:
         return f"{self.path}:{self.number}: {message}"
 
     def required_text(self, name: str) -> str:
-        """Return a field as text.
-
-        Raises:
-            DataError: The field is missing, empty or not text.
-        """
+        """Return a field as text."""
         return self.text(name) or self.missing(name)
 
     def missing(self, name: str, kind: str = "") -> NoReturn:
-        """Raise a DataError because a field is missing; the message lists the fields of the row.
-
-        Args:
-            name: Name of the field.
-            kind: Description of a valid value, used if the row has the field but its value is not valid.
-        """
+        """Raise a DataError because a field is missing; the message lists the fields of the row."""
         if kind and self.values.get(name) is not None:
             self.fail(f"field {name!r} must be {kind}, got {type(self.values[name]).__name__}")
         if name in self.values:
@@ -72,11 +63,7 @@ class DataRow:
         self.fail(f"field {name!r} is missing; the row has: {listed or 'nothing'}")
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a field as text, or the default if it is missing or empty; a lone surrogate becomes U+FFFD.
-
-        Raises:
-            DataError: The field is not text.
-        """
+        """A field as text, or the default if it is missing or empty; a lone surrogate becomes U+FFFD."""
         value = self.values.get(name)
         if value is None or value == "":
             return default
@@ -85,11 +72,7 @@ class DataRow:
         return replace_surrogates(str(value))
 
     def positive_int(self, name: str, default: int) -> int:
-        """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing.
-
-        Raises:
-            DataError: The field is not a whole number of at least 1.
-        """
+        """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing."""
         value = self.values.get(name)
         if value is None or value == "":
             return default
@@ -105,16 +88,7 @@ class DataRow:
 
 
 def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow]:
-    """Yield the rows of a JSONL or CSV file.
-
-    Args:
-        path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
-        columns: New field name for each column to rename, such as ``{"lyric": "output"}``; ``metadata.NAME``
-            puts a column into the metadata.
-
-    Raises:
-        DataError: The file is missing, empty, not UTF-8, of another format, or a row is malformed.
-    """
+    """Yield the rows of a JSONL or CSV file."""
     for row in scan_rows(path, columns):
         if isinstance(row, DataError):
             raise row
@@ -122,15 +96,7 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow | DataError]:
-    """Yield the rows of a file; for a malformed row, yield its error instead.
-
-    Args:
-        path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
-        columns: New field name for each column to rename.
-
-    Raises:
-        DataError: The file is missing, empty, of another format, or its header is wrong.
-    """
+    """Yield the rows of a file; for a malformed row, yield its error instead."""
     scanners = {".jsonl": scan_jsonl, ".ndjson": scan_jsonl, ".csv": _scan_csv}
     scan = scanners.get(path.suffix.lower())
     if scan is None:
@@ -146,11 +112,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 @contextmanager
 def open_data_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to read its bytes.
-
-    Raises:
-        DataError: The file is missing or cannot be read.
-    """
+    """Open a file to read its bytes."""
     try:
         with path.open("rb") as file:
             yield file
@@ -175,13 +137,7 @@ def _conversion(path: Path) -> str:
 
 
 def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Iterator[DataRow | DataError]:
-    """Yield the rows of JSON lines; for a malformed line, yield its error instead.
-
-    Args:
-        file: Lines of a UTF-8 text; each is read when its row is needed.
-        path: File of the lines, for the rows and for messages of errors.
-        first_line: Line number, in the data file, of the first of these lines.
-    """
+    """Yield the rows of JSON lines; for a malformed line, yield its error instead."""
     for number, raw in enumerate(file, start=first_line):
         try:
             text = decode(raw, path, number).strip()
@@ -238,12 +194,7 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
 
 
 def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
-    """Return the row with renamed fields; return an error if a column is missing or two get the same name.
-
-    Args:
-        row: Row with the field names of the file.
-        columns: New field name for each column to rename.
-    """
+    """Return the row with renamed fields; return an error if a column is missing or two get the same name."""
     try:
         return _rename(row, columns)
     except DataError as error:
@@ -272,11 +223,7 @@ def _rename(row: DataRow, columns: Mapping[str, str]) -> DataRow:
 
 
 def read_number(row: DataRow, name: str) -> float:
-    """Return a field of a row as a finite number.
-
-    Raises:
-        DataError: The field is missing, no number, or not finite.
-    """
+    """Return a field of a row as a finite number."""
     value = row.values.get(name)
     if value is None:
         row.missing(name)
@@ -290,22 +237,7 @@ def read_number(row: DataRow, name: str) -> float:
 
 
 def number_rows(lines: Iterable[bytes], path: Path) -> Iterator[DataRow]:
-    """Yield a row for each line of a text with one number per line; blank lines are skipped.
-
-    The row has the text of the line in its field ``number``; ``read_number`` converts the text to a number.
-
-    Args:
-        lines: Lines of a UTF-8 text; each is read when its row is needed.
-        path: File of the lines, for the rows and for error messages.
-
-    Raises:
-        DataError: A line is not UTF-8.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> [read_number(row, "number") for row in number_rows([b"5\\n", b"4.5\\n", b"\\n"], Path("x.txt"))]
-        [5.0, 4.5]
-    """
+    """Yield a row for each line of a text with one number per line; blank lines are skipped."""
     try:
         for number, raw in enumerate(lines, start=1):
             text = decode(raw, path, number).strip()

@@ -22,16 +22,7 @@ FORMATS = (".jsonl", ".csv")
 
 
 def check_target(target: Path, inputs: Iterable[Path] = ()) -> None:
-    """Check that a file name has the ending of a known format, and that the file can be written.
-
-    Args:
-        target: The file to write.
-        inputs: Files that must not be replaced.
-
-    Raises:
-        ConfigError: The name ends neither in .jsonl nor in .csv, or the file is an input or cannot be
-            written.
-    """
+    """Check that a file name has the ending of a known format, and that the file can be written."""
     if target.suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
         raise ConfigError(f"cannot tell the format of {str(target)!r}; name it with one of {known}")
@@ -40,15 +31,7 @@ def check_target(target: Path, inputs: Iterable[Path] = ()) -> None:
 
 @contextmanager
 def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], None]]:
-    """Yield a function that writes one row; the file appears when the ``with`` block ends without an error.
-
-    Args:
-        target: The file, ``.jsonl`` or ``.csv``.
-        header: Names of the CSV columns, in order.
-
-    Raises:
-        ConfigError: The file cannot be written.
-    """
+    """Yield a row writer; the file appears when the ``with`` block ends without an error."""
     with (
         atomic_write(target) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
@@ -78,15 +61,7 @@ def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
 
 
 def spreadsheet_safe(value: object) -> object:
-    """Return a value as the text of a CSV cell.
-
-    An apostrophe is put in front of text that a spreadsheet would run as a formula. Lists, objects, true and
-    false are written as JSON.
-
-    Examples:
-        >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5), spreadsheet_safe(["x"])
-        ("'=cmd()", 'a', -1.5, '["x"]')
-    """
+    """Return a value as the text of a CSV cell."""
     if isinstance(value, (list, dict, bool)):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):

@@ -57,19 +57,7 @@ class StrictModel(BaseModel):
 
 
 def rename_keys(data: Mapping[str, Any], former_keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return the data with keys of older versions replaced by their present names.
-
-    Args:
-        data: Keys and values of a file.
-        former_keys: For each old key, its present name.
-
-    Raises:
-        ValueError: The data contains both the old and the present name of a key.
-
-    Examples:
-        >>> rename_keys({"reduce": "mean"}, {"reduce": "repeat_reducer"})
-        {'repeat_reducer': 'mean'}
-    """
+    """Return the data with keys of older versions replaced by their present names."""
     for former, key in former_keys.items():
         if former in data and key in data:
             raise ValueError(f"{former!r} is the former name of {key!r}: give only one of them")
@@ -86,22 +74,14 @@ class YamlFile:
     text: str = ""
 
     def at(self, location: Iterable[str | int] = ()) -> str:
-        """Return ``file:line`` of a value, or of the nearest enclosing value if the value itself has no line.
-
-        Args:
-            location: Keys and list indexes that lead from the root of the document to the value.
-        """
+        """Return ``file:line`` of a value."""
         nearest = tuple(location)
         while nearest and nearest not in self.lines:
             nearest = nearest[:-1]
         return f"{self.path}:{self.lines.get(nearest, 1)}"
 
     def value(self, location: Iterable[str | int]) -> Any:
-        """Return the value at a location; None if there is no value.
-
-        Args:
-            location: Keys and list indexes that lead from the root of the document to the value.
-        """
+        """Return the value at a location; None if there is no value."""
         value = self.data
         for key in location:
             try:
@@ -112,11 +92,7 @@ class YamlFile:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file (a byte order mark is allowed).
-
-    Raises:
-        ConfigError: The file is missing, unreadable, or not UTF-8.
-    """
+    """Read a UTF-8 file (a byte order mark is allowed)."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -129,16 +105,7 @@ def read_text(path: Path) -> str:
 
 
 def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
-    """Decode UTF-8 bytes of a file.
-
-    Args:
-        raw: The bytes.
-        path: The file, for the message.
-        first_line: Line number of the first byte in the file; a byte order mark is allowed on line 1 only.
-
-    Raises:
-        ConfigError: The bytes are not UTF-8; the message names file and line.
-    """
+    """Decode UTF-8 bytes of a file."""
     try:
         return raw.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -153,11 +120,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_yaml(path: Path) -> YamlFile:
-    """Read a YAML file (safe tags only); keys must be unique.
-
-    Raises:
-        ConfigError: The file cannot be read or parsed; the message names file and line.
-    """
+    """Read a YAML file (safe tags only); keys must be unique."""
     if path.suffix.lower() in DATA_SUFFIXES:
         raise ConfigError(f"{path}: expected a .yaml file, got a file of rows")
     text = read_text(path)
@@ -201,16 +164,7 @@ def _collect_lines(node: yaml.Node, location: Location, lines: dict[Location, in
 
 
 def parse_model(model: type[Model], file: YamlFile) -> Model:
-    """Validate the data of a YAML file.
-
-    Args:
-        model: The model of the data.
-        file: The file.
-
-    Raises:
-        ConfigError: The data is invalid; the message names file and line of the first error, and counts the
-            others.
-    """
+    """Validate the data of a YAML file."""
     if not isinstance(file.data, dict):
         raise ConfigError(f"{file.at()}: expected a mapping of keys, got {type(file.data).__name__}")
     try:

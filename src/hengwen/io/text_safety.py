@@ -19,23 +19,13 @@ MAX_REPR = 60
 
 
 def short_repr(value: object) -> str:
-    """Return the repr of a value for a message; a long repr is cut.
-
-    Examples:
-        >>> short_repr("x"), len(short_repr("x" * 1_000))
-        ("'x'", 60)
-    """
+    """Return the repr of a value for a message; a long repr is cut."""
     text = repr(value[:MAX_REPR] if isinstance(value, str) else value)
     return text if len(text) <= MAX_REPR else f"{text[: MAX_REPR - 3]}..."
 
 
 def replace_surrogates(text: str) -> str:
-    """Return the text with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
-
-    Examples:
-        >>> replace_surrogates("a\\ud800b")
-        'a\ufffdb'
-    """
+    """Return the text with U+FFFD for each lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -44,13 +34,6 @@ def replace_surrogates(text: str) -> str:
 
 
 def strip_controls(text: str) -> str:
-    """Return the text without terminal escapes, control and bidi characters; line ends become line feeds.
-
-    Lone surrogates and noncharacters become U+FFFD, because UTF-8 files or HTML pages may not contain them.
-
-    Examples:
-        >>> strip_controls("a\\x1b[31mred\\x1b[0m\\r\\nb\\x00\\u202ec")
-        'ared\\nbc'
-    """
+    """Return the text without terminal escapes, control and bidi characters; line ends become line feeds."""
     text = _CONTROLS.sub("", _BREAKS.sub("\n", _ANSI.sub("", text)))
     return _NONCHARACTERS.sub("\ufffd", replace_surrogates(text))

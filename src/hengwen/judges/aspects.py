@@ -19,15 +19,7 @@ LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 
 
 def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
-    """Check the option ``level_from`` and return it.
-
-    Args:
-        how: Value of the option ``level_from`` in a plan.
-        criteria: Names of the rubric's criteria.
-
-    Raises:
-        ValueError: The value is unknown, or there are no criteria to aggregate.
-    """
+    """Check the option ``level_from`` and return it."""
     methods: tuple[LevelFrom, ...] = get_args(LevelFrom)
     for method in methods:
         if method == how:
@@ -38,24 +30,7 @@ def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
 
 
 def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outcome:
-    """Return the overall level of an answer.
-
-    Args:
-        how: ``holistic``: return the overall level that the judge named. ``min_aspect``: return the lowest of
-            all criteria's levels. ``median_aspect``: return the median of all criteria's levels (the lower
-            of two middle levels).
-        level: The overall level that the judge named. With ``min_aspect`` and ``median_aspect``, its
-            value is stored in ``details["holistic"]``.
-        aspects: The Score or Failure of each criterion; ``holistic`` does not use them. A criterion with
-            status ``not_applicable`` is skipped; any other failure of a criterion makes the result a failure.
-
-    Examples:
-        >>> names = ["x.level", "x.a", "x.b", "x.c", "x.d"]
-        >>> values = zip(names, [1, 0.25, 0.5, 0.75, 1], strict=True)
-        >>> level, *rest = [Score(name=name, value=value, signature="s") for name, value in values]
-        >>> [aggregate_level(how, level, rest).value for how in ("min_aspect", "median_aspect")]
-        [0.25, 0.5]
-    """
+    """Return the overall level of an answer."""
     if how == "holistic":
         return level
     for aspect in aspects:

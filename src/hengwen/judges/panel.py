@@ -220,12 +220,7 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the status of the panel's ``Failure``.
-
-        If the members without the status ``not_applicable`` are fewer than ``quorum``, the status is
-        ``not_applicable``. Otherwise, it is the most frequent status, except ``not_applicable``, of the
-        members without a value. Of several equally frequent statuses, the first in ``STATUSES`` is returned.
-        """
+        """Return the status of the panel's ``Failure``."""
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
         if len(self.judges) - not_applicable < self.quorum:
@@ -237,21 +232,7 @@ class Panel:
 
 
 def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
-    """Return a ``Score`` or a ``Failure`` for each score name of a judge that was called.
-
-    Every score is a Failure if the judge raised an exception, or if its verdict has two outcomes (Score or
-    Failure) for one name, or an outcome for an unknown name. If the verdict has no outcome for a name, only
-    the score with this name is a Failure.
-
-    Args:
-        judge: The judge that was called.
-        result: Verdict or exception of the judge, which ``asyncio.gather(..., return_exceptions=True)``
-            returned.
-
-    Raises:
-        BaseException: The result is a ``StoreError``, or an exception that is not an ``Exception``, such as a
-            cancellation; it is raised again.
-    """
+    """Return a ``Score`` or a ``Failure`` for each score name of a judge that was called."""
     if isinstance(result, Exception) and not isinstance(result, StoreError):
         return _failures(judge, *describe_error(result))
     if isinstance(result, BaseException):
@@ -301,10 +282,7 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def short_labels(signatures: Sequence[str]) -> list[str]:
-    """Return a short name for each signature: its parts (separated by ``|``) that are not in all signatures.
-
-    The whole signatures are returned if a short name would be empty or occur twice.
-    """
+    """A short name for each signature: its parts (separated by ``|``) that are not in all signatures."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])
     short = ["|".join(part for part in signature if part not in shared) for signature in parts]

@@ -31,21 +31,7 @@ def calibrate_series(
     threshold: float | None = None,
     seed: int = 0,
 ) -> Calibration:
-    """Calibrate one score of a judge by comparing it with human labels.
-
-    Args:
-        series: The answers with the judge's score for each.
-        request: The human labels.
-        judgments: Data of the store; the human values in it are used if the request has no labels.
-        rubric: Rubric of the score; None if unknown.
-        threshold: Value that the lower bound of kappa (agreement beyond chance) must reach for a certificate;
-            None for the default.
-        seed: Seed of the cross-validation folds and of the bootstrap.
-
-    Raises:
-        ConfigError: The levels of the score are unknown.
-        DataError: The labels do not match the answers.
-    """
+    """Calibrate one score of a judge by comparing it with human labels."""
     try:
         return calibrate(
             labels_for(request, judgments),
@@ -63,11 +49,7 @@ def calibrate_series(
 
 
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Group the score series (one score in one task) that have the same score, judge and rubric.
-
-    The tasks may have different personas, prompts and rules. A series is left out if its rubric is unknown,
-    or if no other task has a series with the same score, judge and rubric.
-    """
+    """Group the score series (one score in one task) that have the same score, judge and rubric."""
     groups: dict[tuple[str, str], list[ScoreSeries]] = {}
     for item in series:
         if rubric_hash_of(item.signature):

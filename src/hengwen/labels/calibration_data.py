@@ -68,18 +68,7 @@ class StoredJudgments:
 
 
 def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False) -> CalibrationRequest:
-    """Read the rubrics and labels that a plan names, or the labels of a file.
-
-    Args:
-        plan: A plan; None for a calibration without a plan.
-        labels: A label file that replaces the plan's labels.
-        trust: Whether the plan may run code that it names, and use environment variables other than
-            ``*_API_KEY``.
-
-    Raises:
-        ConfigError: The plan is wrong, or names code or environment variables although ``trust`` is False.
-        DataError: A label is wrong; the message names file and line.
-    """
+    """Read the rubrics and labels that a plan names, or the labels of a file."""
     if plan is None:
         file_labels = None if labels is None else tuple(label for _, label in read_labels(labels))
         return CalibrationRequest(None, file_labels, {})
@@ -95,15 +84,7 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
 
 
 def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
-    """Read the judged answers of the newest run of each checkpoint.
-
-    Args:
-        store: Store with the runs.
-        plan: Name of the plan; None means the plan of the newest run.
-
-    Raises:
-        ConfigError: The store has no such run.
-    """
+    """Read the judged answers of the newest run of each checkpoint."""
     runs = store.latest(plan)
     if not runs:
         raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
@@ -142,11 +123,7 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """Return the human value in a row (mean of the raters) as a list with one label.
-
-    The list is empty if the row holds a failure, or the value of an anchor (a fixed answer with human
-    values).
-    """
+    """Return the human value in a row (mean of the raters) as a list with one label."""
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
@@ -186,16 +163,7 @@ def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswe
 def select_series(
     request: CalibrationRequest, judgments: StoredJudgments, names: Sequence[str]
 ) -> list[ScoreSeries]:
-    """Return the judge's scores for which there are human labels.
-
-    Args:
-        request: The human labels.
-        judgments: The scores that judges gave.
-        names: ``TASK/SCORE`` of the scores to return; empty for all.
-
-    Raises:
-        ConfigError: A named score has no labels, or no judge has scored a labelled answer.
-    """
+    """Return the judge's scores for which there are human labels."""
     labelled = {(label.task, label.score) for label in labels_for(request, judgments)}
     by_name = {series.address: series for address, series in judgments.series.items() if address in labelled}
     for name in names:
@@ -210,24 +178,14 @@ def labels_for(request: CalibrationRequest, judgments: StoredJudgments) -> Seque
 
 
 def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str | None) -> Rubric | None:
-    """Return the rubric of a score.
-
-    Args:
-        request: Request that holds the rubrics of the plan.
-        series: The score.
-        override: Name or path of a rubric that replaces the rubric of the plan.
-    """
+    """Return the rubric of a score."""
     if override is not None:
         return load_rubric(override)
     return request.rubrics.get((series.tasks[0] if series.tasks else series.task, series.score))
 
 
 def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:
-    """Return all levels of a score.
-
-    Raises:
-        ConfigError: The levels are unknown: there is no rubric, and the store has no list of levels.
-    """
+    """Return all levels of a score."""
     if rubric is not None:
         return tuple(rubric.levels)
     if series.scale is not None and series.scale.levels is not None:

@@ -27,15 +27,6 @@ class LabelFile:
     """A label file; its methods read all labels, append a label, and remove an appended label.
 
     Every method reads the file again, because other programs may write to it too.
-
-    Args:
-        path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
-        levels: For each score, the level names that the file may contain instead of numbers, with their
-            values.
-
-    Raises:
-        ConfigError: The suffix is unknown.
-        DataError: The file is not a label file, or a column is missing; the message names file and line.
     """
 
     def __init__(self, path: Path, levels: Levels | None = None) -> None:
@@ -59,14 +50,7 @@ class LabelFile:
         return "drawn" in self._columns()
 
     def append(self, label: Label) -> bytes:
-        """Write a label and return its row in the file, which can be passed to ``take_back``.
-
-        The text of the answer is left empty if UTF-8 cannot encode it. In a CSV file, it is also left empty
-        if a spreadsheet would run it as a formula.
-
-        Args:
-            label: The label; the file must not have a label of this rater for the same answer and score.
-        """
+        """Write a label and return its row in the file, which can be passed to ``take_back``."""
         columns = self._columns()
         content = self._bytes()
         line_end = b"\r\n" if b"\r\n" in content.partition(b"\n")[0] + b"\n" else b"\n"
@@ -79,11 +63,7 @@ class LabelFile:
         return row
 
     def take_back(self, row: bytes) -> None:
-        """Remove the last occurrence of a row that ``append`` wrote.
-
-        Raises:
-            DataError: The file does not contain the row any more.
-        """
+        """Remove the last occurrence of a row that ``append`` wrote."""
         before, match, after = self._bytes().rpartition(row)
         if not match:
             raise DataError(f"{self.path}: the last label is gone: the file was changed by another program")

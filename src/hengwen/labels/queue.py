@@ -61,23 +61,7 @@ def draw_questions(
     seed: int = 0,
     limit: int | None = None,
 ) -> list[Question]:
-    """Return the answers to label, in random order.
-
-    The order depends only on the seed and is the same for every rater. The first ``limit`` answers are a
-    simple random sample of all answers. With a larger ``limit``, the same answers come first, and further
-    answers follow.
-
-    Args:
-        suite: The loaded plan, with its stored answers.
-        generated: Answers that backends generated in earlier runs.
-        task: Name of the only task to label; default: all.
-        score: Name of a judge's score; default: the score ``NAME.level`` of each task's first judge.
-        seed: Seed of the order.
-        limit: Maximum number of answers; None for all.
-
-    Raises:
-        ConfigError: The plan has no such task or score, or no answer to label.
-    """
+    """Return the answers to label, in random order."""
     tasks = _select_tasks(suite, task)
     scores = {name: _score_to_label(loaded, score) for name, loaded in tasks.items()}
     if score is not None and not any(scores.values()):
@@ -100,15 +84,7 @@ def draw_questions(
 
 
 def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
-    """Return the answers that backends generated in the newest run of each checkpoint.
-
-    Args:
-        suite: The loaded plan.
-        store: Path or URL of the store; a store that does not exist has no answers.
-
-    Returns:
-        The answers, and a warning for each checkpoint without answers.
-    """
+    """Return the answers that backends generated in the newest run of each checkpoint."""
     names = [checkpoint.name for checkpoint in suite.plan.checkpoints if checkpoint.backend is not None]
     if not names:
         return [], []

@@ -21,16 +21,7 @@ Family = Literal["headline", "breakdown"]
 
 
 def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
-    """Return the scores of runs that can be tested, each with its family.
-
-    The family is ``headline`` for a score of a report's summary, else ``breakdown``. Left out are human
-    labels, scores of anchors (fixed answers with human values), and a judge's scores of a whole task (names
-    that end in ``.published`` or ``.normalised``).
-
-    Args:
-        runs: Runs of one plan, at least one.
-        table: Scores and failures of these runs.
-    """
+    """Return the scores of runs that can be tested, each with its family."""
     views: list[tuple[Family, ScoreView]] = []
     for task in task_views(ReportData(plan=runs[0].plan, runs=tuple(runs), table=table)):
         headline = {score.address for score in summary_scores(task)}
@@ -45,16 +36,7 @@ def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, 
 def named_scores(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], verb: str
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores with these addresses, all marked as main scores (``headline``).
-
-    Args:
-        views: All scores, as pairs (``headline`` or ``breakdown``, score).
-        addresses: Addresses, ``TASK/SCORE``; repeated ones count once.
-        verb: Verb of the error message, such as ``compare``.
-
-    Raises:
-        ConfigError: An address names no score.
-    """
+    """Return the scores with these addresses, all marked as main scores (``headline``)."""
     by_address = {score.address: score for _, score in views}
     for address in addresses:
         if address not in by_address:

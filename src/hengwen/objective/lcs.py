@@ -29,22 +29,7 @@ different tokens, the second for all others."""
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence of two sequences of tokens.
-
-    Args:
-        a: A text, or its tokens.
-        b: The other text, or its tokens.
-
-    Raises:
-        ValueError: The sequences are too long and have too many pairs of equal tokens. For sequences of equal
-            length, the limit is about 220,000 tokens each, or about 63,000 tokens each if they share more
-            than 256 different tokens. The limit does not count tokens of a common start or end, and
-            tokens that occur in only one of the sequences.
-
-    Examples:
-        >>> lcs_length("abcd", "xbd")
-        2
-    """
+    """Return the length of the longest common subsequence of two sequences of tokens."""
     if len(a) * len(b) <= _SMALL:
         return LCSseq.similarity(a, b)
     shared = _common_affixes(a, b)

@@ -9,17 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise an error unless an option has one of the allowed values.
-
-    Raises:
-        ValueError: The value is not among the choices.
-
-    Examples:
-        >>> check_choice("width", "wide", ["keep", "fold"])
-        Traceback (most recent call last):
-            ...
-        ValueError: width must be keep or fold, got 'wide'
-    """
+    """Raise an error unless an option has one of the allowed values."""
     if value not in choices:
         *others, last = choices
         listed = f"{', '.join(others)} or {last}" if others else last
@@ -27,10 +17,6 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raise an error unless an option is true or false.
-
-    Raises:
-        ValueError: The value is not a bool.
-    """
+    """Raise an error unless an option is true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be true or false, got {value!r}")

@@ -7,16 +7,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=64)
 def build_signature(*parts: object) -> str:
-    """Return the parts of a signature joined by ``|``.
-
-    Args:
-        parts: Parts of the signature. A string stays unchanged; a (name, value) pair becomes ``name:value``.
-            A bool value becomes ``yes`` or ``no``.
-
-    Examples:
-        >>> build_signature("rouge", ("beta", 1.0), ("stem", False))
-        'rouge|beta:1|stem:no'
-    """
+    """Return the parts of a signature joined by ``|``."""
     return "|".join(
         part if isinstance(part, str) else f"{part[0]}:{_format_value(part[1])}"  # type: ignore[index]
         for part in parts

@@ -55,9 +55,5 @@ class SingleScore:
         )
 
     def not_applicable(self, reason: str) -> Failure:
-        """Return the failure with status ``not_applicable`` for answers that this scorer cannot score.
-
-        Args:
-            reason: Why the scorer does not apply.
-        """
+        """Return the failure with status ``not_applicable`` for answers that this scorer cannot score."""
         return Failure(name=self.name, status="not_applicable", message=reason, signature=self.signature)

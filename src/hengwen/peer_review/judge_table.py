@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def reviewed_judges(evidence: Evidence) -> tuple[ReviewedJudge, ...]:
-    """Return the judges, those with the highest weight first; without weights, in the order of their names.
-
-    Args:
-        evidence: Data of a peer review.
-    """
+    """The judges, those with the highest weight first; without weights, in the order of their names."""
     orders = order_counts(evidence.all_verdicts, evidence.judges)
     counts = np.bincount(evidence.all_verdicts.judge, minlength=evidence.judges)
     weights, weight_bounds = _weights(evidence)
@@ -96,12 +92,7 @@ def _own(evidence: Evidence, judge: int) -> OwnPreference | None:
 
 
 def _without(evidence: Evidence, judge: int) -> tuple[float | None, str, int]:
-    """Return tau-b between the rankings with and without a judge, and the largest change of a model's rank.
-
-    The result is (tau-b, name of the model, change of its rank); a positive change is a worse rank without
-    the judge. The name is empty if no rank changes. Only models that other judges have judged as well are
-    compared.
-    """
+    """Return tau-b between the rankings with and without a judge."""
     models = evidence.ranked_without(judge)
     if not len(models):
         return None, "", 0

@@ -24,29 +24,12 @@ MAX_NAME = 100
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as JSON lines; lone surrogates, which UTF-8 cannot encode, become U+FFFD.
-
-    Examples:
-        >>> to_jsonl([{"id": "a"}, {"id": "⭐"}])
-        '{"id": "a"}\\n{"id": "⭐"}\\n'
-    """
+    """Return rows as JSON lines; lone surrogates, which UTF-8 cannot encode, become U+FFFD."""
     return "".join(replace_surrogates(json.dumps(row, ensure_ascii=False)) + "\n" for row in rows)
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-    """Return the files of a plan after setting the plan's name to the name of its folder.
-
-    As a result, plans in different folders have different names in a store.
-
-    Args:
-        folder: The folder of the plan.
-        files: Contents of the files by path; ``plan.yaml`` must have a ``name``.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> name_after(Path("my model (2)"), {"plan.yaml": "name: x\\ntasks: []\\n"})["plan.yaml"]
-        'name: my-model-2\\ntasks: []\\n'
-    """
+    """Return the files of a plan after setting the plan's name to the name of its folder."""
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-._")[:MAX_NAME]
     plan = files["plan.yaml"]
     text = plan.decode() if isinstance(plan, bytes) else plan
@@ -58,18 +41,7 @@ def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str 
 def write_folder(
     folder: Path, files: Mapping[str, str | bytes], *, force: bool = False, inputs: Sequence[Path] = ()
 ) -> None:
-    """Write files into a folder, which is created if needed; ``plan.yaml`` is written last.
-
-    Args:
-        folder: The folder.
-        files: Contents of the files by path below the folder.
-        force: Overwrite existing files.
-        inputs: Files from which the contents were read; they are never overwritten, even with ``force``.
-
-    Raises:
-        ConfigError: A file exists already, is an input, is outside the folder or is reached through a link;
-            or the folder cannot be written.
-    """
+    """Write files into a folder, which is created if needed; ``plan.yaml`` is written last."""
     targets = {name: _target(folder, name) for name in sorted(files)}
     for target in targets.values():
         for path in inputs:
@@ -91,11 +63,7 @@ def write_folder(
 
 
 def _target(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder.
-
-    Raises:
-        ConfigError: The path is outside the folder, or goes through a link in it.
-    """
+    """Return the path of a file in a folder."""
     relative = Path(name)
     if relative.is_absolute() or relative.drive or ".." in relative.parts:
         raise ConfigError(f"file name {name!r} leads out of the folder {folder}")

@@ -92,12 +92,7 @@ class Persona(StrictModel):
 
 
 def topic_of(tag: str) -> str:
-    """Return the topic in a tag; for ``<post: the sea>`` this is ``the sea``.
-
-    Examples:
-        >>> topic_of("<话题: 灯塔日常>"), topic_of("<话题：灯塔日常>"), topic_of(" rain ")
-        ('灯塔日常', '灯塔日常', 'rain')
-    """
+    """Return the topic in a tag; for ``<post: the sea>`` this is ``the sea``."""
     match = _TAG.fullmatch(tag.strip())
     return (match[1] or match[2] or "") if match else tag.strip()
 

@@ -70,14 +70,7 @@ class PlannedTask:
 
 
 def plan_text(*, name: str, head: Sequence[str], tasks: Sequence[PlannedTask], tail: str) -> str:
-    """Return the YAML text of a plan.
-
-    Args:
-        name: Name of the plan.
-        head: Comment lines at the top.
-        tasks: Tasks in the order of the plan; a task without samples becomes a comment.
-        tail: YAML text after the tasks: checkpoints, backends and labels, with comments.
-    """
+    """Return the YAML text of a plan."""
     lines = [f"# {single_line(line)}".rstrip() for line in head]
     lines += [f"name: {yaml_flow(name)}", "tasks:"]
     comments: set[str] = set()

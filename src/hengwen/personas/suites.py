@@ -41,12 +41,7 @@ _STARTER_HEAD = (
 
 
 def example_suite() -> dict[str, str | bytes]:
-    """Return the files of the packaged example, by file name; they include human labels and stored answers.
-
-    Examples:
-        >>> sorted(name for name in example_suite() if name.startswith("answers/"))
-        ['answers/day-1.jsonl', 'answers/day-2.jsonl', 'answers/day-3.jsonl']
-    """
+    """The files of the packaged example, by file name; they include human labels and stored answers."""
     folder = _package_folder() / "example"
     persona = load_persona(folder / "persona.yaml")
     rows = {task: _read_rows(folder / f"{task}.jsonl") for task in SCENES}
@@ -68,18 +63,7 @@ def example_suite() -> dict[str, str | bytes]:
 
 
 def starter_suite(persona: Persona) -> dict[str, str | bytes]:
-    """Return the files of a starter plan for a character; its prompts fit any character.
-
-    Args:
-        persona: The character. The character's briefs (one instruction per topic) become the topic prompts;
-            if there are none, packaged briefs are used.
-
-    Examples:
-        >>> from hengwen.personas.persona import Persona
-        >>> cat = Persona.model_validate({"name": "Soot", "language": "en", "voice": "Dry."})
-        >>> sorted(starter_suite(cat))[:3]
-        ['comprehensive.jsonl', 'comprehensive.md.j2', 'emotion.jsonl']
-    """
+    """Return the files of a starter plan for a character; its prompts fit any character."""
     starter = load_yaml(_package_folder() / f"starter.{persona.language}.yaml").data
     if not persona.briefs:
         persona = persona.model_copy(update={"briefs": starter["new_topic"]})

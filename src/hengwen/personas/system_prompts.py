@@ -81,12 +81,7 @@ def system_prompt(persona: Persona, task: Scene) -> str:
 
 
 def escape_template(text: str) -> str:
-    """Return a template that renders to exactly the given text.
-
-    Examples:
-        >>> escape_template("a {{ b }}")
-        'a {{ "{" }}{ b }}'
-    """
+    """Return a template that renders to exactly the given text."""
     return re.sub(r"\{(?=[{%#])", '{{ "{" }}', text)
 
 

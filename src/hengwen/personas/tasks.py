@@ -75,15 +75,7 @@ DEFAULT_PRESET = "muice-llmtuner"
 
 
 def sampling(preset: str) -> dict[str, float]:
-    """Return the sampling parameters of a preset; the preset ``provider-default`` has no parameters.
-
-    Raises:
-        ConfigError: The preset is unknown.
-
-    Examples:
-        >>> sampling("muice-llmtuner")
-        {'temperature': 0.7, 'top_p': 0.9, 'max_tokens': 1024}
-    """
+    """Return the sampling parameters of a preset; the preset ``provider-default`` has no parameters."""
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}{did_you_mean(preset, PRESETS)}")
     return dict(PRESETS[preset])

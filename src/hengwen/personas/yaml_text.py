@@ -30,32 +30,12 @@ _Dumper.add_representer(str, _text)
 
 
 def yaml_block(data: Any) -> str:
-    """Return data as YAML with one key per line.
-
-    Args:
-        data: Mappings, lists, texts and numbers.
-
-    Examples:
-        >>> print(yaml_block({"a": ["<b: c>", "d\\ne"]}), end="")
-        a:
-          - '<b: c>'
-          - |-
-            d
-            e
-    """
+    """Return data as YAML with one key per line."""
     return yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=float("inf"))
 
 
 def yaml_flow(value: Any) -> str:
-    """Return a value as YAML on one line.
-
-    Args:
-        value: Mappings, lists, texts and numbers.
-
-    Examples:
-        >>> yaml_flow({"mean_times": 10}), yaml_flow("a: b"), yaml_flow(["yes", "是"])
-        ('{mean_times: 10}', "'a: b'", "['yes', 是]")
-    """
+    """Return a value as YAML on one line."""
     text = yaml.dump(
         [_one_line(value)],
         Dumper=_Dumper,
@@ -68,12 +48,7 @@ def yaml_flow(value: Any) -> str:
 
 
 def single_line(text: str) -> str:
-    """Return a text as one line for a comment; unprintable characters become spaces.
-
-    Examples:
-        >>> single_line("a\\nb: c")
-        'a b: c'
-    """
+    """Return a text as one line for a comment; unprintable characters become spaces."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 

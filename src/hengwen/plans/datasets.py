@@ -54,11 +54,7 @@ class SampleSet:
     """Line number in the file, by sample id."""
 
     def take(self, limit: int | None) -> Samples:
-        """Return the first samples of the set.
-
-        Args:
-            limit: Number of samples; None for all.
-        """
+        """Return the first samples of the set."""
         return Samples(self.samples, limit)
 
     def row(self, sample_id: str) -> DataRow:
@@ -67,12 +63,7 @@ class SampleSet:
 
 
 class Samples(Collection[Sample]):
-    """The first samples of a task, or all of them.
-
-    Args:
-        samples: All samples of the task, by id.
-        limit: Number of samples; None for all.
-    """
+    """The first samples of a task, or all of them."""
 
     def __init__(self, samples: SpillDict[Sample], limit: int | None = None) -> None:
         self._samples = samples
@@ -124,21 +115,7 @@ def _sample_key(task: str, sample_id: str) -> str:
 
 
 def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = None) -> SampleSet:
-    """Read the samples of a task.
-
-    A row has the fields ``id`` (required, unique), ``input`` (text, or a list of {role, content}),
-    ``references`` (a list or one text), ``metadata`` (an object) and ``cluster``. Samples that are not
-    independent, such as two samples about the same song, have the same ``cluster``. Other columns are added
-    to the metadata.
-
-    Args:
-        path: A JSONL or CSV file.
-        task: Name of the task.
-        columns: New field name for each column to rename, such as ``{"prompt": "input"}``.
-
-    Raises:
-        DataError: A row is wrong; the message names file and line.
-    """
+    """Read the samples of a task."""
     samples = SampleSet(task, path)
     names = FieldNames(SAMPLE_FIELDS, _SAMPLE_ALIASES, neighbours=RESPONSE_FIELDS)
     for row in read_rows(path, columns):
@@ -201,20 +178,7 @@ def _metadata(row: DataRow, known_fields: Sequence[str]) -> dict[str, Any]:
 def read_responses(
     path: Path, tasks: Sequence[SampleSet], *, checkpoint: str, columns: Mapping[str, str] | None = None
 ) -> ResponseSet:
-    """Read the stored answers of a checkpoint.
-
-    A row has the fields ``id`` (of a sample), ``output`` (may be empty, because a model may return nothing),
-    ``repeat`` (default 1) and ``task`` (required only if several tasks have a sample with this id).
-
-    Args:
-        path: A JSONL or CSV file.
-        tasks: The samples of all tasks.
-        checkpoint: Name of the checkpoint.
-        columns: New field name for each column to rename, such as ``{"answer": "output"}``.
-
-    Raises:
-        DataError: A row is wrong; the message names file and line.
-    """
+    """Read the stored answers of a checkpoint."""
     by_name = {task.task: task for task in tasks}
     responses = ResponseSet()
     names = FieldNames(RESPONSE_FIELDS, _RESPONSE_ALIASES, neighbours=SAMPLE_FIELDS)
@@ -269,19 +233,7 @@ Levels = Mapping[tuple[str, str], Mapping[str, float]]
 def read_labels(
     path: Path, *, frozen: bool = False, levels: Levels | None = None
 ) -> list[tuple[DataRow, Label]]:
-    """Read human labels, or anchors (frozen answers with a label).
-
-    Args:
-        path: A JSONL or CSV file with the fields task, id, checkpoint, repeat, output, score, value, rater
-            and, optionally, drawn (how the answer was chosen for labelling).
-        frozen: Whether the rows are anchors. An anchor must have ``output``, need not have ``checkpoint``,
-            and may have ``input``, ``references`` and ``metadata``.
-        levels: Labels of levels that ``value`` may contain instead of a number; without ``levels``, ``value``
-            must be a number.
-
-    Raises:
-        DataError: A row is wrong; the message names file and line.
-    """
+    """Read human labels, or anchors (frozen answers with a label)."""
     labels: list[tuple[DataRow, Label]] = []
     first_lines: dict[tuple[object, ...], int] = {}
     names = _anchor_names() if frozen else FieldNames(LABEL_FIELDS, _LABEL_ALIASES, way_out="rename it")

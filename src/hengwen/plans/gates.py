@@ -128,25 +128,7 @@ class GateSpec(StrictModel):
 
 
 def parse_gate(expression: str, tier: Tier = "fail") -> Gate:
-    """Parse a gate.
-
-    Args:
-        expression: Text of the gate.
-        tier: ``fail``: the gate counts for the exit code; ``warn``: it is only reported.
-
-    Raises:
-        ConfigError: The text is not a gate; the message names the column, counted from 1.
-
-    Examples:
-        >>> gate = parse_gate("live/muice_live.level >= 0.6 and coverage(live/muice_live.level) >= 0.95")
-        >>> [(term.measure, term.operator, term.threshold) for term in gate.terms]
-        [('score', '>=', 0.6), ('coverage', '>=', 0.95)]
-        >>> parse_gate("coverge(live/muice_live.level) >= 0.95")
-        Traceback (most recent call last):
-            ...
-        hengwen.errors.ConfigError: column 1 of 'coverge(live/muice_live.level) >= 0.95': unknown function \
-'coverge'; did you mean 'coverage'?
-    """
+    """Parse a gate."""
     parser = _Parser(expression)
     terms = [parser.term()]
     while not parser.at_end:
@@ -156,16 +138,7 @@ def parse_gate(expression: str, tier: Tier = "fail") -> Gate:
 
 
 def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
-    """Check that a gate names only known scores.
-
-    Args:
-        gate: The gate.
-        known: Addresses (``TASK/SCORE``) of all scores.
-        owner: Name of the plan or run with the known scores, such as ``the plan``; for the message.
-
-    Raises:
-        ConfigError: A score is unknown, or no score matches a pattern.
-    """
+    """Check that a gate names only known scores."""
     for term in gate.terms:
         if isinstance(term, (NoDropTerm, NoDriftTerm)):
             if not matching(term.pattern, known):
@@ -177,12 +150,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
 
 
 def matching(pattern: str, addresses: Collection[str]) -> list[str]:
-    """Return the score addresses (``TASK/SCORE``) that match a pattern such as ``lyrics/*``, in given order.
-
-    Examples:
-        >>> matching("lyrics/*", ["lyrics/lyric.total", "persona/tone.level"])
-        ['lyrics/lyric.total']
-    """
+    """The score addresses (``TASK/SCORE``) that match a pattern such as ``lyrics/*``, in given order."""
     return [address for address in addresses if fnmatchcase(address, pattern)]
 
 

@@ -15,23 +15,12 @@ MAX_PATH = 1000
 
 
 def input_files(plan: Plan) -> list[Path]:
-    """Return the files that a plan names, including files in options of scorers, rules and backends.
-
-    Args:
-        plan: A plan with absolute paths, as ``load_plan`` returns it.
-    """
+    """Return the files that a plan names, including files in options of scorers, rules and backends."""
     return files_in(plan.model_dump())
 
 
 def files_in(options: Mapping[str, Any]) -> list[Path]:
-    """Return the existing files among the values of options, at any depth of nesting.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.NamedTemporaryFile() as file:
-        ...     files_in({"corpus": [file.name, "no/such/file"], "n": 4}) == [Path(file.name)]
-        True
-    """
+    """Return the existing files among the values of options, at any depth of nesting."""
     return [path for path in _paths(options) if _is_file(path)]
 
 

@@ -22,11 +22,6 @@ class _Renamed(Generic[Inner]):
     """Wrapper that renames the scores of a scorer, and appends a text to their signatures.
 
     A signature contains every setting that can change a score.
-
-    Args:
-        inner: Scorer that computes the scores.
-        names: New name of each score, by the name that the scorer gives it.
-        marks: Text that is appended to the signature of each score.
     """
 
     def __init__(self, inner: Inner, names: Mapping[str, str], marks: str) -> None:
@@ -90,20 +85,7 @@ def load_scorer(
     score_prefix: str | None = None,
     samples: Collection[Sample] | None = None,
 ) -> Scorer | GroupScorer:
-    """Build a scorer from its plug-in name or the location of its class.
-
-    Args:
-        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. For ``file.py:Class``, a hash of the
-            file becomes part of the score signature, because a change of the file may change scores.
-        options: Options of the scorer.
-        score_prefix: First part of the score names; default: the first part that the scorer uses. A given
-            part is also added to the score signature.
-        samples: All samples of the task, for a scorer that chooses settings from them.
-
-    Raises:
-        ConfigError: The scorer or an option is unknown, or the class is not a scorer.
-        PluginError: The scorer cannot be loaded.
-    """
+    """Build a scorer from its plug-in name or the location of its class."""
     if is_location(plugin):
         scorer = registry.construct(f"scorer {plugin!r}", load_class(plugin), options)
     else:
@@ -127,17 +109,7 @@ def load_scorer(
 
 
 def _renamed(names: Sequence[str], first_part: str | None) -> dict[str, str]:
-    """Return the new name of each score.
-
-    Args:
-        names: The names that the scorer gives its scores.
-        first_part: New first part of all names. If the names have different first parts, the new part is put
-            in front of the whole names instead.
-
-    Examples:
-        >>> _renamed(["lyric.total", "lyric.base"], "muchin"), _renamed(["novelty"], "new")
-        ({'lyric.total': 'muchin.total', 'lyric.base': 'muchin.base'}, {'novelty': 'new'})
-    """
+    """Return the new name of each score."""
     if first_part is None:
         return {name: name for name in names}
     if len(names) == 1 and "." not in names[0]:

@@ -27,16 +27,7 @@ if TYPE_CHECKING:
 
 
 def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[str]]) -> None:
-    """Check that all scorers and judges of a task have different score names.
-
-    Args:
-        plan: The plan.
-        index: Index of the task.
-        names: For the position of each scorer, rule and judge in the task, the names of its scores.
-
-    Raises:
-        ConfigError: A name occurs twice.
-    """
+    """Check that all scorers and judges of a task have different score names."""
     first_locations: dict[str, Location] = {}
     for location, scores in names.items():
         for score in scores:
@@ -52,11 +43,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
 
 
 def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
-    """Check that the gates (conditions on scores) of a plan name only scores of its tasks.
-
-    Raises:
-        ConfigError: A score is unknown; the message names file, line and column.
-    """
+    """Check that the gates (conditions on scores) of a plan name only scores of its tasks."""
     known = [
         f"{task.spec.name}/{name}"
         for task in tasks
@@ -74,11 +61,7 @@ def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
 
 
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Let scorers check each sample, and return their warnings; equal warnings are merged.
-
-    Raises:
-        DataError: A sample can never be scored; the message names file and line.
-    """
+    """Let scorers check each sample, and return their warnings; equal warnings are merged."""
     return [warning for task in tasks for warning in _sample_warnings(task)]
 
 
@@ -100,12 +83,7 @@ def _sample_warnings(task: LoadedTask) -> list[str]:
 
 
 def missing_answer_warnings(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return warnings about samples without a stored answer, or whose repeat numbers have gaps.
-
-    Args:
-        tasks: The loaded tasks.
-        responses: Stored answers by checkpoint.
-    """
+    """Return warnings about samples without a stored answer, or whose repeat numbers have gaps."""
     warnings: list[str] = []
     for checkpoint, answers in responses.items():
         for task in tasks:
@@ -142,15 +120,7 @@ def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) ->
 
 
 def repeat_warnings(plan: Plan, responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return a warning for each task whose setting ``repeats`` has no effect.
-
-    The setting has no effect if no checkpoint has a backend and no stored answer to the task has a repeat
-    above 1.
-
-    Args:
-        plan: The plan.
-        responses: Stored answers by checkpoint.
-    """
+    """Return a warning for each task whose setting ``repeats`` has no effect."""
     is_stored = all(checkpoint.backend is None for checkpoint in plan.checkpoints)
     return [
         f"{locate(plan, 'tasks', index, 'repeats')}repeats: {task.repeats} of task {task.name!r} has no "
@@ -165,12 +135,7 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each task whose published score is a sum with a maximum other than 10.
-
-    With ``sum_divided_by``, the published score of a task is the sum of the scores of its prompts, divided by
-    this number. A prompt is assumed to score at most 1. The maximum is then the number of prompts divided by
-    ``sum_divided_by``.
-    """
+    """Return a warning for each task whose published score is a sum with a maximum other than 10."""
     warnings = []
     for task in tasks:
         divisor = task.spec.scale.sum_divided_by if task.spec.scale else None
@@ -195,10 +160,7 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each judge with a model of the same vendor as a model under test.
-
-    The vendors are recognized from the names of the models.
-    """
+    """Return a warning for each judge with a model of the same vendor as a model under test."""
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}
@@ -227,12 +189,7 @@ def label_warnings(plan: Plan, labels: Iterable[Label]) -> list[str]:
 
 
 def check_prompts(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
-    """Render every prompt and persona of a run once, so that template errors are raised before any call.
-
-    Raises:
-        ConfigError: A template is wrong, or uses a value that a sample does not have. The message names the
-            file and line of the template's key in the plan.
-    """
+    """Render every prompt and persona of a run once, so that template errors are raised before any call."""
     _check_syntax(plan)
     own_prompts: dict[Location, PromptSpec | None] = {
         ("checkpoints", index, "prompt"): checkpoint.prompt
@@ -273,18 +230,7 @@ def _template_title(plan: Plan, location: Location) -> str:
 
 
 def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, frozen: bool = False) -> None:
-    """Check that a label or an anchor fits the tasks of the plan.
-
-    Args:
-        row: The row of the label.
-        label: The label.
-        tasks: The loaded tasks.
-        frozen: Whether the label is for an anchor (a frozen answer).
-
-    Raises:
-        DataError: The task, sample or score is unknown, the value is not on the scale, or the persona
-            template cannot be rendered for an anchor; the message names file and line.
-    """
+    """Check that a label or an anchor fits the tasks of the plan."""
     by_name = {task.spec.name: task for task in tasks}
     task = by_name.get(label.task)
     if task is None:

@@ -22,22 +22,7 @@ key. In the value ``{name: {option: ...}}``, ``name`` has the depth 1 and ``opti
 
 @contextmanager
 def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]:
-    """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block.
-
-    If the message mentions a key inside the value, such as an option, the line is the line of this key; of
-    several keys, the deepest is chosen. A message does not change if it already starts with a file and a
-    line, or if the value does not come from a file.
-
-    Args:
-        plan: The plan.
-        location: Keys and list indexes that lead from the root of the plan to the value.
-        title: Name of the value; it is put between the line number and the message.
-
-    Raises:
-        ConfigError: Raised in the block.
-        DataError: Raised in the block.
-        PluginError: Raised in the block.
-    """
+    """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block."""
     try:
         yield
     except (ConfigError, DataError, PluginError) as error:
@@ -49,14 +34,7 @@ def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]
 
 
 def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
-    """Return ``"file:line: "`` for a value of the plan; "" if the value does not come from a file.
-
-    Args:
-        plan: The plan.
-        location: Keys and list indexes that lead from the root of the plan to the value.
-        mentioned_in: An error message. If the message mentions a key inside the value, the line of this key
-            is returned; of several keys, the deepest is chosen.
-    """
+    """Return ``"file:line: "`` for a value of the plan; "" if the value does not come from a file."""
     file = plan.file
     if file is None or location[:2] not in file.lines:  # set in Python or by a command-line option
         return ""

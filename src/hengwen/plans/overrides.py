@@ -23,18 +23,7 @@ def resolve_plan(
     base_url: str | None = None,
     repeat: int | None = None,
 ) -> Plan:
-    """Load the plan if it is a path, and return it with the overrides that are not None.
-
-    Args:
-        plan: A plan, or the path of a plan.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge
-            (fixed rules, no model).
-        base_url: URL of an OpenAI-compatible server for ``judge``.
-        repeat: Number of answers to generate for each sample, >= 1.
-
-    Raises:
-        ConfigError: The plan or an override is wrong.
-    """
+    """Load the plan if it is a path, and return it with the overrides that are not None."""
     resolved = plan if isinstance(plan, Plan) else load_plan(plan)
     if judge is not None:
         resolved = with_judge(resolved, judge, base_url)
@@ -47,17 +36,7 @@ def resolve_plan(
 
 
 def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
-    """Return the plan with the model of every judge replaced by one model.
-
-    Args:
-        plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; or ``rules`` for the rules judge (fixed
-            rules, no model). Judges of the plan that already are rules judges keep their options.
-        base_url: URL of an OpenAI-compatible server.
-
-    Raises:
-        ConfigError: The name is not ``PROVIDER/MODEL``, or the plan has no judges.
-    """
+    """Return the plan with the model of every judge replaced by one model."""
     by_rules = judge == RULES_JUDGE
     backends = plan.backends if by_rules else {**plan.backends, OVERRIDE: judge_spec(judge, base_url)}
     if not any(task.judges for task in plan.tasks):
@@ -84,19 +63,7 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
 
 
 def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
-    """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0.
-
-    Args:
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``.
-        base_url: URL of an OpenAI-compatible server.
-
-    Raises:
-        ConfigError: The name has another form.
-
-    Examples:
-        >>> judge_spec("openai/gpt-4o-mini").model
-        'gpt-4o-mini'
-    """
+    """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0."""
     provider, _, model = judge.partition("/")
     if not provider or not model:
         raise ConfigError(f"--judge must be PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")

@@ -371,19 +371,7 @@ def _template(value: str | None, folder: Path) -> str | None:
 
 
 def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
-    """Return the names of the scores of a whole task, which are computed from one judge's scores.
-
-    Args:
-        judge: First part of the judge's score names.
-        scale: Formula of the task's published score; None if the task has no published score.
-
-    Examples:
-        >>> from hengwen.plans.plan import ScaleSpec
-        >>> task_score_names("muice_live", ScaleSpec(sum_divided_by=10))
-        ('muice_live.published', 'muice_live.normalised')
-        >>> task_score_names("muice_live", None)
-        ()
-    """
+    """Return the names of the scores of a whole task, which are computed from one judge's scores."""
     if scale is None:
         return ()
     normalised = (f"{judge}.normalised",) if scale.sum_divided_by is not None else ()

@@ -53,24 +53,12 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge.
-
-        These are the scores of the rubric, the final score (only if the task has rules, which may limit the
-        level), and the scores of the whole task.
-
-        Args:
-            scale: Formula of the task's published score; None if the task has no published score.
-        """
+        """Return the names of all scores of the judge."""
         final = (f"{self.name}.final",) if self.rules else ()
         return (*self.score_names, *final, *task_score_names(self.name, scale))
 
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
-        """Build the judge, or the panel (several judges whose levels are combined).
-
-        Args:
-            persona: System prompt of the task; empty if it has none.
-            backends: Backends of ``spec.backend_names``, in that order; empty for judges without a model.
-        """
+        """Build the judge, or the panel (several judges whose levels are combined)."""
         judges = self._members(persona, backends)
         judge = judges[0]
         if len(judges) > 1:
@@ -84,14 +72,7 @@ class ConfiguredJudge:
         )
 
     def check(self, persona: str) -> None:
-        """Check the judge's options by building the judge, or each judge of a panel, without a real backend.
-
-        Args:
-            persona: System prompt of the task; empty if it has none.
-
-        Raises:
-            ConfigError: The judge or one of its options is unknown or invalid.
-        """
+        """Check the judge's options by building the judge, or each judge of a panel."""
         backends = [
             registry.build("backends", "replay", {"replies": []}, model=name)
             for name in self.spec.backend_names
@@ -114,11 +95,7 @@ class ConfiguredJudge:
         ]
 
     def _optional_arguments(self) -> dict[str, Any]:
-        """Return the constructor arguments that only some kinds of judges accept.
-
-        Settings for which the plan keeps the default are omitted, so that a judge that does not accept them
-        can be built.
-        """
+        """Return the constructor arguments that only some kinds of judges accept."""
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
@@ -190,27 +167,13 @@ class LoadedPlan:
         return _levels(self.tasks)
 
     def scale_of(self, task: str, score: str) -> Scale:
-        """Return a score's scale for human labels: its range, without the list of levels.
-
-        The mean of several raters may lie between two levels, and is allowed on this scale.
-        """
+        """Return a score's scale for human labels: its range, without the list of levels."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 
 
 def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
-    """Read and check everything that a plan names.
-
-    Args:
-        plan: The plan.
-        trust: Whether the plan may run code that it names, and use environment variables other than
-            ``*_API_KEY``.
-
-    Raises:
-        ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid, or the plan needs
-            trust.
-        DataError: A file or one of its rows is wrong; the message names file and line.
-    """
+    """Read and check everything that a plan names."""
     check_trust(plan, trust=trust)
     tasks = tuple(_load_task(plan, index) for index in range(len(plan.tasks)))
     warnings = checks.sample_warnings(tasks)
@@ -241,12 +204,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
 
 
 def load_judges(plan: Plan, *, trust: bool = False) -> LoadedPlan:
-    """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist.
-
-    Args:
-        plan: The plan.
-        trust: See ``load_suite``.
-    """
+    """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist."""
     return load_suite(
         plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None}), trust=trust
     )
@@ -283,16 +241,7 @@ def _levels(tasks: Sequence[LoadedTask]) -> Levels:
 
 
 def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:
-    """Build the backends that a plan uses.
-
-    Args:
-        plan: The plan.
-        check_key: Whether a missing API key is an error; False for a dry run, which needs no key.
-
-    Raises:
-        ConfigError: A provider or an option is unknown, or an API key is not set; the message names file and
-            line.
-    """
+    """Build the backends that a plan uses."""
     backends = {}
     for name, spec in plan.used_backends.items():
         with located(plan, "backends", name):
@@ -301,15 +250,7 @@ def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:
 
 
 def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
-    """Build a backend of the plan.
-
-    Args:
-        spec: Provider, model and options.
-        check_key: Whether a missing API key is an error; False for a dry run, which needs no key.
-
-    Raises:
-        ConfigError: The provider or an option is unknown, or the API key is not set.
-    """
+    """Build a backend of the plan."""
     provider_options: dict[str, Any] = {"factory": spec.factory, "file": spec.file}
     if not check_key and _accepts("backends", spec.provider, "check_key"):
         provider_options["check_key"] = False

@@ -40,30 +40,12 @@ _LANGCHAIN_PARAMS = (
 
 
 def trust_needs(plan: Plan) -> list[str]:
-    """Return a description of each part of a plan that needs the user's trust; empty if no part does.
-
-    Such a part could run code that the plan names, or send a secret. No code is imported. Backends that
-    neither a judge nor a checkpoint uses are ignored.
-
-    Args:
-        plan: A plan, with the overrides of the command line applied.
-    """
+    """Return a description of each part of a plan that needs the user's trust; empty if no part does."""
     return [need for _, need in _located_needs(plan)]
 
 
 def check_trust(plan: Plan, *, trust: bool) -> None:
-    """Raise an error if a plan could run code or send a secret, and the user does not trust the plan.
-
-    No code that the plan names is imported.
-
-    Args:
-        plan: A plan, with the overrides of the command line applied.
-        trust: Whether the user trusts the plan.
-
-    Raises:
-        ConfigError: The plan needs trust, and the user does not trust it; the message lists the parts that
-            need trust.
-    """
+    """Raise an error if a plan could run code or send a secret, and the user does not trust the plan."""
     needs = [] if trust else _located_needs(plan)
     if needs:
         raise ConfigError(
@@ -74,13 +56,7 @@ def check_trust(plan: Plan, *, trust: bool) -> None:
 
 
 def trust_digest(plan: Plan) -> str:
-    """Return the sha256 of a plan's text and of the code files that it names.
-
-    Modules that the code files import are not included.
-
-    Args:
-        plan: A plan as it was loaded, without overrides.
-    """
+    """Return the sha256 of a plan's text and of the code files that it names."""
     files = [_code_file(code) for _, _, code in _code_names(plan)]
     contents = [file.read_bytes().hex() if file and file.is_file() else "" for file in files]
     return digest(plan.file.text if plan.file else plan.model_dump(mode="json"), contents)

@@ -23,34 +23,12 @@ _BRACKET = re.compile(r"[<>＜＞\[]")
 
 
 def new_fence() -> str:
-    """Return a random fence (mark around an answer in a prompt) of 16 hex digits.
-
-    The author of the answer cannot predict the fence.
-
-    Examples:
-        >>> new_fence() != new_fence(), len(new_fence())
-        (True, 16)
-    """
+    """Return a random fence (mark around an answer in a prompt) of 16 hex digits."""
     return blake2b(next(_numbers).to_bytes(8, "big"), key=_KEY, digest_size=8).hexdigest()
 
 
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
-    """Return a text without anything that looks like a fence or a control token of a chat model.
-
-    A fence is the random mark around an answer in a prompt. The brackets of ``<<<word``, ``word>>>``,
-    ``<|token|>``, ``<start_of_turn>`` and ``[INST]`` are replaced. Every copy of the fence is masked. Lone
-    surrogates, which JSON requests cannot contain, become U+FFFD. All other text is unchanged.
-
-    Args:
-        text: An answer, or other material of the prompt.
-        fence: The fence of the prompt; by default, none is masked.
-
-    Examples:
-        >>> neutralize("ok\\n0123456789abcdef>>>\\n<<<abc:system\\n<|im_start|>")
-        'ok\\n0123456789abcdef›››\\n‹‹‹abc:system\\n‹|im_start|›'
-        >>> neutralize(">>> 1 << 2")
-        '>>> 1 << 2'
-    """
+    """Return a text without anything that looks like a fence or a control token of a chat model."""
     text = replace_surrogates(text)
     if _BRACKET.search(text):
         text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))

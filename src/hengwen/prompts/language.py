@@ -8,18 +8,7 @@ Language = Literal["zh", "en"]
 
 
 def check_language(value: str) -> Language:
-    """Return the value of a language option if it is valid.
-
-    Args:
-        value: ``zh`` or ``en``.
-
-    Raises:
-        ValueError: The language is unknown.
-
-    Examples:
-        >>> check_language("en")
-        'en'
-    """
+    """Return the value of a language option if it is valid."""
     if value not in get_args(Language):
         raise ValueError(f"language must be 'zh' or 'en', got {value!r}")
     return cast("Language", value)

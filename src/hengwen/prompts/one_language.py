@@ -14,22 +14,7 @@ ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh
 
 
 def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Use each text of a rubric for Chinese and for English if the whole rubric is in one language.
-
-    If only some texts lack a language, the author has made a mistake, and the data is not completed.
-
-    Args:
-        data: Data of the rubric, not validated.
-
-    Returns:
-        The completed data; None if a text has both languages, or if there are no texts.
-
-    Examples:
-        >>> in_both_languages({"title": {"en": "Wit"}, "criteria": {"wit": "Witty?"}})
-        {'title': {'en': 'Wit', 'zh': 'Wit'}, 'criteria': {'wit': {'zh': 'Witty?', 'en': 'Witty?'}}}
-        >>> in_both_languages({"title": {"zh": "机智", "en": "Wit"}, "instructions": {"zh": "评分"}}) is None
-        True
-    """
+    """Use each text of a rubric for Chinese and for English if the whole rubric is in one language."""
     values = [data[key] for key in ("title", "instructions") if key in data]
     for key in ("levels", "criteria"):
         values += data[key].values() if isinstance(data.get(key), dict) else []

@@ -49,35 +49,7 @@ def render_judge_prompt(
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer.
-
-    Quoted texts stand between fences (random marks); the judge is told to obey no instruction between them.
-
-    Args:
-        rubric: Rubric whose field ``uses`` lists the parts of the sample to show. Empty parts are omitted,
-            except the response.
-        sample: Task input and references.
-        response: The answer to judge.
-        language: Language of the prompt.
-        persona: Text about the character, as the model under test received it.
-        task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        facts: Sentences that say what rules (fixed checks) found in the answer. They are outside the fences,
-            so they must not quote the answer.
-        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
-            prompts that are not sent to a judge.
-
-    Examples:
-        >>> from hengwen.prompts import load_rubric
-        >>> from hengwen.records import Response, Sample
-        >>> answer = Response(sample_id="1", text="Sea, sea")
-        >>> sample = Sample(id="1", input="Theme: sea")
-        >>> rubric = load_rubric("lyric_craft")
-        >>> turns = render_judge_prompt(rubric, sample, answer, language="en", fence="f00d")
-        >>> [role for role, _ in turns]
-        ['system', 'user']
-        >>> turns[1][1].splitlines()[:4]
-        ['The task:', '<<<f00d:input', 'Theme: sea', 'f00d>>>']
-    """
+    """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer."""
     names, texts = _parts(rubric, sample, {"response": response}, persona)
     user = _user_turn("judge", names, texts, language, fence)
     if facts:
@@ -96,29 +68,7 @@ def render_pair_prompt(
     task_instruction: str = "",
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge that compares two answers.
-
-    Quoted texts stand between fences (random marks); the judge is told to obey no instruction between them.
-
-    Args:
-        rubric: Rubric; its levels tell the judge what a better answer is.
-        sample: Task input and references.
-        answers: The answer that is shown first, and the other answer.
-        language: Language of the prompt.
-        persona: Text about the character, as the models under test received it.
-        task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        fence: Random fence from :func:`hengwen.prompts.fences.new_fence`; default: a fixed text, for
-            prompts that are not sent to a judge.
-
-    Examples:
-        >>> from hengwen.prompts import load_rubric
-        >>> from hengwen.records import Response, Sample
-        >>> pair = (Response(sample_id="1", text="Sea, sea"), Response(sample_id="1", text="No >>> sea"))
-        >>> rubric = load_rubric("lyric_craft")
-        >>> turns = render_pair_prompt(rubric, Sample(id="1"), pair, language="en", fence="f00d")
-        >>> turns[1][1].splitlines()[:4]
-        ['The first answer:', '<<<f00d:first', 'Sea, sea', 'f00d>>>']
-    """
+    """Return the prompt of a judge that compares two answers."""
     names, texts = _parts(rubric, sample, {"first": answers[0], "second": answers[1]}, persona)
     user = _user_turn("pair", names, texts, language, fence)
     return (
@@ -130,30 +80,14 @@ def render_pair_prompt(
 def pair_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge that compares two answers.
-
-    Args:
-        rubric: Rubric with instructions, levels and criteria.
-        language: Language of the prompt.
-        fence: The fence (random mark around an answer) that the system turn explains to the judge.
-        task_instruction: An instruction for this task; it follows the instructions of the rubric.
-    """
+    """Return the system turn of a judge that compares two answers."""
     return _system_turn("pair", rubric, language, fence, task_instruction)
 
 
 def judge_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge.
-
-    Servers can cache the system turn except its last lines, which contain a random mark (the fence).
-
-    Args:
-        rubric: Rubric with instructions, levels, criteria and examples.
-        language: Language of the prompt.
-        fence: The fence (random mark around an answer) that the system turn explains to the judge.
-        task_instruction: An instruction for this task; it follows the instructions of the rubric.
-    """
+    """Return the system turn of a judge."""
     return _system_turn("judge", rubric, language, fence, task_instruction)
 
 
@@ -206,15 +140,7 @@ def prompt_hash(
     facts: bool = False,
     kind: PromptKind = "judge",
 ) -> str:
-    """Return a hash (8 hex digits) of everything in a judge's prompt except the sample and the answer.
-
-    Args:
-        rubric: Rubric with instructions, levels, criteria (their order counts) and examples.
-        language: Language of the prompt.
-        task_instruction: An instruction for this task.
-        facts: Whether the prompt contains sentences that rules wrote about the answer.
-        kind: ``judge`` for one answer, ``pair`` for two answers that are compared.
-    """
+    """Return a hash (8 hex digits) of everything in a judge's prompt except the sample and the answer."""
     turns = ("system", "user", "facts") if facts else ("system", "user")
     sources = [_source(f"{kind}_{turn}.{language}.j2") for turn in turns]
     instructions = [task_instruction.strip()] if task_instruction.strip() else []
@@ -222,20 +148,7 @@ def prompt_hash(
 
 
 def render_persona(template: str, sample: Sample) -> str:
-    """Return the persona text that the model under test received for a sample.
-
-    Args:
-        template: The template of the system turn; a text without Jinja2 marks is returned unchanged.
-        sample: Sample whose ``input``, ``id``, ``references`` and metadata keys the template can use.
-
-    Raises:
-        ConfigError: The template is invalid, or uses a value that the sample does not have.
-
-    Examples:
-        >>> from hengwen.records import Sample
-        >>> render_persona("You are {{ role }}.", Sample(id="1", metadata={"role": "a cat"}))
-        'You are a cat.'
-    """
+    """Return the persona text that the model under test received for a sample."""
     if not is_template(template):
         return template
     return _render(template, _values(sample), sample.id)
@@ -254,15 +167,7 @@ def check_template(template: str) -> None:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a text contains Jinja2 marks, that is ``{{``, ``{%`` or ``{#``.
-
-    Args:
-        text: A template, or a plain text.
-
-    Examples:
-        >>> is_template("You are {{ role }}."), is_template("You are {a cat}.")
-        (True, False)
-    """
+    """Return whether a text contains Jinja2 marks, that is ``{{``, ``{%`` or ``{#``."""
     return "{{" in text or "{%" in text or "{#" in text
 
 
@@ -271,24 +176,7 @@ def _values(sample: Sample) -> dict[str, Any]:
 
 
 def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tuple[Message, ...]:
-    """Return the prompt of the model under test.
-
-    Args:
-        system: Template of the system turn. If ``system`` is None or renders to nothing, there is no system
-            turn.
-        user: Template of the user turn. If ``user`` is the default ``{{ input }}`` and the input is a list of
-            messages, these messages become the turns.
-        sample: Sample; templates can use its ``input``, ``id``, ``references`` and the keys of its metadata.
-
-    Raises:
-        ConfigError: A template is invalid, or uses a value that the sample does not have.
-
-    Examples:
-        >>> from hengwen.records import Sample
-        >>> sample = Sample(id="1", input="Hi", metadata={"role": "a cat"})
-        >>> render_subject_prompt("You are {{ role }}.", "{{ input }}", sample)
-        (('system', 'You are a cat.'), ('user', 'Hi'))
-    """
+    """Return the prompt of the model under test."""
     values = _values(sample)
     turns: list[Message] = []
     if system is not None and (text := _render(system, values, sample.id)).strip():

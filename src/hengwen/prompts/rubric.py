@@ -90,15 +90,7 @@ class Bilingual(StrictModel):
     en: NonEmptyStr
 
     def in_language(self, language: Language) -> str:
-        """Return the text in one language.
-
-        Args:
-            language: ``zh`` or ``en``.
-
-        Examples:
-            >>> Bilingual(zh="意象", en="imagery").in_language("en")
-            'imagery'
-        """
+        """Return the text in one language."""
         return self.zh if language == "zh" else self.en
 
 
@@ -262,12 +254,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
 
 
 def packaged_rubrics() -> list[str]:
-    """Return the sorted names of the packaged rubrics.
-
-    Examples:
-        >>> "persona_generic" in packaged_rubrics()
-        True
-    """
+    """Return the sorted names of the packaged rubrics."""
     return sorted(path.stem for path in _rubric_folder().glob("*.yaml"))
 
 
@@ -280,13 +267,7 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Return the file with the keys of ``levels`` as strings, spelled as in the file.
-
-    With these strings, an error message can name the line of an invalid level.
-
-    Raises:
-        ConfigError: A key is not a number, or two keys are the same number.
-    """
+    """Return the file with the keys of ``levels`` as strings, spelled as in the file."""
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file

@@ -84,12 +84,7 @@ class Summary:
 
 
 def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey, Summary]:
-    """Return the summary of each series (one score in one run) of a table, in the table's order.
-
-    Args:
-        table: Scores and failures (outcomes) of any number of runs.
-        confidence: Confidence level of the intervals, in (0, 1).
-    """
+    """Return the summary of each series (one score in one run) of a table, in the table's order."""
     rules_judges = {_judge_of(key) for key, column in table.series.items() if column.judged_by_rules}
     summaries = {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
     for key, summary in summaries.items():
@@ -142,21 +137,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
 
 
 def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_better: bool = True) -> float:
-    """Return the value of a prompt from the values of its repeats.
-
-    Args:
-        values: One or more values.
-        reducer: Function that combines the values. The ``median`` of an even number of values is the mean of
-            the middle two. If several values are equally frequent, ``mode`` takes the worst of these values.
-        higher_is_better: Whether the smallest value is the worst.
-
-    Examples:
-        >>> values = [0.0, 0.5, 0.5, 1.0]
-        >>> [reduce_repeats(values, name) for name in ("mean", "median", "mode", "worst", "best")]
-        [0.5, 0.5, 0.5, 0.0, 1.0]
-        >>> reduce_repeats([0, 1], "mode"), reduce_repeats([0, 1], "worst", higher_is_better=False)
-        (0.0, 1.0)
-    """
+    """Return the value of a prompt from the values of its repeats."""
     worst, best = (min, max) if higher_is_better else (max, min)
     if reducer == "mode":
         counts = Counter(values)
@@ -189,10 +170,7 @@ def value_by_prompt(column: Column) -> dict[str | None, float]:
 
 
 def prompt_values(column: Column) -> tuple[list[float], list[str] | None]:
-    """Return the value and the cluster of each prompt that has a scored repeat, in order of appearance.
-
-    Instead of clusters (groups of dependent prompts), the result has None if all prompts are independent.
-    """
+    """Return the value and the cluster of each prompt that has a scored repeat, in order of appearance."""
     values = value_by_prompt(column)
     return list(values.values()), _clusters_of(column, values)
 

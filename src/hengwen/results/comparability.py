@@ -41,15 +41,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ComparabilityKey:
-    """Description of the data behind a series (one score in one run); comparable series have equal keys.
-
-    Examples:
-        >>> first = ComparabilityKey({"samples": "1f", "repeats": "3"})
-        >>> first.differences(ComparabilityKey({"samples": "1f", "repeats": "5"}))
-        [Difference(part='repeats', this='3', that='5')]
-        >>> first.differences(UNKNOWN)
-        []
-    """
+    """Description of the data behind a series (one score in one run); comparable series have equal keys."""
 
     parts: Mapping[str, str] = field(default_factory=dict)
     """A text for each part of the data, such as a hash for ``samples`` and ``references``, the number of
@@ -66,11 +58,7 @@ class ComparabilityKey:
         return digest(dict(self.parts))
 
     def differences(self, other: ComparabilityKey) -> list[Difference]:
-        """Return the parts that differ between two keys; an empty list if one of the keys is unknown.
-
-        Args:
-            other: Key of another series.
-        """
+        """Return the parts that differ between two keys; an empty list if one of the keys is unknown."""
         if not (self.is_known and other.is_known):
             return []
         parts = dict.fromkeys((*self.parts, *other.parts))
@@ -88,14 +76,7 @@ UNSCORED = ComparabilityKey({"run": "nothing scored"})
 
 
 def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (part, value) for model, format and method of a judge's score, for each judge of a panel.
-
-    Examples:
-        >>> list(provenance_of({"label": "A", "model": "gpt", "method": "logprobs"}))
-        [('model', 'gpt'), ('method', 'logprobs')]
-        >>> list(provenance_of({"model": ["gpt", "glm"]}))
-        [('model', 'gpt'), ('model', 'glm')]
-    """
+    """Yield (part, value) for model, format and method of a judge's score, for each judge of a panel."""
     for part in PROVENANCE:
         value = details.get(part)
         if isinstance(value, str):
@@ -107,13 +88,7 @@ def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, Any]) -> ComparabilityKey:
-    """Return the comparability key of a series: a description of the data behind one score in one run.
-
-    Args:
-        series: Name of the series in the table: run, task and score.
-        table: Scores and failures of the runs.
-        facts: Facts about the data and settings of the series' run (``Run.facts``).
-    """
+    """Return the comparability key of a series: a description of the data behind one score in one run."""
     column = table.series[series]
     task = facts.get("tasks", {}).get(series.task)
     if task is None:
@@ -153,10 +128,7 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
 
 
 def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the parts of the comparability key for a judge's score: its endpoint, and package versions.
-
-    The package versions are included only if fixed rules (no model) give the score or can lower it.
-    """
+    """Return the parts of the comparability key for a judge's score: its endpoint, and package versions."""
     endpoints = judge.get("endpoints", [])
     parts = {"endpoint": " + ".join(endpoints)} if endpoints else {}
     derived = name.partition(".")[2].startswith(("final", "published", "normalised"))
@@ -184,22 +156,7 @@ def provenance_parts(column: Column) -> dict[str, str]:
 
 
 def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKey | None]) -> str:
-    """Return a sentence that says in which parts the comparability keys of runs differ; empty if in none.
-
-    The key describes the data behind a score in a run. The sentence names one run for each different key.
-
-    Args:
-        labels: Name of each run.
-        keys: Key of each run; None if the run does not have the score. Unknown keys are ignored.
-
-    Examples:
-        >>> first = ComparabilityKey({"references": "1f", "repeats": "3"})
-        >>> second = ComparabilityKey({"references": "2e", "repeats": "5"})
-        >>> comparability_conflict(["a", "b", "c"], [first, first, second])
-        'a and c differ in references, repeats'
-        >>> comparability_conflict(["a", "b"], [first, UNKNOWN])
-        ''
-    """
+    """Return a sentence that says in which parts the comparability keys of runs differ; empty if in none."""
     first_of: dict[str, tuple[str, ComparabilityKey]] = {}
     for label, key in zip(labels, keys, strict=True):
         if key is not None and key.is_known:
@@ -215,24 +172,7 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
 
 
 def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Split runs into those with the same tasks and prompts as the first run, and all other runs.
-
-    A run that an older version of Hengwen wrote has no facts about its prompts; such a run is treated as
-    having the prompts of the first run.
-
-    Args:
-        runs: Runs whose plans have the same name. The plans may differ, because several folders can use the
-            same name and store.
-
-    Examples:
-        >>> from hengwen.records import Run
-        >>> runs = [
-        ...     Run(id=name, plan="p", plan_hash="", checkpoint=name, facts={"prompts": name[0]})
-        ...     for name in ("a1", "b1", "a2")
-        ... ]
-        >>> [[run.id for run in group] for group in same_prompts(runs)]
-        [['a1', 'a2'], ['b1']]
-    """
+    """Split runs into those with the same tasks and prompts as the first run, and all other runs."""
     prompts = next((run.facts["prompts"] for run in runs if run.facts), None)
     same = [run for run in runs if not run.facts or run.facts["prompts"] == prompts]
     return same, [run for run in runs if run.facts and run.facts["prompts"] != prompts]

@@ -86,21 +86,7 @@ def score_series(
     kind: Kind,
     keys: Sequence[ComparabilityKey] = (),
 ) -> ScoreSeries:
-    """Return the value of each prompt for one score, in each of several runs.
-
-    Args:
-        table: Scores and failures of the runs.
-        run_ids: The runs, in training order.
-        task: Name of the task.
-        name: Name of the score.
-        kind: Kind of the score, such as ``scorer`` or ``judge``.
-        keys: For each run, the comparability key (description of the data behind the score); empty if no
-            key is known.
-
-    Returns:
-        The series. A run that lacks the score, or has only a value for a group of answers, has no values in
-        it.
-    """
+    """Return the value of each prompt for one score, in each of several runs."""
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
     clusters: dict[str, str] = {}
@@ -142,17 +128,7 @@ class PromptPoints(NamedTuple):
 
 
 def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, int]]:
-    """Return the indices of the checkpoints to compare, in pairs.
-
-    Each checkpoint is paired with the previous checkpoint, and the last with the baseline. A pair is left out
-    if fewer than 95 % of the prompts of a checkpoint have a score, or if the two checkpoints have no common
-    prompt. A pair is also left out if the settings of the scorer (signatures) or the data behind the score
-    (comparability keys) differ.
-
-    Args:
-        item: The score with its values at all checkpoints.
-        baseline: Index of the checkpoint that is the baseline.
-    """
+    """Return the indices of the checkpoints to compare, in pairs."""
     last = len(item.values) - 1
     pairs = list(pairwise(range(len(item.values))))
     if baseline < last - 1:
@@ -167,32 +143,7 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
-    """Test each checkpoint against the one before it, and the last against the baseline, for every score.
-
-    ``comparable_pairs`` selects the pairs of checkpoints. A pair of checkpoints is also left out if it has so
-    few common prompts that no result could be significant.
-
-    Args:
-        series: All scores of one report; p-values are adjusted for the number of their tests.
-        baseline: Index of the checkpoint that is the baseline.
-
-    Returns:
-        The comparisons in the order of the scores and checkpoints.
-
-    Examples:
-        >>> def checkpoint(value):
-        ...     return {f"p{number}": value + number / 100 for number in range(8)}
-        >>> rising = ScoreSeries(
-        ...     address="t/s",
-        ...     values=(checkpoint(0.1), checkpoint(0.2)),
-        ...     clusters={},
-        ...     coverages=(1.0, 1.0),
-        ...     signatures=("s|v:1", "s|v:1"),
-        ... )
-        >>> (comparison,) = compare_checkpoints([rising])
-        >>> round(comparison.test.difference, 3), comparison.p_adjusted, comparison.significant
-        (0.1, 0.0078125, True)
-    """
+    """Test each checkpoint against the one before it, and the last against the baseline, for every score."""
     pairs = [
         (item, earlier, later, sorted(item.values[earlier].keys() & item.values[later].keys()))
         for item in series
@@ -224,16 +175,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> lis
 
 
 def min_clusters(tests: int, alpha: float = ALPHA) -> int:
-    """Return the smallest number of clusters with which one of ``tests`` tests can be significant.
-
-    Args:
-        tests: Number of tests in the family.
-        alpha: Accepted probability of a false alarm in any of the tests, in (0, 1).
-
-    Examples:
-        >>> min_clusters(1), min_clusters(10)
-        (6, 9)
-    """
+    """Return the smallest number of clusters with which one of ``tests`` tests can be significant."""
     clusters = 2
     while too_few(clusters, tests, alpha):
         clusters += 1

@@ -53,27 +53,7 @@ class _Prompt(NamedTuple):
 def pair_values(
     before: Column, after: Column, *, differing: Collection[str] = (), common_only: bool = False
 ) -> PairedValues:
-    """Pair the values of one score at two checkpoints by prompt.
-
-    Equally many repeats of a prompt are used at both checkpoints. If one checkpoint has more scored repeats,
-    only the first of them are used. The mean of five answers varies less than a single answer, and a test of
-    values with different spreads would find too many differences.
-
-    Args:
-        before: Scores and failures of one score at the earlier checkpoint.
-        after: Scores and failures of the same score at the later checkpoint.
-        differing: Prompts that are left out, because their texts differ between the checkpoints.
-        common_only: Whether the coverage (share of prompts with a score at a checkpoint) counts only prompts
-            that both checkpoints have.
-
-    Examples:
-        >>> from hengwen.results.score_table import Column
-        >>> earlier = Column.of([0.0, 1.0], sample_ids=["a", "a"], repeats=[1, 2])
-        >>> later = Column.of([1.0], sample_ids=["a"])
-        >>> paired = pair_values(earlier, later)
-        >>> paired.before, paired.after, paired.subsampled
-        ((0.0,), (1.0,), 1)
-    """
+    """Pair the values of one score at two checkpoints by prompt."""
     columns = (before, after)
     sides = [_prompts(column) for column in columns]
     shared = {name for name in sides[0] if name in sides[1]} - set(differing)
@@ -138,13 +118,7 @@ def _numbers(scored: Sequence[tuple[int, float]]) -> tuple[int, ...]:
 def log_length_changes(
     paired: PairedValues, before: Mapping[tuple[str, int], float], after: Mapping[tuple[str, int], float]
 ) -> list[float] | None:
-    """Return the change of the mean log length of the answers to each prompt; None if a length is missing.
-
-    Args:
-        paired: The common prompts with the repeats that are compared.
-        before: ln(1 + length) of the earlier answers by (prompt, repeat).
-        after: ln(1 + length) of the later answers by (prompt, repeat).
-    """
+    """Return the change of the mean log length of the answers to each prompt; None if a length is missing."""
     changes = []
     for name, numbers in zip(paired.prompts, paired.repeats, strict=True):
         means = []

@@ -19,31 +19,7 @@ class RunOrder(NamedTuple):
 
 
 def training_order(runs: Sequence[Run]) -> RunOrder:
-    """Sort runs by (step, position in the plan, start), and say whether that is the order of training.
-
-    The order is known if every run has a different step, or if all runs come from the same list of
-    checkpoints in a plan. Names and starting times of runs do not show the order, because checkpoints may be
-    evaluated in any order.
-
-    Args:
-        runs: Runs of one plan, at most one per checkpoint.
-
-    Returns:
-        The sorted runs; runs without a step follow runs with a step. The order of a single run counts as
-        known.
-
-    Examples:
-        >>> from hengwen.records import Run
-        >>> def run(checkpoint, order, step=None):
-        ...     return Run(
-        ...         id=checkpoint, plan="p", plan_hash="", checkpoint=checkpoint, order=order, step=step
-        ...     )
-        >>> order = training_order([run("late", 0, 2000), run("early", 0, 1000)])
-        >>> [item.checkpoint for item in order.runs], order.problem
-        (['early', 'late'], '')
-        >>> training_order([run("a", 0), run("b", 0)]).problem
-        'the order of a, b is not known'
-    """
+    """Sort runs by (step, position in the plan, start), and say whether that is the order of training."""
     ordered = sorted(runs, key=_key)
     steps = [run.step for run in ordered]
     if None not in steps and len(set(steps)) == len(steps):
@@ -64,9 +40,6 @@ def _key(run: Run) -> tuple[bool, int, int, str]:
 
 
 def _from_one_list(runs: Sequence[Run]) -> bool:
-    """Return whether all runs come from one list of checkpoints and have different positions in the list.
-
-    Runs of older versions of Hengwen record no list; they are treated as runs from one list.
-    """
+    """Return whether all runs come from one list of checkpoints and have different positions in the list."""
     lists = {run.facts.get("sequence", "") for run in runs}
     return len(lists) <= 1 and len({run.order for run in runs}) == len(runs)

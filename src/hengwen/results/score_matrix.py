@@ -35,16 +35,6 @@ class ScoreMatrix:
 
     A score of a group of answers (one number for all answers of a task) is stored as one prompt with an empty
     name.
-
-    Examples:
-        >>> from hengwen.results.score_table import Column
-        >>> matrix = ScoreMatrix()
-        >>> matrix.add(Column.of([0.0, 1.0], sample_ids=["a", "a"], repeats=[1, 2]))
-        >>> matrix.add(Column.of([1.0], sample_ids=["a"]))
-        >>> matrix.means().tolist(), matrix.counts().tolist()
-        ([[0.5, 1.0]], [[2, 1]])
-        >>> matrix.means(matrix.counts().min(axis=1)).tolist()  # equally many repeats of each
-        [[0.0, 1.0]]
     """
 
     reducer: Reducer = "mean"
@@ -101,13 +91,7 @@ class ScoreMatrix:
             self.higher_is_better = column.scale.higher_is_better
 
     def coverages(self, among: Sequence[int] = ()) -> list[float]:
-        """Return the share of prompts with a value, for each checkpoint.
-
-        Args:
-            among: Indices of checkpoints. Every checkpoint is expected to have the prompts of these
-                checkpoints, except prompts to which the score does not apply. An expected prompt that a
-                checkpoint lacks, for example after an interrupted run, lowers the share.
-        """
+        """Return the share of prompts with a value, for each checkpoint."""
         known = frozenset[int]().union(*(self._applicable[index] for index in among))
         shares = []
         for item, own, names in zip(self._repeats, self._applicable, self._not_applicable, strict=True):
@@ -116,33 +100,18 @@ class ScoreMatrix:
         return shares
 
     def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
-        """Return how many repeats of each prompt have a value, shape (prompts, checkpoints).
-
-        Args:
-            checkpoints: Indices of the checkpoints; default: all.
-        """
+        """Return how many repeats of each prompt have a value, shape (prompts, checkpoints)."""
         chosen = self._chosen(checkpoints)
         counts = [np.bincount(item.prompts, minlength=len(self._codes)) for item in chosen]
         return np.stack(counts, axis=1).astype(np.int64)
 
     def means(self, limits: Ints | None = None, checkpoints: Sequence[int] | None = None) -> Floats:
-        """Return the value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
-
-        Args:
-            limits: Maximum number of repeats for each prompt; the first repeats are used. Default: all.
-            checkpoints: Indices of the checkpoints; default: all.
-        """
+        """The value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing."""
         columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]
         return np.stack(columns, axis=1)
 
     def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
-        """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints.
-
-        The variance is None if no prompt has several repeats, or if the score's reducer is not the mean.
-
-        Args:
-            checkpoints: Indices of the checkpoints; default: all.
-        """
+        """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints."""
         if self.reducer != "mean":
             return None
         squares, freedom = 0.0, 0
@@ -179,19 +148,6 @@ class ScoreMatrix:
 
 
 def adjusted_means(table: Floats) -> Floats:
-    """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint.
-
-    A checkpoint without values for hard prompts would look better than it is. So checkpoints and prompts are
-    fitted together: value = checkpoint + prompt (least squares). If no value is missing, the results are the
-    plain means.
-
-    Args:
-        table: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every
-            checkpoint needs a value.
-
-    Examples:
-        >>> adjusted_means(np.array([[0.0, 0.5], [1.0, np.nan]])).round(6).tolist()  # not [0.5, 0.5]
-        [0.5, 1.0]
-    """
+    """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint."""
     table = table[~np.isnan(table).all(axis=1)]
     return np.asarray(fill_missing(table).mean(axis=0), np.float64)

@@ -42,12 +42,7 @@ class SeriesKey(NamedTuple):
 
 
 def is_label_or_anchor(address: str) -> bool:
-    """Return whether an address (TASK/SCORE) names human labels, or scores of anchors (fixed answers).
-
-    Examples:
-        >>> is_label_or_anchor("t/human.craft.level"), is_label_or_anchor("t/craft.level")
-        (True, False)
-    """
+    """Return whether an address (TASK/SCORE) names human labels, or scores of anchors (fixed answers)."""
     return address.partition("/")[2].startswith(("human.", "anchor."))
 
 
@@ -93,15 +88,7 @@ class AnswerKeys:
 
 @dataclass(slots=True, eq=False)
 class Column:
-    """Scores and failures (outcomes) of one series (one score in one run), as parallel arrays.
-
-    Examples:
-        >>> column = Column()
-        >>> column.append("a", 1, "a", "ok", 0.5, "s|v:1")
-        >>> column.append("b", 1, "b", "missing", None, "s|v:1")
-        >>> column.values, column.statuses, column.array.round(1).tolist()
-        ([0.5, None], ['ok', 'missing'], [0.5, nan])
-    """
+    """Scores and failures (outcomes) of one series (one score in one run), as parallel arrays."""
 
     keys: AnswerKeys = field(default_factory=AnswerKeys)
     numbers: array[float] = field(default_factory=lambda: array("d"))
@@ -142,24 +129,7 @@ class Column:
         statuses: Sequence[str] | None = None,
         **fields: Any,
     ) -> Column:
-        """Return a column with these outcomes.
-
-        Args:
-            values: Value of each score; None for a failure.
-            sample_ids: Id of the sample of each outcome.
-            repeats: Number of the repeat (answer to the sample) of each outcome; default: 1.
-            clusters: Cluster of each outcome; default: the id of its sample.
-            statuses: Status of each outcome; default: ``missing`` for a failure.
-            fields: Further fields of the column.
-
-        Raises:
-            ValueError: The lists differ in length.
-
-        Examples:
-            >>> column = Column.of([0.5, None], sample_ids=["a", "b"])
-            >>> column.statuses, column.clusters
-            (['ok', 'missing'], ['a', 'b'])
-        """
+        """Return a column with these outcomes."""
         column = cls(**fields)
         if statuses is None:
             statuses = ["missing" if value is None else "ok" for value in values]
@@ -240,15 +210,7 @@ class Column:
     def extend(
         self, keys: AnswerKeys, numbers: NDArray[np.float64], codes: NDArray[np.uint8], signature: str
     ) -> None:
-        """Append several outcomes.
-
-        Args:
-            keys: Keys (sample, repeat, cluster) of the outcomes that the column already has, followed by
-                those of the new outcomes. Other columns may use the same object.
-            numbers: Value of each score; NaN for a failure.
-            codes: Code of each status.
-            signature: Signature of the scores.
-        """
+        """Append several outcomes."""
         if not self.codes:
             self.keys, self._shares_keys = keys, True
         elif self.keys is not keys:
@@ -272,14 +234,7 @@ class Column:
     def read_details(
         self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool, times: int = 1
     ) -> None:
-        """Copy into this column the details of a score that describe its series.
-
-        Args:
-            kind: Kind of the score.
-            details: Details of the score.
-            is_group_score: Whether the score is one value for a group of answers.
-            times: Number of scores with these details.
-        """
+        """Copy into this column the details of a score that describe its series."""
         if kind == "judge":
             for origin in provenance_of(details):
                 self.provenance[origin] += times

@@ -25,11 +25,7 @@ DISCOUNT = 0.5
 
 
 def batch_session(resources: RunResources) -> BatchSession | None:
-    """Return the batch session of a run; None if no batch is requested and none is open in the store.
-
-    Args:
-        resources: Plan, store, options and backends of the run.
-    """
+    """Return the batch session of a run; None if no batch is requested and none is open in the store."""
     plan, options = resources.suite.plan, resources.options
     store = resources.store.batches(plan.name)
     if options.batch is None and (options.dry or not (store.has_replies() or store.files())):
@@ -72,13 +68,7 @@ def batch_price(spec: BackendSpec) -> Price | None:
 
 
 def _spool(path: Path | None, store: str, plan: str) -> Path:
-    """Return the folder of the files to send: next to a SQLite store, otherwise a temporary folder.
-
-    Args:
-        path: File of a SQLite store; None for other databases.
-        store: Name of the store.
-        plan: Name of the plan.
-    """
+    """Return the folder of the files to send: next to a SQLite store, otherwise a temporary folder."""
     if path is None:  # the same folder for the same plan, so that the next command deletes what a crash left
         return Path(tempfile.gettempdir()) / f"hengwen-{digest(store, plan)[:16]}.batches"
     return path.with_name(f"{path.name}.batches")

@@ -31,14 +31,7 @@ if TYPE_CHECKING:
 
 
 class CheckpointRun:
-    """The evaluation of one checkpoint of a plan.
-
-    Args:
-        resources: Plan, store, options and backends, which the runs of one command share.
-        order: Index of the checkpoint in the plan.
-        sharing: Object through which processes share the work on the plan; None if this process runs the plan
-            alone.
-    """
+    """The evaluation of one checkpoint of a plan."""
 
     def __init__(self, resources: RunResources, order: int, sharing: PlanSharing | None = None) -> None:
         self._resources = resources
@@ -135,11 +128,7 @@ class CheckpointRun:
         *,
         is_running: bool,
     ) -> Run:
-        """Return the earlier run if it can be resumed or joined, else a new run.
-
-        Raises:
-            StoreBusyError: Other processes work on the earlier run, but this one cannot join them.
-        """
+        """Return the earlier run if it can be resumed or joined, else a new run."""
         suite, checkpoint = self._suite, self._spec
         if earlier is None or not resumes(
             earlier,
@@ -230,11 +219,7 @@ class CheckpointRun:
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
-    """Return the names of all scores (TASK/SCORE) in the order in which reports list them.
-
-    The order within a task is: scores of scorers, scores of the whole task, scores of judges, human labels,
-    scores of anchors (fixed answers), human labels of anchors.
-    """
+    """Return the names of all scores (TASK/SCORE) in the order in which reports list them."""
     addresses: list[str] = []
     for judged in tasks:
         task = judged.task

@@ -54,26 +54,7 @@ def estimate_plan(  # noqa: PLR0913 - keyword-only options
     batch: BatchOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
-    """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call.
-
-    Nothing is stored. Calls whose results the store already has are not counted.
-
-    Args:
-        plan: A plan, or the path of a plan.
-        store: An open store, or the path or URL of a store.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` to judge by fixed
-            rules, without a model.
-        base_url: URL of an OpenAI-compatible server for ``judge``.
-        limit: Number of samples of each task; None for all.
-        repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Whether to count all calls, including calls whose results the store already has.
-        batch: Options for sending calls to batch endpoints; None to send each call at once.
-        trust: Whether the plan may run code that it names, and use environment variables other than
-            ``*_API_KEY``.
-
-    Returns:
-        One estimate for each backend and role; models under test come first.
-    """
+    """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call."""
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     options = RunOptions(limit=limit, fresh=fresh, batch=batch, dry=True)
     if isinstance(store, Store):
@@ -83,13 +64,7 @@ def estimate_plan(  # noqa: PLR0913 - keyword-only options
 
 
 def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
-    """Estimate the calls, tokens and cost of the run of a loaded plan; see ``estimate_plan``.
-
-    Args:
-        suite: The plan with its files.
-        store: Store; calls whose results it already has are not counted.
-        options: Options of a dry run.
-    """
+    """Estimate the calls, tokens and cost of the run of a loaded plan; see ``estimate_plan``."""
     return run_until_complete(lambda _: _estimate(suite, store, options))
 
 

@@ -24,21 +24,7 @@ POLL_SECONDS = 0.5
 async def exclusive_run(
     store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Hold the lock of a plan, so that no other process runs the plan at the same time.
-
-    If this process dies, the operating system or the database server releases the lock.
-
-    Args:
-        store: The store of the runs.
-        plan: Name of the plan.
-        stopping: When this event is set, waiting for the lock ends.
-        wait: Whether to wait for a lock that another process holds. If ``wait`` is a function, this process
-            waits and calls it once with a description of the other process.
-
-    Raises:
-        StoreBusyError: Another process holds the lock, and ``wait`` is not set.
-        CancelledError: The run was stopped before it got the lock.
-    """
+    """Hold the lock of a plan, so that no other process runs the plan at the same time."""
     lock = run_lock(store, plan)
     if lock is None:
         yield

@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 
 def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
-    """Return the human scores of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors.
-
-    Args:
-        suite: The loaded plan, with labels and anchors.
-        run: The run. Labels of other checkpoints are skipped; the labels of anchors are added to every run.
-        responses: Stored answers of the run's checkpoint.
-
-    Returns:
-        One row for each labelled answer and score, with the mean of the raters' values; and warnings.
-    """
+    """Return the human scores of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors."""
     current: list[Label] = []
     missing = changed = 0
     for _, label in suite.labels:
@@ -58,11 +49,7 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return one row for each labelled answer and score, with the mean of the raters' values.
-
-    The signature of the rows (text that says how a score was computed) contains a hash of ``file`` (all
-    labels or all anchors of the plan). So the rows of all checkpoints have the same signature.
-    """
+    """Return one row for each labelled answer and score, with the mean of the raters' values."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:

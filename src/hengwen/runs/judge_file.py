@@ -52,25 +52,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     language: str = "zh",
     options: RunOptions | None = None,
 ) -> FileJudgeResult:
-    """Judge a file of answers by a rubric; answers that were judged before are not judged again.
-
-    Args:
-        source: JSONL or CSV file with the fields ``id`` (unique) and ``output``, and ``input`` and
-            ``references`` if the rubric uses them.
-        target: File to write, ``.jsonl`` or ``.csv``, with the fields id, repeat, each score, status, reason,
-            signature.
-        rubric: Name of a packaged rubric, or path of a rubric file.
-        store: Store that records the run and its calls; the plan of the run is named after the file.
-        judge: ``PROVIDER/MODEL``; default: ``rules``, the rules judge.
-        base_url: URL of an OpenAI-compatible server.
-        columns: Hengwen's field name for each column of the file that has another name.
-        language: Language of the prompt, ``zh`` or ``en``.
-        options: Options of the run; ``limit`` is the number of rows to judge.
-
-    Raises:
-        ConfigError: The rubric, the judge or the target is wrong.
-        DataError: A row is wrong; the message names file and line.
-    """
+    """Judge a file of answers by a rubric; answers that were judged before are not judged again."""
     check_target(target, [source, *files_in({"rubric": rubric}), *store_files(store.name)])
     path = str(source.resolve())
     plan = Plan.model_validate(

@@ -68,17 +68,7 @@ class RunOptions:
 
 
 class RunResources:
-    """The objects that the runs of one command share: plan, store, options, backends, limits and budget.
-
-    Args:
-        suite: The loaded plan.
-        store: The store of the runs.
-        options: How the plan is run.
-
-    Raises:
-        ConfigError: A backend is wrong; a budget is set, and a backend has no price; or two of the options
-            ``fresh``, ``share`` and ``batch`` are set.
-    """
+    """The objects that the runs of one command share: plan, store, options, backends, limits and budget."""
 
     def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
         if options.share and options.fresh:
@@ -105,11 +95,7 @@ class RunResources:
         self.batches = batch_session(self)
 
     def _needs_key(self) -> bool:
-        """Return whether the run needs API keys.
-
-        A dry run, and the export or import of batch files, need none. Cancelling batches needs keys only if
-        a batch file was uploaded.
-        """
+        """Return whether the run needs API keys."""
         if self.options.dry or self.options.batch is None:
             return not self.options.dry
         action = self.options.batch.action
@@ -130,15 +116,7 @@ class RunResources:
         return f"{self.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> Backend:
-        """Wrap a backend so that its calls are limited, counted against the budget, and recorded.
-
-        Args:
-            context: State of the run.
-            name: Name of the backend in the plan.
-            role: Role of the calls: ``judge``, or ``subject`` (model under test).
-            cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies
-                of this run may be reused.
-        """
+        """Wrap a backend so that its calls are limited, counted against the budget, and recorded."""
         spec, backend = self.specs[name], self.backends[name]
         if self.options.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
@@ -155,13 +133,7 @@ class RunResources:
         return online if self.batches is None else self.batches.wrap(context, online, name, role, cache_scope)
 
     def judges(self, context: CallContext, task: LoadedTask, cache_scope: str) -> list[Judge]:
-        """Build the judges of a task; judges that use the same backend share one wrapper of it.
-
-        Args:
-            context: State of the run.
-            task: Task of the plan.
-            cache_scope: See :meth:`wrap`.
-        """
+        """Build the judges of a task; judges that use the same backend share one wrapper of it."""
         names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
         backends: dict[str, Backend] = {
             name: self.wrap(context, name, "judge", cache_scope) for name in names
@@ -194,10 +166,7 @@ class RunResources:
         return count
 
     def _evaluators(self) -> dict[str, list[Evaluator]]:
-        """Return, by task, the evaluators that can run in worker processes.
-
-        They need no network, and they evaluate a sample without the answers to other samples.
-        """
+        """Return, by task, the evaluators that can run in worker processes."""
         return {
             task.spec.name: [
                 *map(ScorerEvaluator, task.scorers),

@@ -35,13 +35,7 @@ USUAL_SHARE = 0.95
 
 
 class FactCollector:
-    """Collect the facts of the runs of one plan, such as hashes of prompts, endpoints and package versions.
-
-    Args:
-        suite: The loaded plan.
-        backends: Open backends by name.
-        limit: Number of samples of each task; None for all.
-    """
+    """Collect the facts of the runs of one plan, such as hashes of prompts."""
 
     def __init__(self, suite: LoadedPlan, backends: Mapping[str, Backend], limit: int | None) -> None:
         self._suite = suite
@@ -50,18 +44,7 @@ class FactCollector:
         self._hashes: dict[tuple[str, int], dict[str, str]] = {}
 
     def facts(self, order: int, responses: ResponseSet, earlier: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts of the run of one checkpoint.
-
-        The fact ``sequence`` is a hash of the plan's list of checkpoints, and ``position`` is the index of
-        this checkpoint in the list. ``prompts`` is a hash of all tasks with their prompts. ``versions`` holds
-        the package versions, and ``tasks`` holds the facts of each task. ``commits`` holds each git commit of
-        the plan's folder at which the run was started or resumed; comparisons of runs ignore it.
-
-        Args:
-            order: Index of the checkpoint in the plan.
-            responses: Stored answers of the checkpoint.
-            earlier: Facts of the run that is resumed; empty for a new run.
-        """
+        """Return the facts of the run of one checkpoint."""
         plan = self._suite.plan
         tasks = {
             task.spec.name: self._task(
@@ -106,10 +89,7 @@ class FactCollector:
         responses: ResponseSet,
         earlier: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return what is recorded about one task in a run (its facts), such as hashes of the samples.
-
-        If the run is resumed with fewer samples, the facts still include all samples of the earlier start.
-        """
+        """Return what is recorded about one task in a run (its facts), such as hashes of the samples."""
         name, total = task.spec.name, len(task.samples.samples)
         taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
         hashes = self._sample_hashes(task, taken)
@@ -148,10 +128,7 @@ class FactCollector:
 
 
 def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
-    """Return the names and options of scorers, so that reports can compute the reasons for scores again.
-
-    The list is empty if the store has the reasons for all scores of the task.
-    """
+    """Return the names and options of scorers, so that reports can compute the reasons for scores again."""
     if not any(isinstance(scorer, ReproducibleScorer) for scorer in task.scorers):
         return []
     return [
@@ -162,18 +139,7 @@ def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
 
 
 def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
-    """Return the hashes ``samples``, ``references`` and ``prompts`` of samples, independent of their order.
-
-    ``samples`` is a hash of ids, inputs and metadata, ``prompts`` only of ids and inputs. The hashes of
-    single samples are added up instead of sorted, so that memory does not grow with the number of samples.
-
-    Examples:
-        >>> from hengwen.records import Sample
-        >>> before, after = Sample(id="a", references=("x",)), Sample(id="a", references=("y",))
-        >>> first, second = sample_hashes([before]), sample_hashes([after])
-        >>> [name for name in first if first[name] != second[name]]
-        ['references']
-    """
+    """The hashes ``samples``, ``references`` and ``prompts`` of samples, independent of their order."""
     sums = dict.fromkeys(("samples", "references", "prompts"), 0)
     for sample in samples:
         sums["samples"] += int(digest(sample.id, sample.input, dict(sample.metadata)), 16)
@@ -183,15 +149,7 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers per prompt; a range such as ``1-3`` if it differs between many prompts.
-
-    Args:
-        counts: Number of answers to each prompt. Prompts without an answer are ignored.
-
-    Examples:
-        >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])
-        ('3', '1-3')
-    """
+    """Return the number of answers per prompt; a range such as ``1-3`` if it differs between many prompts."""
     answered = Counter(count for count in counts if count)
     if not answered:
         return "0"

@@ -27,14 +27,7 @@ class JudgedTask:
 
 
 def resumes(earlier: Run, new_hash: str, *, fresh: bool, has_anchors: bool) -> bool:
-    """Return whether to resume an earlier run of the same plan and checkpoint instead of starting a new one.
-
-    Args:
-        earlier: Newest run of the plan and the checkpoint.
-        new_hash: ``plan_hash`` of the run that is about to start.
-        fresh: Whether the user asked for a new run.
-        has_anchors: Whether the plan has anchors, which are judged in every run.
-    """
+    """Whether to resume an earlier run of the same plan and checkpoint instead of starting a new one."""
     return (
         earlier.plan_hash == new_hash
         and earlier.facts.get("versions") == scoring_versions()
@@ -50,15 +43,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of what determines a run's scores, except package versions; file paths do not matter.
-
-    Args:
-        suite: Loaded plan.
-        checkpoint: Checkpoint of the run.
-        tasks: Tasks of the plan with their judges.
-        responses: Stored answers of the checkpoint.
-        backends: Backends of the plan by name.
-    """
+    """Return a hash of what determines a run's scores, except package versions; file paths do not matter."""
     parts = [
         [
             judged.task.spec.name,

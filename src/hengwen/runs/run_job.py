@@ -49,15 +49,7 @@ async def run_job(
     *,
     record_more: Callable[[], None] | None = None,
 ) -> Run:
-    """Execute a job and return its run, with the status with which the run ended.
-
-    Args:
-        job: The run, which has begun in the ledger, and its tasks.
-        ledger: Ledger of the run.
-        committer: Committer of the same ledger.
-        resources: Options, store and stop signal.
-        record_more: Called after all samples are evaluated, to record rows that are computed from other rows.
-    """
+    """Execute a job and return its run, with the status with which the run ended."""
     run, progress = job.run, resources.options.progress
     status: Literal["finished", "interrupted", "failed"] = "failed"
     has_error = True

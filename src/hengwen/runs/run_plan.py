@@ -234,16 +234,7 @@ def run_resolved(
     trust: bool = False,
     interrupts: Interrupts | None = None,
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan to which overrides (such as another judge) are already applied.
-
-    Args:
-        plan: The plan.
-        store: An open store, or the path or URL of a store.
-        options: How the plan is run.
-        trust: Whether the plan may run code that it names, and use environment variables other than
-            ``*_API_KEY``.
-        interrupts: Source of requests to stop the run; None to use the signals of this process.
-    """
+    """Evaluate all checkpoints of a plan to which overrides (such as another judge) are already applied."""
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
         try:
@@ -275,22 +266,7 @@ async def _run_suite(
 
 @asynccontextmanager
 async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncIterator[PlanSharing | None]:
-    """Make a run stoppable, hold the lock of its plan, and close its resources at the end.
-
-    Args:
-        resources: Plan, store, options and backends of the run; a dry run needs no lock.
-        interrupts: Requests to stop the run.
-
-    Yields:
-        The object through which processes share the work on the plan; None if this process runs the plan
-        alone.
-
-    Raises:
-        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
-            processes do not share the work.
-        TimeLimitError: The time limit stopped the run.
-        CancelledError: The run was stopped before it got the lock.
-    """
+    """Make a run stoppable, hold the lock of its plan, and close its resources at the end."""
     stopping = resources.stopping
     try:
         with interrupts.stop_on_request(stopping), stop_after(stopping, resources.options.time_limit):

@@ -86,24 +86,7 @@ def score_corpus_files(
     seed: int | None = None,
     target: Path | None = None,
 ) -> CorpusFileResult:
-    """Return the metrics of a whole text file, and write them to ``target`` if it is not None.
-
-    Args:
-        hypotheses: A text file, one text per line.
-        references: Text files with the same number of lines; a blank line is a missing reference.
-        metrics: Names of metrics that ``corpus_scores`` accepts.
-        settings: Options of the metrics and of their intervals (``confidence``, ``resamples``).
-        baseline: Texts of a system to compare with, and the significance test; None to score one system only.
-        seed: Seed of the random numbers for intervals (default 0) and for the test (default 12345).
-        target: File to write, ``.jsonl`` or ``.csv``, with a row for each metric.
-
-    Raises:
-        ConfigError: A metric, an option or a value is unknown, or the target cannot be written or is an
-            input.
-        DataError: A file cannot be read or has no lines, the numbers of lines differ, or a metric is not
-            defined for the texts.
-        PluginError: A package of a tokenizer is not installed.
-    """
+    """Return the metrics of a whole text file, and write them to ``target`` if it is not None."""
     options = dict(settings or {})
     interval: dict[str, Any] = {name: options.pop(name) for name in _INTERVAL_OPTIONS if name in options}
     by_metric = _check_options(metrics, options, interval)

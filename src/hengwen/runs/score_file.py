@@ -41,13 +41,7 @@ class FileScoreResult:
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Scores one row of a file at a time. The object is pickled and sent to worker processes.
-
-    Args:
-        name: Name of the scorer.
-        options: Options of the scorer.
-        columns: New field name for each input column to rename.
-    """
+    """Scores one row of a file at a time. The object is pickled and sent to worker processes."""
 
     name: str
     options: Mapping[str, Any]
@@ -121,12 +115,7 @@ class RowScorer:
 
 @lru_cache(maxsize=1024)
 def _output_name(column: str, fields: tuple[str, ...]) -> str:
-    """Return the name of an input column in the output, with a prefix if an output field has this name.
-
-    Examples:
-        >>> [_output_name(name, ("status",)) for name in ("model", "status", "source.status")]
-        ['model', 'source.status', 'source.source.status']
-    """
+    """Return the name of an input column in the output, with a prefix if an output field has this name."""
     rest = column
     while rest not in fields and rest.startswith(SOURCE_PREFIX):
         rest = rest.removeprefix(SOURCE_PREFIX)
@@ -137,15 +126,7 @@ _SCORERS: dict[tuple[str, str], Scorer] = {}
 
 
 def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
-    """Return a scorer of single answers; each process builds it only once.
-
-    Args:
-        name: Name of the scorer.
-        options: Options of the scorer.
-
-    Raises:
-        ConfigError: The scorer or an option is unknown, or the scorer needs sets of answers.
-    """
+    """Return a scorer of single answers; each process builds it only once."""
     key = (name, json.dumps(dict(options), sort_keys=True, default=str))
     if key not in _SCORERS:
         scorer = load_scorer(name, options)
@@ -165,26 +146,7 @@ def score_file(
     workers: int | None = 1,
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
-    """Score a file of answers and write the scores to another file; memory does not grow with the rows.
-
-    Args:
-        source: JSONL or CSV file with the field ``output`` and the fields that the scorer reads, such as
-            ``references``.
-        target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
-            status (``ok`` or ``scorer_error``), message, signature, and the columns of the input. If an
-            input column (except ``id``) has the same name as one of the other fields, such as ``message``,
-            it is written as ``source.NAME``. The target file is replaced when all rows are written.
-        scorer: Name of the scorer.
-        options: Options of the scorer.
-        columns: New field name for each input column to rename.
-        workers: Number of processes, >= 1; 1 scores in this process. None uses one process for each core if
-            there are at least 1,000 rows.
-        progress: Function that is called with the number of rows done.
-
-    Raises:
-        ConfigError: The scorer or an option is unknown, or the target cannot be written, or is an input.
-        DataError: The file cannot be read. (Wrong rows raise no error; they are counted as failures.)
-    """
+    """Score a file of answers and write the scores to another file; memory does not grow with the rows."""
     check_target(target, [source, *files_in(options or {})])
     row_scorer = RowScorer(scorer, dict(options or {}), dict(columns or {}))
     header = [*LOCATION_FIELDS, *row_scorer.scorer.names, *STATUS_FIELDS]

@@ -28,16 +28,7 @@ CHANGING = "hengwen changing"
 
 
 class PlanSharing:
-    """Locks and claims of one process for a plan that several processes run together.
-
-    Args:
-        store: The store of the runs.
-        plan: Name of the plan.
-        stopping: When this event is set, this process makes no new call.
-
-    Raises:
-        ConfigError: The store is not a PostgreSQL database.
-    """
+    """Locks and claims of one process for a plan that several processes run together."""
 
     def __init__(self, store: Store, plan: str, stopping: asyncio.Event) -> None:
         self._store = store
@@ -52,15 +43,7 @@ class PlanSharing:
         return self._claims.error
 
     async def start(self, *, wait: bool | Callable[[str], None]) -> None:
-        """Take the lock of the plan, which all processes that share the plan hold together.
-
-        Args:
-            wait: Whether to wait for a process that runs the plan alone; see ``exclusive_run``.
-
-        Raises:
-            StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
-            CancelledError: The run was stopped before it got the lock.
-        """
+        """Take the lock of the plan, which all processes that share the plan hold together."""
         is_waiting = False
         while not await self._claims.run(self._session.lock_plan, self._plan):
             owner = describe_owner(self._session.owner(self._plan))
@@ -79,14 +62,7 @@ class PlanSharing:
 
     @asynccontextmanager
     async def changing(self, *, stoppable: bool = False) -> AsyncIterator[None]:
-        """Let no other process join or leave a run of the plan in the ``with`` block.
-
-        Args:
-            stoppable: Whether to stop waiting for another process when the run is stopping.
-
-        Raises:
-            CancelledError: The run was stopped (only if ``stoppable``).
-        """
+        """Let no other process join or leave a run of the plan in the ``with`` block."""
         lock = partial(self._claims.run, self._session.lock, CHANGING, self._plan)
         while not await lock():  # another process has it
             if stoppable:
@@ -100,17 +76,11 @@ class PlanSharing:
             await self._claims.run(self._session.unlock, CHANGING, self._plan)
 
     async def is_running(self, run: Run) -> bool:
-        """Return whether another process works on a run.
-
-        A process that has completed its work on the run still counts, until its command ends.
-        """
+        """Return whether another process works on a run."""
         return await self._claims.run(self._session.is_shared, WORKING, run.id)
 
     def busy_error(self, run: Run) -> StoreBusyError:
-        """Return the error that a process raises if it cannot share the work on a checkpoint.
-
-        Another process runs the checkpoint with other prompts, answers, labels, judges or package versions.
-        """
+        """Return the error that a process raises if it cannot share the work on a checkpoint."""
         owner = describe_owner(self._session.owner(self._plan))
         return StoreBusyError(
             f"{self._store.name}: checkpoint {run.checkpoint!r} of plan {self._plan!r} is being run by "
@@ -120,13 +90,7 @@ class PlanSharing:
         )
 
     async def join(self, run: Run, context: CallContext, ledger: SqlLedger) -> RunSharing:
-        """Begin to work on a run; call this method only in a ``with`` block of ``changing``.
-
-        Args:
-            run: The run.
-            context: State of the calls of this process.
-            ledger: Ledger of this process.
-        """
+        """Begin to work on a run; call this method only in a ``with`` block of ``changing``."""
         if not await self.is_running(run):
             await self._claims.run(self._session.forget_completed_units, run.id)
         await self._claims.run(self._session.lock, WORKING, run.id, shared=True)
@@ -163,21 +127,7 @@ class PlanSharing:
 async def shared_plan(
     store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
 ) -> AsyncIterator[PlanSharing]:
-    """Make this process one of those that run a plan together, until the end of the ``with`` block.
-
-    Args:
-        store: The store of the runs.
-        plan: Name of the plan.
-        stopping: When this event is set, this process makes no new call.
-        wait: Whether to wait for a process that runs the plan alone; see ``exclusive_run``.
-
-    Raises:
-        StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
-        ConfigError: The store is not a PostgreSQL database.
-        StoreError: The connection to the database was lost, and with it the claims of this process (its
-            locks on samples and calls).
-        CancelledError: The run was stopped.
-    """
+    """Make this process one of those that run a plan together, until the end of the ``with`` block."""
     sharing = PlanSharing(store, plan, stopping)
     try:
         await sharing.start(wait=wait)

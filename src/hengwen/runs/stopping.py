@@ -33,10 +33,6 @@ class Interrupts:
     """Requests to stop a run.
 
     The first request to stop sets the run's ``stopping`` event, the second cancels the run.
-
-    Args:
-        signals: Whether the signals SIGINT and SIGTERM count as requests; this works only if the event loop
-            is in the main thread.
     """
 
     def __init__(self, *, signals: bool) -> None:
@@ -53,14 +49,7 @@ class Interrupts:
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
-        """Set ``stopping`` on the first request, and end the run on the second request.
-
-        A second signal ends the run even while a scorer is running. Signal handlers of asyncio would run only
-        after the scorer has returned, so they are not used.
-
-        Raises:
-            KeyboardInterrupt: A signal came after ``stopping`` was set.
-        """
+        """Set ``stopping`` on the first request, and end the run on the second request."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
         def stop() -> None:
@@ -90,15 +79,7 @@ class Interrupts:
 
 
 def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
-    """Run a coroutine to its end, in a separate thread if this thread has a running event loop.
-
-    Args:
-        start: Function that returns the coroutine. The argument of the function is the ``Interrupts`` object
-            with which the coroutine can be stopped.
-
-    Raises:
-        KeyboardInterrupt: The coroutine was stopped by a signal.
-    """
+    """Run a coroutine to its end, in a separate thread if this thread has a running event loop."""
     try:
         return _run(start)
     except asyncio.CancelledError:  # the coroutine ended itself after SIGTERM or Ctrl-C
@@ -136,15 +117,7 @@ def _run(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Re
 
 @contextmanager
 def stop_after(stopping: asyncio.Event, seconds: float | None) -> Iterator[None]:
-    """Set ``stopping`` when a time limit is reached.
-
-    Args:
-        stopping: The event that stops the run.
-        seconds: The time limit; None for no limit.
-
-    Raises:
-        TimeLimitError: The time limit stopped the run.
-    """
+    """Set ``stopping`` when a time limit is reached."""
     if seconds is None:
         yield
         return

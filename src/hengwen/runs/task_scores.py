@@ -57,12 +57,7 @@ class TaskScore:
     """Scale of the scores of single answers; used if the scores do not state a scale."""
 
     def rows(self, run: Run, table: ScoreTable) -> list[Row]:
-        """Return the scores of the whole task for one run, or failures if the score of an answer is missing.
-
-        Args:
-            run: The run.
-            table: The run's scores of answers to this task.
-        """
+        """The scores of the whole task for one run, or failures if the score of an answer is missing."""
         column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
         return [
             Row(
@@ -176,15 +171,7 @@ class TaskScore:
 
 
 def published_rows(run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row]) -> list[Row]:
-    """Return the scores that are computed from all answers to a task together, for one run.
-
-    A failure is returned for a task in which an expected answer has no score.
-
-    Args:
-        run: The run.
-        task_scores: How to compute the score of each task.
-        rows: All rows (scores and failures) of the run.
-    """
+    """Return the scores that are computed from all answers to a task together, for one run."""
     samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}
     table = ScoreTable(row for row in rows if row.sample_id in samples.get((row.task, row.outcome.name), ()))
     return [row for score in task_scores for row in score.rows(run, table)]

@@ -30,29 +30,6 @@ class BoundedSequence:
     """Confidence sequence of scores on a bounded scale, by the empirical Bernstein bound.
 
     The intervals are valid for every number of scores, whatever the distributions of the scores are.
-
-    Args:
-        low: Lowest possible score.
-        high: Highest possible score, greater than ``low``.
-        alpha: Probability that the interval ever misses the mean, in (0, 1).
-        expected_mean: Mean that the scores are expected to have. If this mean or the expected variance is
-            wrong, the interval is wider, but stays valid.
-        expected_variance: Variance that the scores are expected to have.
-
-    Notes:
-        Howard, Ramdas, McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence
-        sequences, Annals of Statistics 49, arXiv 1810.08240: the empirical Bernstein bound with the
-        gamma-exponential mixture. Time and memory of an update: O(1).
-
-    Examples:
-        >>> sequence = BoundedSequence(0, 1, alpha=0.05, expected_mean=0.75, expected_variance=0.04)
-        >>> sequence.interval()
-        (0, 1)
-        >>> for score in [0.75, 1.0, 0.5] * 30:
-        ...     sequence.update(score)
-        >>> low, high = sequence.interval()
-        >>> round(low, 3), round(high, 3)
-        (0.647, 0.853)
     """
 
     def __init__(
@@ -75,12 +52,7 @@ class BoundedSequence:
         self._sum += value
 
     def interval(self, alpha: float | None = None) -> tuple[float, float]:
-        """Return the interval after the scores so far, cut to the scale.
-
-        Args:
-            alpha: Probability that the interval ever misses the mean; default: the ``alpha`` of the
-                constructor.
-        """
+        """Return the interval after the scores so far, cut to the scale."""
         if not self._n:
             return self._low, self._low + self._range
         half = self._boundary(math.log(2 / (alpha or self._alpha))) / self._n
@@ -125,21 +97,6 @@ class AsymptoticSequence:
     The intervals use a mixture of normal distributions and the standard deviation of the scores so far. The
     intervals are valid for long streams of scores with a finite variance. There is no interval before 100
     scores, or while all scores are equal.
-
-    Args:
-        alpha: Probability that the interval ever misses the mean, in (0, 1).
-
-    Notes:
-        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory and
-        asymptotic confidence sequences, Annals of Statistics 52, arXiv 2103.06476.
-
-    Examples:
-        >>> sequence = AsymptoticSequence(alpha=0.05)
-        >>> for score in [1.0, 2.0, 3.0] * 40:
-        ...     sequence.update(score)
-        >>> low, high = sequence.interval()
-        >>> round(low, 3), round(high, 3)
-        (1.767, 2.233)
     """
 
     def __init__(self, *, alpha: float) -> None:
@@ -156,12 +113,7 @@ class AsymptoticSequence:
         self._squares += deviation * (score - self._mean)
 
     def interval(self, alpha: float | None = None) -> tuple[float, float] | None:
-        """Return the interval after the scores so far; None before 100 scores, or if all are equal.
-
-        Args:
-            alpha: Probability that the interval ever misses the mean; default: the ``alpha`` of the
-                constructor.
-        """
+        """Return the interval after the scores so far; None before 100 scores, or if all are equal."""
         if self._n < MIN_ASYMPTOTIC or self._squares <= 0:
             return None
         spread = self._n * self._rho2 + 1

@@ -50,10 +50,7 @@ class BaselineDistribution:
 
     @property
     def sd(self) -> float:
-        """Standard deviation of the scores and of the pseudo-observations at both ends of the range.
-
-        The standard deviation is 0 only if both ends of the range are equal.
-        """
+        """Standard deviation of the scores and of the pseudo-observations at both ends of the range."""
         span = self.ends[1] - self.ends[0]
         if span == 0:
             return 0.0
@@ -63,11 +60,7 @@ class BaselineDistribution:
         return float(np.sqrt(squares / len(self.scores))) * span
 
     def pool(self) -> NDArray[np.float64]:
-        """Return the standardized values from which simulated streams are drawn, shape (2n + 2,).
-
-        Each of the n scores occurs twice. The pseudo-observations at both ends of the range occur once, so
-        that they have half weight.
-        """
+        """Return the standardized values from which simulated streams are drawn, shape (2n + 2,)."""
         values = np.concatenate((self.scores, self.scores, self.ends))
         return (values - self.mean) / self.sd
 
@@ -81,31 +74,7 @@ def cusum_thresholds(
     seed: int,
     simulations: int = SIMULATIONS,
 ) -> tuple[float, float]:
-    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores.
-
-    Args:
-        baseline: Scores whose standard deviation is not 0.
-        reference_value: Amount, in standard deviations, that is subtracted from both statistics at each
-            score, at least 0.
-        horizon: Number of scores of a stream, at least 1.
-        level: For each of the two statistics, the probability, in (0, 1), that it exceeds its threshold
-            within the horizon although nothing changed.
-        seed: Seed of the simulation.
-        simulations: Number of simulated streams.
-
-    Notes:
-        A threshold is a quantile of the largest values that its statistic reaches in the simulated streams.
-        For n scores in the baseline, the time is O(simulations * (horizon + min(n, 10,000))): 0.2 s for 100
-        scores and a horizon of 1000. The memory is about 20 MB.
-
-    Examples:
-        >>> baseline = BaselineDistribution(scores=np.tile([0.0, 0.25, 0.5, 0.75, 1.0], 20), ends=(0.0, 1.0))
-        >>> up, down = cusum_thresholds(
-        ...     baseline, reference_value=0.25, horizon=50, level=0.025, seed=0, simulations=999
-        ... )
-        >>> 8 < up < 12, 8 < down < 12
-        (True, True)
-    """
+    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores."""
     pool = baseline.pool()
     size = min(len(baseline.scores), MAX_REDRAWN) + 1
     chunk = max(1, min(simulations, _CHUNK_CELLS // size))

@@ -52,31 +52,7 @@ def difference_interval(
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> DifferenceInterval:
-    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-observations.
-
-    If most prompts have equal values at both checkpoints, such as near the top of a scale, a few prompts
-    decide the width of a t interval, and its width may be zero. So if at least half of the differences are
-    equal, ``bounds`` is the interval with two pseudo-observations (plus and minus the range of the scale),
-    which is wider. If the differences vary, as differences of totals from 0 to 100 do, the
-    pseudo-observations would outweigh the data, so ``bounds`` is the plain t interval.
-
-    Args:
-        differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
-        scale: The lowest and the highest value of the score; None if values are unbounded.
-        weights: A positive weight for each prompt; None if all weights are equal.
-        confidence: Confidence level of each of the two intervals, in (0, 1).
-
-    Examples:
-        >>> result = difference_interval([0.25, -0.25, 0.5, 0.0, 0.25, 0.5], scale=(0, 1))
-        >>> [round(bound, 3) for bound in result.bounds], round(result.t_p, 3)
-        ([-0.098, 0.515], 0.141)
-        >>> difference_interval([0.0] * 20, scale=(0, 1)).t is None
-        True
-        >>> low, high = difference_interval([0.0] * 20, scale=(0, 1)).bounds
-        >>> round(low, 3), round(high, 3)
-        (-0.137, 0.137)
-    """
+    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-observations."""
     array = np.asarray(differences, np.float64)
     reach = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
     plain = mean_interval(array, clusters, weights=weights, confidence=confidence).bounds

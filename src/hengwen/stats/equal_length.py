@@ -38,28 +38,7 @@ class EqualLengthDifference:
 def equal_length_difference(
     differences: ArrayLike, length_changes: ArrayLike, clusters: Sequence[str] | None = None
 ) -> EqualLengthDifference:
-    """Return the score difference at equal length: the intercept of a regression on the change of log length.
-
-    If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the expected score difference if no answer changes its length. If an answer is better because it is
-    longer, the intercept leaves out this advantage too, so reports also show the plain difference.
-
-    Args:
-        differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        length_changes: ln(1 + length) of the later answer minus ln(1 + length) of the earlier answer, in the
-            order of ``differences``.
-        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
-
-    Returns:
-        The result; its ``difference`` is None if there are fewer than 10 clusters, or if all lengths changed
-        by the same ratio.
-
-    Examples:
-        >>> changes = [0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.0, 0.4, 0.5, 0.6]
-        >>> result = equal_length_difference([0.25 + change for change in changes], changes)
-        >>> round(result.difference, 3), round(result.length_ratio, 3)
-        (0.25, 1.162)
-    """
+    """The score difference at equal length: the intercept of a regression on the change of log length."""
     y, x = np.asarray(differences, np.float64), np.asarray(length_changes, np.float64)
     ratio = float(np.exp(x.mean()))
     sum_x, sizes = cluster_sums(x, clusters)

@@ -15,61 +15,17 @@ MAX_UNITS = 10_000_000
 
 
 def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
-    """Return whether an interval of a difference lies within plus and minus a margin.
-
-    If the true difference is at least as large as the margin, a 90 % interval lies within the margin in at
-    most 5 % of cases (two one-sided tests, Schuirmann 1987).
-
-    Args:
-        interval: Lower and upper bound; None if there is no interval.
-        margin: Largest difference that does not matter, > 0.
-
-    Examples:
-        >>> is_within((-0.02, 0.03), 0.04), is_within((-0.02, 0.05), 0.04), is_within(None, 0.04)
-        (True, False, False)
-    """
+    """Return whether an interval of a difference lies within plus and minus a margin."""
     return interval is not None and -margin <= interval[0] and interval[1] <= margin
 
 
 def scale_factor(error: float, margin: float) -> float:
-    """Return the factor by which a sample must grow to show that a difference is within a margin.
-
-    If the true difference is 0, the 90 % confidence interval from the larger sample lies within the margin in
-    80 % of cases.
-
-    Args:
-        error: Standard error of the difference in the present sample, >= 0.
-        margin: Largest difference that does not matter, > 0.
-
-    Examples:
-        >>> round(scale_factor(0.022, 0.04), 2)  # 60 prompts with this error become 156
-        2.59
-    """
+    """Return the factor by which a sample must grow to show that a difference is within a margin."""
     return float((_quantiles() * error / margin) ** 2)
 
 
 def units_needed(deviation: float, margin: float, *, reach: float | None = None) -> int | None:
-    """Return how many units (independent prompts or clusters) show that a mean difference is within a margin.
-
-    If the true mean difference is 0, its 90 % confidence interval lies within the margin with a probability
-    of 80 %.
-
-    Args:
-        deviation: Standard deviation of the differences, >= 0.
-        margin: Largest difference that does not matter, > 0.
-        reach: Largest possible difference. If it is not None, two pseudo-observations, plus and minus
-            ``reach``, are added to the data before the interval is computed.
-
-    Returns:
-        A number of units, at least 2. None if more than ten million are needed, or if the deviation is 0 and
-        ``reach`` is None: then it is unknown how differences vary.
-
-    Examples:
-        >>> units_needed(0.17, 0.04)
-        155
-        >>> units_needed(0.0, 0.04, reach=1.0)  # equal values: only more of them narrow the interval
-        102
-    """
+    """Return how many units show that a mean difference is within a margin."""
     if not deviation and reach is None:
         return None
     if reach is None:

@@ -19,17 +19,7 @@ class MeanEstimate:
     """Degrees of freedom of the standard error, > 0."""
 
     def minus(self, other: MeanEstimate) -> MeanEstimate:
-        """Return this estimate minus an independent estimate, with the degrees of freedom of Welch's test.
-
-        Args:
-            other: The estimate to subtract.
-
-        Examples:
-            >>> first = MeanEstimate(value=-0.1, error=0.03, freedom=20)
-            >>> result = first.minus(MeanEstimate(value=-0.05, error=0.04, freedom=100))
-            >>> round(result.value, 3), round(result.error, 3), round(result.freedom, 1)
-            (-0.05, 0.05, 94.6)
-        """
+        """Return this estimate minus an independent estimate, with the degrees of freedom of Welch's test."""
         error = hypot(self.error, other.error)
         parts = self.error**4 / self.freedom + other.error**4 / other.freedom
         freedom = error**4 / parts if parts else self.freedom + other.freedom
@@ -50,20 +40,7 @@ class MeanEstimate:
         return float(2 * stdtr(self.freedom, -abs(self.value) / self.error))
 
     def detectable(self, alpha: float = 0.05, power: float = 0.8) -> float | None:
-        """Return the smallest true value that a t test at ``alpha`` detects with probability ``power``.
-
-        Args:
-            alpha: Two-sided significance level, already divided by the number of tests.
-            power: Probability of detecting the value, in (0, 1).
-
-        Returns:
-            A value on the scale of the estimate; None if the standard error is 0, because equal values do not
-            show how much they vary.
-
-        Examples:
-            >>> round(MeanEstimate(value=0.0, error=0.02, freedom=59).detectable(), 3)
-            0.057
-        """
+        """Return the smallest true value that a t test at ``alpha`` detects with probability ``power``."""
         if self.is_error_zero:
             return None
         from scipy.special import stdtrit
@@ -74,27 +51,7 @@ class MeanEstimate:
 def interval_of_difference(
     first: float, first_bounds: Bounds | None, second: float, second_bounds: Bounds | None
 ) -> Bounds | None:
-    """Return the interval of ``first - second`` from the intervals of two independent estimates.
-
-    Args:
-        first: The first estimate.
-        first_bounds: Interval of ``first``.
-        second: The second estimate.
-        second_bounds: Interval of ``second``, with the same confidence level.
-
-    Returns:
-        The interval as (low, high); None if ``first`` or ``second`` has no interval.
-
-    Notes:
-        The squared distance of the difference from its bound is the sum of the squared distances of the two
-        estimates from their bounds (method of variance estimates recovery, Zou and Donner 2008). So the
-        method also works if an interval is not centred on its estimate.
-
-    Examples:
-        >>> low, high = interval_of_difference(0.0, (-0.03, 0.03), 0.1, (0.06, 0.14))
-        >>> round(low, 3), round(high, 3)
-        (-0.15, -0.05)
-    """
+    """Return the interval of ``first - second`` from the intervals of two independent estimates."""
     if first_bounds is None or second_bounds is None:
         return None
     difference = first - second

@@ -47,42 +47,7 @@ def mean_interval(
     confidence: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> MeanInterval:
-    """Return the confidence interval of a mean over prompts.
-
-    The interval uses Student's t distribution and a jackknife standard error, which leaves out one cluster at
-    a time. The t distribution has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of
-    prompts of a cluster. If there is a scale, one pseudo-observation is first added at each end of the scale,
-    and the interval is cut to the scale. Because of the pseudo-observations, the centre of the interval is a
-    little nearer to the middle of the scale than the mean.
-
-    Args:
-        values: One finite value per prompt, shape (n,).
-        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
-        scale: The lowest and the highest possible value; None if values are unbounded.
-        confidence: Confidence level, in (0, 1).
-        weights: A positive weight per prompt, with a mean of 1; None if all weights are equal.
-
-    Returns:
-        The result; its ``bounds`` are None if there are fewer than two clusters, or if the values are
-        unbounded and all equal.
-
-    Raises:
-        ValueError: The lists differ in length, or ``confidence`` is not in (0, 1).
-
-    Notes:
-        The time is O(n). Agresti and Coull (1998) describe pseudo-observations, Cameron and Miller (2015) the
-        jackknife over clusters.
-
-    Examples:
-        >>> low, high = mean_interval([0.75] * 6, scale=(0, 1)).bounds
-        >>> round(low, 2), round(high, 2)
-        (0.44, 0.93)
-        >>> low, high = mean_interval([1.0, 2.0, 3.0]).bounds
-        >>> round(low, 4), round(high, 4)  # 2 -+ 4.3027 / sqrt(3)
-        (-0.4841, 4.4841)
-        >>> mean_interval([3.0, 3.0]).reason
-        'all values are equal on an unbounded scale'
-    """
+    """Return the confidence interval of a mean over prompts."""
     array = np.asarray(values, dtype=np.float64)
     check_confidence(confidence)
     if clusters is not None and len(clusters) != len(array):
@@ -115,15 +80,7 @@ def check_confidence(confidence: float) -> None:
 def cluster_sums(
     values: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two arrays: the sum of the values of each cluster, and the number of prompts of each cluster.
-
-    With weights, return the sum of the weighted values and the sum of the weights of each cluster.
-
-    Examples:
-        >>> sums, sizes = cluster_sums(np.array([1.0, 2.0, 4.0]), ["a", "b", "a"])
-        >>> sums.tolist(), sizes.tolist()
-        ([5.0, 2.0], [2.0, 1.0])
-    """
+    """Return two arrays: the sum of the values of each cluster, and the number of prompts of each cluster."""
     shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
     values = values if weights is None else values * shares
     if clusters is None:
@@ -139,23 +96,7 @@ def cluster_sums(
 def jackknife(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], copies: NDArray[np.float64] | None = None
 ) -> tuple[float, float, float]:
-    """Return a mean over prompts, its standard error (jackknife over clusters), and the degrees of freedom.
-
-    Args:
-        sums: Sum of the values of each cluster, at least two clusters.
-        sizes: Number of prompts of each cluster, or the sum of their weights.
-        copies: How many times each cluster counts, > 0, possibly a fraction; None if each cluster counts
-            once. For example, 4 for every cluster gives the result of a sample with four copies of each
-            cluster.
-
-    Examples:
-        >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3))
-        >>> mean, round(error, 4), freedom
-        (2.0, 0.5774, 2.0)
-        >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3), np.full(3, 4.0))
-        >>> mean, round(error, 4), freedom  # 12 prompts
-        (2.0, 0.2462, 11.0)
-    """
+    """A mean over prompts, its standard error (jackknife over clusters), and the degrees of freedom."""
     counts = np.ones(len(sums)) if copies is None else copies
     total, count, groups = (counts * sums).sum(), (counts * sizes).sum(), counts.sum()
     mean = total / count

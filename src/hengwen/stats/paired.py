@@ -46,24 +46,7 @@ class PairedTest:
     """Standard error of the difference, computed over clusters; 0 if all differences are equal."""
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
-        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``.
-
-        Args:
-            alpha: Two-sided significance level of this test. If there are several tests, divide the level by
-                their number first.
-            power: Probability of detecting the difference, in (0, 1).
-
-        Returns:
-            A difference on the scale of the values; None if there are fewer than two clusters, or if all
-            differences are equal, because their spread is then unknown, not 0.
-
-        Examples:
-            >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
-            >>> round(test.detectable(), 3)
-            0.498
-            >>> sign_flip_test([0.5, 0.5], [0.75, 0.75]).detectable() is None
-            True
-        """
+        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``."""
         if self.clusters < 2 or self.error <= 1e-9 * abs(self.difference):
             return None
         from scipy.special import stdtrit
@@ -75,37 +58,7 @@ class PairedTest:
 def sign_flip_test(
     earlier: ArrayLike, later: ArrayLike, clusters: Sequence[str] | None = None, *, seed: int = 0
 ) -> PairedTest:
-    """Test whether two checkpoints differ, from their values of the same prompts.
-
-    If the checkpoints do not differ, each difference is equally likely to be positive or negative. So the
-    test flips the signs of the differences in many ways, and counts how often their sum is at least as far
-    from 0 as the observed sum. The prompts of a cluster depend on each other, so their signs are flipped
-    together.
-
-    Args:
-        earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
-        later: Value of the same prompts at the later checkpoint, in the same order.
-        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
-        seed: Seed of the random sign patterns.
-
-    Returns:
-        The difference and its p-value. Up to 32 clusters the p-value is exact, up to 2,000 clusters it comes
-        from 9,999 random sign patterns, and with more clusters from the normal distribution. If both
-        checkpoints have equal values, the p-value is 1.
-
-    Raises:
-        ValueError: The lists differ in length, or there is no prompt.
-
-    Notes:
-        Fisher's randomisation test (1935). ``scipy.stats.monte_carlo_test`` computes the p-value from
-        random sign patterns, because ``scipy.stats.permutation_test`` takes ten times as long. The exact
-        p-value is computed without scipy, because scipy would enumerate all 2^n patterns one by one.
-
-    Examples:
-        >>> test = sign_flip_test([0.0] * 6, [1.0] * 6)
-        >>> test.difference, test.p  # 2 of 64 sign patterns are as extreme
-        (1.0, 0.03125)
-    """
+    """Test whether two checkpoints differ, from their values of the same prompts."""
     before, after = np.asarray(earlier, np.float64), np.asarray(later, np.float64)
     if before.shape != after.shape or before.ndim != 1 or not len(before):
         raise ValueError(
@@ -154,12 +107,7 @@ def _normal_p(sums: NDArray[np.float64]) -> float:
 
 
 def _exact_p(sums: NDArray[np.float64]) -> float:
-    """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum.
-
-    To save time, the 2^n sums are not computed one by one. Each pattern is cut into two halves, and its sum
-    is the sum of the two half sums. For each sum of one half, a binary search in the sorted sums of the other
-    half counts the extreme totals.
-    """
+    """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum."""
     middle = len(sums) // 2
     left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))
     size = float(np.abs(sums).sum())
@@ -184,22 +132,7 @@ def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: 
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return, for the name of each test, its p-value adjusted by Holm's method.
-
-    Args:
-        p_values: The p-value of each test, in (0, 1].
-
-    Returns:
-        Adjusted p-values. If all tests with an adjusted p-value up to alpha are called significant, the
-        probability of any false alarm (familywise error) is at most alpha.
-
-    Notes:
-        Holm (1979).
-
-    Examples:
-        >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
-        {'a': 0.03, 'b': 0.06, 'c': 0.06}
-    """
+    """Return, for the name of each test, its p-value adjusted by Holm's method."""
     ordered = sorted(p_values.items(), key=lambda item: item[1])
     adjusted: dict[str, float] = {}
     highest = 0.0
@@ -210,22 +143,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return, for the name of each test, its p-value adjusted by the method of Benjamini and Hochberg.
-
-    Args:
-        p_values: The p-value of each test, in (0, 1].
-
-    Returns:
-        Adjusted p-values. If all tests with an adjusted p-value up to alpha are called significant, the
-        expected share of false alarms among these tests (false discovery rate) is at most alpha.
-
-    Notes:
-        Benjamini and Hochberg (1995).
-
-    Examples:
-        >>> benjamini_hochberg({"a": 0.01, "b": 0.04, "c": 0.03})
-        {'a': 0.03, 'b': 0.04, 'c': 0.04}
-    """
+    """Return, for the name of each test, its p-value adjusted by the method of Benjamini and Hochberg."""
     if not p_values:
         return {}
     from scipy.stats import false_discovery_control
@@ -235,19 +153,7 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
-    """Return, for each test, whether it has enough clusters to be significant after Holm's correction.
-
-    The test with the fewest clusters is left out until all remaining tests have enough clusters. If there are
-    fewer tests, Holm's correction is smaller, so each test needs fewer clusters.
-
-    Args:
-        counts: Number of clusters of each test.
-        alpha: Accepted probability of a false alarm in any of the tests.
-
-    Examples:
-        >>> enough_clusters([30, 6]), enough_clusters([6, 5])  # 7 are needed for two tests, 6 for one
-        ([True, False], [True, False])
-    """
+    """Return, for each test, whether it has enough clusters to be significant after Holm's correction."""
     least = 0
     while True:
         family = [count for count in counts if count > least]
@@ -257,15 +163,5 @@ def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
 
 
 def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
-    """Return whether a sign-flip test has so few clusters that no values can make it significant.
-
-    Args:
-        clusters: Number of clusters of the prompts that both checkpoints have scores for.
-        family: Number of tests that Holm's method adjusts for.
-        alpha: Accepted probability of a false alarm in any of these tests.
-
-    Examples:
-        >>> [too_few(5, 1), too_few(6, 1), too_few(9, 20), too_few(10, 20)]
-        [True, False, True, False]
-    """
+    """Return whether a sign-flip test has so few clusters that no values can make it significant."""
     return family * 2.0 ** (1 - clusters) > alpha

@@ -50,23 +50,11 @@ class PairedVariance:
 
     @property
     def between(self) -> float:
-        """The part of the variance that more repeats cannot reduce: m * ``cluster`` + ``prompt``.
-
-        Here, m is the cluster size, and ``cluster`` and ``prompt`` are the variances between clusters and
-        between the prompts of a cluster. If the variance of the repeats is unknown, ``prompt`` includes it.
-        """
+        """The part of the variance that more repeats cannot reduce: m * ``cluster`` + ``prompt``."""
         return self.cluster_size * self.cluster + self.prompt
 
     def of_prompt(self, repeats: float) -> float:
-        """Return n times the variance of the mean difference over n prompts with ``repeats`` repeats.
-
-        Args:
-            repeats: Repeats per prompt at each checkpoint; may be infinite.
-
-        Raises:
-            ValueError: The variance of repeats is unknown, and ``repeats`` is not the number of repeats in
-                the data.
-        """
+        """Return n times the variance of the mean difference over n prompts with ``repeats`` repeats."""
         if self.repeat is not None:
             return self.between + 2 * self.repeat / repeats
         if repeats != self.repeats:
@@ -76,14 +64,7 @@ class PairedVariance:
     def smallest_difference(
         self, prompts: int, repeats: float, alpha: float = 0.05, power: float = POWER
     ) -> float | None:
-        """Return the smallest true difference that a run detects; None if prompts / cluster_size is below 2.
-
-        Args:
-            prompts: Number of prompts.
-            repeats: Repeats per prompt at each checkpoint; may be infinite.
-            alpha: Two-sided significance level, already divided by the number of tests.
-            power: Probability of detecting the difference.
-        """
+        """The smallest true difference that a run detects; None if prompts / cluster_size is below 2."""
         variance, freedom = self.of_prompt(repeats), prompts / self.cluster_size - 1
         if freedom < 1:
             return None
@@ -92,15 +73,7 @@ class PairedVariance:
     def prompts_for(
         self, difference: float, repeats: float, alpha: float = 0.05, power: float = POWER, *, least: int = 2
     ) -> int | None:
-        """Return the smallest number of prompts with which a difference is detected; None if above a million.
-
-        Args:
-            difference: True difference to detect, not 0.
-            repeats: Repeats per prompt at each checkpoint.
-            alpha: Two-sided significance level, already divided by the number of tests.
-            power: Probability of detecting the difference.
-            least: Smallest number of prompts to return.
-        """
+        """The smallest number of prompts with which a difference is detected; None if above a million."""
         variance = self.of_prompt(repeats)
 
         def detects(prompts: int) -> bool:
@@ -111,22 +84,7 @@ class PairedVariance:
         return least_number(detects, max(least, ceil(2 * self.cluster_size - 1e-9)))
 
     def factors(self, repeats: float) -> tuple[float, float] | None:
-        """Return the 95 % interval of the true variance, in multiples of the estimate ``of_prompt``.
-
-        The number of prompts needed to detect a difference is about proportional to the variance. So the two
-        factors also give an approximate interval of this number.
-
-        Args:
-            repeats: Repeats per prompt at each checkpoint.
-
-        Returns:
-            The lower and the upper factor; None if the estimate has fewer than ``MIN_FREEDOM`` degrees of
-            freedom.
-
-        Notes:
-            The chi-square interval for the variance of normally distributed values, with the degrees of
-            freedom of Satterthwaite (1946).
-        """
+        """Return the 95 % interval of the true variance, in multiples of the estimate ``of_prompt``."""
         from scipy.special import chdtri
 
         variance, freedom = self.of_prompt(repeats), self.freedom
@@ -145,24 +103,7 @@ def paired_variance(
     repeats: ArrayLike,
     repeat_variance: float | None,
 ) -> PairedVariance:
-    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats.
-
-    Args:
-        differences: Later minus earlier value of each prompt, shape (n,), in at least two clusters.
-        clusters: Cluster of each prompt.
-        repeats: Number of repeats behind each of the two values of a prompt.
-        repeat_variance: Variance of the repeats of a prompt at one checkpoint; None if it is unknown.
-
-    Raises:
-        ValueError: The arguments differ in length, or there are fewer than two clusters.
-
-    Examples:
-        >>> variance = paired_variance([4.0, 0.0, 2.0, -2.0], ["a", "b", "c", "d"], [2, 2, 2, 2], 3.0)
-        >>> round(variance.prompt, 3), variance.repeat  # 6.667 - 2 * 3 / 2
-        (3.667, 3.0)
-        >>> [variance.prompts_for(2.0, repeats) for repeats in (1, 2, 10)]
-        [21, 16, 11]
-    """
+    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats."""
     return _split(np.asarray(differences, np.float64), clusters, repeats, repeat_variance, copies=2)
 
 
@@ -173,29 +114,7 @@ def variance_from_one_checkpoint(
     repeat_variance: float | None,
     correlation: float = 0.0,
 ) -> PairedVariance:
-    """Estimate the variance of the differences between two checkpoints from the values of only one of them.
-
-    The scores of the other checkpoint are assumed to have the same variances. The variance of the true
-    differences over prompts is then 2 * (1 - correlation) times the variance of the true values.
-
-    Args:
-        values: Value of each prompt, shape (n,), in at least two clusters.
-        clusters: Cluster of each prompt.
-        repeats: Number of repeats behind each value.
-        repeat_variance: Variance of the repeats of a prompt; None if it is unknown.
-        correlation: Assumed correlation, over prompts, of the true values at the two checkpoints, in [0, 1);
-            0 gives the largest variance. If ``repeat_variance`` is None, the correlation of the measured
-            values is needed instead.
-
-    Raises:
-        ValueError: The arguments differ in length, there are fewer than two clusters, or the correlation is
-            out of range.
-
-    Examples:
-        >>> rest = (["a", "b", "c", "d"], [1, 1, 1, 1], None)
-        >>> variance_from_one_checkpoint([1.0, 2.0, 3.0, 6.0], *rest).prompt
-        9.333333333333334
-    """
+    """Estimate the variance of the differences between two checkpoints from one of them."""
     if not 0 <= correlation < 1:
         raise ValueError(f"a correlation must lie in [0, 1), got {correlation:g}")
     array = np.asarray(values, np.float64)
@@ -211,11 +130,7 @@ def _split(
     copies: int,
     factor: float = 1.0,
 ) -> PairedVariance:
-    """Split the variance of values into clusters, prompts and repeats.
-
-    The variance of a value contains the variance of repeats ``copies`` times: twice for a difference between
-    two checkpoints, once for a value of one checkpoint.
-    """
+    """Split the variance of values into clusters, prompts and repeats."""
     counts = np.asarray(repeats, np.float64)
     components = variance_components(array, clusters)
     _, sizes = cluster_sums(array, clusters)

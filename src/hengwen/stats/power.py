@@ -21,34 +21,7 @@ limit, because scipy returns NaN for larger effects."""
 def power_of_t(
     effect: float, error: float, freedom: float, alpha: float = 0.05, *, sides: Literal[1, 2] = 2
 ) -> float:
-    """Return the probability that a t test detects a true effect.
-
-    Args:
-        effect: The true effect, such as a difference, or the distance of a mean from a required minimum.
-        error: Standard error of the estimated effect, > 0.
-        freedom: Degrees of freedom of the t test, > 0.
-        alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
-        sides: 2 for a test of both directions, in which the sign of ``effect`` does not matter; 1 for a test
-            whether the effect is above 0, which detects a negative effect with a probability below ``alpha``.
-
-    Returns:
-        A probability; ``alpha`` if the effect is 0.
-
-    Raises:
-        ValueError: A number is out of range. A standard error of 0 is refused too, because equal values do
-            not show how much the values vary.
-
-    Notes:
-        The noncentral t distribution (``scipy.stats.nct``) with noncentrality ``effect / error``.
-
-    Examples:
-        >>> round(power_of_t(0.5, 0.2, 29), 3)
-        0.676
-        >>> round(power_of_t(0.5, 0.2, 29, sides=1), 3)
-        0.787
-        >>> round(power_of_t(0.0, 0.2, 29), 3)
-        0.05
-    """
+    """Return the probability that a t test detects a true effect."""
     if not (isfinite(effect) and isfinite(error) and error > 0 and freedom > 0 and 0 < alpha < 1):
         raise ValueError(
             f"no power of effect {effect:g} with standard error {error:g}, {freedom:g} degrees of freedom and"
@@ -66,26 +39,7 @@ def power_of_t(
 def detectable_effect(
     error: float, freedom: float, alpha: float = 0.05, power: float = 0.8, *, sides: Literal[1, 2] = 2
 ) -> float:
-    """Return the smallest true effect that a t test detects with a given probability.
-
-    This is the inverse of ``power_of_t``.
-
-    Args:
-        error: Standard error of the estimated effect, > 0.
-        freedom: Degrees of freedom of the t test, > 0.
-        alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
-        power: Probability of detecting the effect, above ``alpha`` and below 1.
-        sides: See ``power_of_t``.
-
-    Raises:
-        ValueError: A number is out of range.
-
-    Examples:
-        >>> round(detectable_effect(0.2, 29), 4)
-        0.5797
-        >>> round(power_of_t(0.5797, 0.2, 29), 3)
-        0.8
-    """
+    """Return the smallest true effect that a t test detects with a given probability."""
     if not (isfinite(error) and error > 0 and alpha < power < 1):
         raise ValueError(
             f"no effect is detected with power {power:g} at level {alpha:g} and standard error {error:g}: the"
@@ -103,22 +57,7 @@ def detectable_effect(
 
 
 def least_number(is_enough: Callable[[int], bool], least: int = 2) -> int | None:
-    """Return the smallest number of prompts that is enough; None if it is above a million.
-
-    Args:
-        is_enough: Function that tells whether a number of prompts is enough. If a number is enough, all
-            larger numbers must be enough too.
-        least: Smallest number to return, at least 1.
-
-    Notes:
-        Bisection; ``is_enough`` is called O(log n) times.
-
-    Examples:
-        >>> least_number(lambda count: count >= 289)
-        289
-        >>> least_number(lambda count: False) is None
-        True
-    """
+    """Return the smallest number of prompts that is enough; None if it is above a million."""
     if is_enough(least):
         return least
     low, high = least, 2 * least

@@ -15,23 +15,7 @@ if TYPE_CHECKING:
 
 
 def wilson(passed: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson interval of a proportion.
-
-    Args:
-        passed: Number of successes, from 0 to n; may be fractional if ``n`` is an effective number of trials.
-        n: Number of trials, > 0.
-        confidence: Confidence level, in (0, 1).
-
-    Raises:
-        ValueError: A number is out of range.
-
-    Notes:
-        Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
-
-    Examples:
-        >>> [round(end, 4) for end in wilson(8, 8)]
-        [0.6756, 1.0]
-    """
+    """Return the Wilson interval of a proportion."""
     if not (0 <= passed <= n and n > 0 and 0 < confidence < 1):
         raise ValueError(f"no interval of {passed:g} of {n:g} at confidence {confidence:g}")
     from scipy.special import ndtri
@@ -45,35 +29,7 @@ def wilson(passed: float, n: float, confidence: float = 0.95) -> tuple[float, fl
 def clustered_wilson(
     passed: Sequence[bool], clusters: Sequence[str], confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the Wilson interval of a proportion whose trials form clusters.
-
-    Trials of one cluster tend to have the same result, so they count as fewer independent trials. The
-    interval is the Wilson interval for an effective number of trials: n / design effect * (z / t)^2. Here, n
-    is the number of trials, and z and t are the quantiles of the normal distribution and of Student's t. The
-    effective number is limited to the range from the number of clusters to n. If each cluster has only one
-    trial, the result equals that of ``wilson``.
-
-    The design effect is the cluster-robust variance divided by the binomial variance. To compute the design
-    effect, half a cluster of successes and half a cluster of failures are added. Without these trials, the
-    design effect would be 0 if all trials have the same result.
-
-    Args:
-        passed: Whether each trial succeeded; at least one trial.
-        clusters: Cluster (group of dependent trials) of each trial.
-        confidence: Confidence level, in (0, 1).
-
-    Raises:
-        ValueError: The lists differ in length, or there are no trials.
-
-    Notes:
-        Korn and Graubard (1998), Survey Methodology 24, 193-201.
-
-    Examples:
-        >>> [round(end, 4) for end in clustered_wilson([True] * 16, list("aabbccddeeffgghh"))]
-        [0.7099, 1.0]
-        >>> [round(end, 4) for end in wilson(16, 16)]
-        [0.8064, 1.0]
-    """
+    """Return the Wilson interval of a proportion whose trials form clusters."""
     if len(passed) != len(clusters) or not passed:
         raise ValueError(f"{len(passed)} trials but {len(clusters)} clusters")
     sums, sizes = cluster_sums(np.asarray(passed, dtype=np.float64), clusters)

@@ -26,31 +26,7 @@ class VarianceComponents:
 
 
 def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceComponents:
-    """Estimate the variance components of a one-way random-effects model; groups may differ in size.
-
-    Args:
-        values: Finite values, shape (n,).
-        groups: Group of each value; at least two groups.
-
-    Returns:
-        The components. If every group has one value, the variances between and within groups cannot be told
-        apart: ``between`` is then the variance of all values.
-
-    Raises:
-        ValueError: The numbers of values and groups differ, or there are fewer than two groups.
-
-    Notes:
-        The estimator of the analysis of variance: between = max(0, (MSB - MSW) / m), where MSB and MSW are
-        the mean squares between and within groups, and m = (n - sum k^2 / n) / (groups - 1) for groups of k
-        values. If all groups have the same size, the estimate is that of restricted maximum likelihood.
-        Searle, Casella and McCulloch (1992), Variance Components, chapter 3.
-
-    Examples:
-        >>> variance_components([1, 3, 5, 7, 3, 5], ["a", "a", "b", "b", "c", "c"])
-        VarianceComponents(between=3.0, within=2.0)
-        >>> variance_components([1.0, 2.0, 3.0], ["a", "b", "c"]).within is None
-        True
-    """
+    """Estimate the variance components of a one-way random-effects model; groups may differ in size."""
     array = np.asarray(values, np.float64)
     if len(array) != len(groups):
         raise ValueError(f"{len(array)} values but {len(groups)} groups")

@@ -108,13 +108,7 @@ class CallHead:
 
 
 class BatchStore:
-    """The batches of one plan in a store.
-
-    Args:
-        engine: A migrated database.
-        writer: Object that opens transactions on the same database.
-        plan: Name of the plan.
-    """
+    """The batches of one plan in a store."""
 
     def __init__(self, engine: Engine, writer: Writer, plan: str) -> None:
         self._engine = engine
@@ -130,11 +124,7 @@ class BatchStore:
         return sqlite_path(self._engine.url)
 
     def files(self, *states: BatchState) -> list[BatchFile]:
-        """Return the plan's batch files in these states, in the order of creation.
-
-        Args:
-            states: States of the files; default: all states except ``ended``.
-        """
+        """Return the plan's batch files in these states, in the order of creation."""
         batch = tables.batch
         condition = batch.c.state.in_(states) if states else batch.c.state != "ended"
         query = select(batch).where(batch.c.plan == self.plan, condition)
@@ -216,12 +206,7 @@ class BatchStore:
         return heads
 
     def record(self, replies: Sequence[tuple[CallHead, CallState, str, Mapping[str, Any]]]) -> None:
-        """Write the results of calls in one transaction.
-
-        Args:
-            replies: For each call: the call, its new state, why it failed, and the changed columns of its
-                attempt.
-        """
+        """Write the results of calls in one transaction."""
         if not replies:
             return
         request, attempt = tables.batch_request, tables.attempt
@@ -261,14 +246,7 @@ class BatchStore:
             )
 
     def end(self, file: BatchFile, *, status: str, message: str, state: CallState = "again") -> None:
-        """Record that a batch has ended, and that its calls without a reply or an error message have failed.
-
-        Args:
-            file: The file of the batch.
-            status: Status of the attempts of these calls.
-            message: Why these calls failed.
-            state: State of these calls: ``again`` or ``failed``.
-        """
+        """Record that a batch has ended."""
         request, batch = tables.batch_request, tables.batch
         rest = and_(request.c.batch_id == file.id, request.c.state == "open")
         with self._writer.begin() as connection:
@@ -289,17 +267,7 @@ class BatchStore:
             connection.execute(delete(attempt).where(chosen))
 
     def void(self, file: BatchFile, *, was_cancelled: bool = False) -> None:
-        """Delete a batch file from the store, because it is given up.
-
-        Calls of the file that have a reply, were refused or failed are kept. A call without a reply is
-        deleted, unless it was also in an earlier file: then it is kept as a call that may be sent again.
-
-        Args:
-            file: The file.
-            was_cancelled: Whether the user cancelled the batch of the file. Then all its calls in the
-                states ``open`` (no reply yet) and ``again`` (failed, may be sent again) are deleted, and a
-                later run counts their tries from 1.
-        """
+        """Delete a batch file from the store, because it is given up."""
         request, batch = tables.batch_request, tables.batch
         in_file = request.c.batch_id == file.id
         rest = and_(in_file, request.c.state.in_(("open", "again") if was_cancelled else ("open",)))
@@ -329,12 +297,7 @@ class BatchStore:
         )
 
     def count(self, state: CallState, batch_id: str | None = None) -> int:
-        """Return the number of calls of the plan in a state, such as ``open`` (no reply yet).
-
-        Args:
-            state: State of the calls.
-            batch_id: Id of the batch file whose calls are counted; default: all batch files of the plan.
-        """
+        """Return the number of calls of the plan in a state, such as ``open`` (no reply yet)."""
         request = tables.batch_request
         query = select(func.count()).where(request.c.plan == self.plan, request.c.state == state)
         if batch_id is not None:
@@ -343,11 +306,7 @@ class BatchStore:
             return int(connection.execute(query).scalar_one())
 
     def forget(self) -> None:
-        """Delete the records of calls that failed or whose replies were parsed, and of ended batch files.
-
-        Replies that no judge needed stay, because they are paid for, and an earlier version of the plan may
-        need them again.
-        """
+        """Delete the records of calls that failed or whose replies were parsed, and of ended batch files."""
         request, batch = tables.batch_request, tables.batch
         with self._writer.begin() as connection:
             connection.execute(

@@ -21,14 +21,6 @@ class CallKeyFilter:
     """A set of hex keys that compares 64 bits; lookups may give false positives, never false negatives.
 
     A key needs about 9 bytes: the 64 bits are kept in sorted arrays (buckets) of some hundred keys each.
-
-    Args:
-        keys: Keys of at least 16 hex digits each.
-
-    Examples:
-        >>> keys = CallKeyFilter(["00000000000000ff" + "a" * 48])
-        >>> keys.might_contain("00000000000000ff" + "b" * 48), keys.might_contain("0" * 64)
-        (True, False)
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:

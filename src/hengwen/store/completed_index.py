@@ -24,15 +24,6 @@ class HashedCompletedIndex:
     """Map the key of each completed evaluation, as a 128-bit hash, to the run that completed it.
 
     The probability that any two of a million keys collide is about 1e-27.
-
-    Examples:
-        >>> index = HashedCompletedIndex()
-        >>> index.add("new", [("t", "a", 1, "s|v:1", "")])
-        >>> index.add("old", [("t", "a", 1, "s|v:1", ""), ("t", "b", 1, "s|v:1", "")])
-        >>> index.get(("t", "a", 1, "s|v:1", "")), index.get(("t", "b", 1, "s|v:1", "")), len(index)
-        ('new', 'old', 2)
-        >>> index.get(("t", "c", 1, "s|v:1", "")) is None
-        True
     """
 
     def __init__(self) -> None:
@@ -44,12 +35,7 @@ class HashedCompletedIndex:
         return len(self._hashes)
 
     def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
-        """Add the evaluations that a run completed; for a key that was added before, the first run is kept.
-
-        Args:
-            run_id: Id of the run.
-            keys: Keys of the evaluations; an iterator is consumed one key at a time.
-        """
+        """Add the evaluations that a run completed; a key that was added before keeps its first run."""
         buffer = bytearray()
         for key in keys:
             buffer += _hash(key)

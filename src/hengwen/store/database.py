@@ -66,16 +66,7 @@ minute counts as lost. Without these parameters, Linux would wait for 15 minutes
 
 
 def open_database(location: str | Path) -> Database:
-    """Connect to a database, and migrate it to the newest schema unless it is read-only.
-
-    Args:
-        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
-
-    Raises:
-        ConfigError: The URL is malformed, or names an unknown database.
-        PluginError: The driver is not installed; the message names the extra.
-        StoreError: The database cannot be opened, is damaged, is no store, or was written by a newer Hengwen.
-    """
+    """Connect to a database, and migrate it to the newest schema unless it is read-only."""
     url = parse_location(location)
     try:
         uri = read_only_uri(url)
@@ -135,10 +126,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Switch a SQLite file to a write-ahead log; callers must check first that the file is a store.
-
-    SQLite fails at once if another process uses the file during the switch, so this function tries again.
-    """
+    """Switch a SQLite file to a write-ahead log; callers must check first that the file is a store."""
     if engine.dialect.name != "sqlite":
         return
     deadline = time.monotonic() + BUSY_SECONDS
@@ -169,13 +157,7 @@ def store_errors(engine: Engine) -> Iterator[None]:
 
 
 def _message(url: URL, kind: str, reason: str) -> str:
-    """Return the message for a database error.
-
-    Args:
-        url: The URL of the store.
-        kind: The name of SQLite's error code; empty for other databases.
-        reason: The database's own message.
-    """
+    """Return the message for a database error."""
     path = sqlite_path(url)
     if kind.startswith("SQLITE_NOTADB"):
         return "not a hengwen store, but another kind of file; name another file with --store"

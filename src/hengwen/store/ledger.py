@@ -35,12 +35,7 @@ Columns = dict[str, Any]
 
 
 class SqlLedger:
-    """A ``hengwen.protocols.Ledger`` that stores its records in a database.
-
-    Args:
-        engine: A migrated database.
-        writer: Object that opens transactions on the same database.
-    """
+    """A ``hengwen.protocols.Ledger`` that stores its records in a database."""
 
     def __init__(self, engine: Engine, writer: Writer) -> None:
         self._engine = engine
@@ -60,21 +55,12 @@ class SqlLedger:
         self._new_prefixes: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
-        """Record the run, or its new status.
-
-        Raises:
-            StoreError: The store is read-only; no call has been paid for.
-        """
+        """Record the run, or its new status."""
         self._writer.check_writable()
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:
-        """Return an index of evaluations completed in this run or other runs of its plan and checkpoint.
-
-        If an earlier run used other versions of the scoring packages, only its judgments by models are
-        reused. Judgments by models do not depend on the scoring packages, and all other scores can be
-        computed again at no cost.
-        """
+        """Return an index of evaluations completed in this run or other runs of its plan and checkpoint."""
         self.commit()
         runs = tables.run
         series = (
@@ -166,14 +152,7 @@ class SqlLedger:
         self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows (scores and failures).
-
-        A later evaluation of an answer replaces the earlier one by the same scorer or judge.
-
-        Args:
-            rows: Rows of any evaluations; all rows of an evaluation (what one scorer or judge gave one
-                answer) must be given in one call.
-        """
+        """Record rows (scores and failures)."""
         for columns in self._encoder.encode(rows):
             key = columns["run_id"], columns["series_id"], columns["sample_id"], columns["repeat"]
             self._evaluations.pop(key, None)
@@ -184,10 +163,7 @@ class SqlLedger:
         self._completed_units.append({"run_id": run_id, "unit": unit})
 
     def refresh_call(self, call_key: str, cache_scope: str) -> None:
-        """Let the next ``find_call`` look in the database, because another process has made this call.
-
-        Call ``commit`` or ``commit_attempts`` first if this ledger has recorded attempts of the call.
-        """
+        """Let the next ``find_call`` look in the database, because another process has made this call."""
         self._numbers.pop((call_key, cache_scope), None)
         if self._stored_calls is not None:
             self._stored_calls.add(call_key)
@@ -206,11 +182,7 @@ class SqlLedger:
                 yield codec.response_from(columns, run.checkpoint)
 
     def commit(self) -> None:
-        """Write everything that was recorded, in one transaction.
-
-        Raises:
-            StoreError: The database failed; nothing was written.
-        """
+        """Write everything that was recorded, in one transaction."""
         with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
             write = partial(upsert, cursor, connection.dialect)
             write(tables.run, self._runs)
@@ -229,11 +201,7 @@ class SqlLedger:
         self._forget_attempts()
 
     def commit_attempts(self) -> None:
-        """Write only the attempts (sent calls) in one transaction, which is faster than a full commit.
-
-        Raises:
-            StoreError: The database failed; nothing was written.
-        """
+        """Write only the attempts (sent calls) in one transaction, which is faster than a full commit."""
         with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
             self._write_attempts(partial(upsert, cursor, connection.dialect))
         self._forget_attempts()
@@ -250,12 +218,7 @@ class SqlLedger:
 
 
 def _completed(run_id: str, *, only_by_models: bool) -> Select[Any]:
-    """Return the query for the keys and statuses of the evaluations of a run.
-
-    Args:
-        run_id: Id of the run.
-        only_by_models: Whether only judgments by models are selected.
-    """
+    """Return the query for the keys and statuses of the evaluations of a run."""
     evaluation, evaluator, note = tables.evaluation, tables.evaluator, tables.note
     query = (
         select(

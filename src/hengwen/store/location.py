@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 
 def parse_location(location: str | Path) -> URL:
-    """Return the URL of a store.
-
-    Args:
-        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
-
-    Raises:
-        ConfigError: The URL is malformed.
-        StoreError: The folder of the file does not exist.
-    """
+    """Return the URL of a store."""
     if isinstance(location, str) and location.startswith("file:"):
         location = f"sqlite:///{location}"
     if isinstance(location, Path) or "://" not in location:
@@ -50,12 +42,7 @@ def display_url(url: URL) -> str:
 
 
 def sqlite_path(url: URL) -> Path | None:
-    """Return the file of a SQLite store; None for other databases and for a database in memory.
-
-    Examples:
-        >>> sqlite_path(make_url("sqlite:///file:a/x.db?mode=ro&uri=true")) == Path("a/x.db")
-        True
-    """
+    """Return the file of a SQLite store; None for other databases and for a database in memory."""
     name = url.database or ":memory:"
     if url.get_backend_name() != "sqlite" or ":memory:" in name or url.query.get("mode") == "memory":
         return None
@@ -84,15 +71,7 @@ def wal_file(path: Path) -> Path:
 
 
 def read_only_uri(url: URL) -> str | None:
-    """Return the URI that opens a SQLite file only for reading; None for other stores and writable files.
-
-    To read a database, SQLite creates two other files next to it. With the option ``immutable=1``, SQLite
-    creates no files, but ignores changes that are still in a write-ahead log or journal. The URI has this
-    option if SQLite may be unable to create the files, and if there are no such changes.
-
-    Args:
-        url: The URL of a store; if it contains ``immutable=1``, the URI contains it in any case.
-    """
+    """Return the URI that opens a SQLite file only for reading; None for other stores and writable files."""
     path = sqlite_path(url)
     if path is None:
         return None

@@ -26,28 +26,13 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 
 def read_version(engine: Engine) -> str | None:
-    """Return the version of the schema; None for an empty database.
-
-    Raises:
-        StoreError: A newer version of this program wrote the database, or another program did.
-    """
+    """Return the version of the schema; None for an empty database."""
     with engine.connect() as connection:
         return _version(connection)
 
 
 def migrate(engine: Engine, version: str | None) -> Path | None:
-    """Create the schema in an empty database, or migrate an older one to ``HEAD``.
-
-    Args:
-        engine: The database.
-        version: The version of the database schema.
-
-    Returns:
-        The copy of the store before the migration; None if nothing was migrated, or on a database server.
-
-    Raises:
-        StoreError: The store cannot be copied.
-    """
+    """Create the schema in an empty database, or migrate an older one to ``HEAD``."""
     if version == HEAD:
         return None
     if version is None:
@@ -57,15 +42,7 @@ def migrate(engine: Engine, version: str | None) -> Path | None:
 
 
 def check_readable(engine: Engine, version: str | None) -> None:
-    """Check that a read-only store has the newest schema, because it cannot be migrated.
-
-    Args:
-        engine: The database.
-        version: The version of the database schema.
-
-    Raises:
-        StoreError: The store has another schema, or none.
-    """
+    """Check that a read-only store has the newest schema, because it cannot be migrated."""
     if version == HEAD:
         return
     name = display_url(engine.url)
@@ -88,16 +65,7 @@ def create(engine: Engine) -> None:
 
 
 def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Path | None:
-    """Run the missing migrations.
-
-    Args:
-        engine: The database.
-        to: The last migration to run.
-        keep_copy: Whether to copy the store before the first migration.
-
-    Returns:
-        The path of the copy; None if no copy was made.
-    """
+    """Run the missing migrations."""
     from alembic import command
     from alembic.config import Config
 
@@ -127,11 +95,7 @@ def _locked(engine: Engine) -> Iterator[Connection]:
 
 
 def _version(connection: Connection) -> str | None:
-    """Return the version of the schema; None for an empty database.
-
-    Raises:
-        StoreError: A newer version of this program wrote the database, or another program did.
-    """
+    """Return the version of the schema; None for an empty database."""
     names = inspect(connection).get_table_names()
     if not names:
         return None

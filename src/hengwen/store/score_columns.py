@@ -30,13 +30,7 @@ MAX_IDS = 500
 
 
 def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
-    """Return the scores and failures of a run as a table, without most details of the scores.
-
-    Args:
-        engine: A database with the current schema.
-        run: The run.
-        scores: Tasks and names of the scores to read; default: all scores.
-    """
+    """Return the scores and failures of a run as a table, without most details of the scores."""
     reader = _ColumnReader(run, scores)
     with store_errors(engine), engine.connect() as connection:
         used = select(tables.evaluation.c.evaluator_id).where(tables.evaluation.c.run_id == run.id).distinct()
@@ -59,12 +53,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
 
 
 class _ColumnReader:
-    """Append evaluations to the columns of a table.
-
-    Args:
-        run: The run of the evaluations.
-        scores: Tasks and names of the scores to read; default: all scores.
-    """
+    """Append evaluations to the columns of a table."""
 
     def __init__(self, run: Run, scores: Collection[tuple[str, str]] | None) -> None:
         self.table = ScoreTable()
@@ -133,10 +122,7 @@ def _statuses(text: str, count: int) -> list[str]:
 
 
 def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:
-    """Return the query for the evaluations that some evaluators gave in a run.
-
-    Notes are read only for judges, for groups of answers, and for failures.
-    """
+    """Return the query for the evaluations that some evaluators gave in a run."""
     evaluation, evaluator = tables.evaluation, tables.evaluator
     is_read = or_(evaluator.c.kind == "judge", evaluation.c.sample_id == "", evaluation.c.statuses != "")
     names = ("series_id", "evaluator_id", "sample_id", "repeat", "cluster", "statuses", "numbers")

@@ -24,11 +24,7 @@ FETCH_SIZE = 5_000
 
 
 def select_evaluations(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the query for evaluations with evaluators and notes, in the order in which they were written.
-
-    Args:
-        conditions: Conditions on the tables ``evaluation`` and ``evaluator``.
-    """
+    """Return the query for evaluations with evaluators and notes, in the order in which they were written."""
     evaluation, evaluator, note = tables.evaluation, tables.evaluator, tables.note
     return (
         select(
@@ -45,13 +41,7 @@ def select_evaluations(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def read_rows(engine: Engine, run: Run, sample_ids: Collection[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a run, in the order in which they were written.
-
-    Args:
-        engine: A database with the current schema.
-        run: The run.
-        sample_ids: Ids of the samples whose rows are read, at most a few hundred; default: all rows.
-    """
+    """Yield the rows of a run, in the order in which they were written."""
     conditions = [tables.evaluation.c.run_id == run.id]
     if sample_ids is not None:
         conditions.append(tables.evaluation.c.sample_id.in_(sample_ids))
@@ -66,12 +56,7 @@ def read_rows(engine: Engine, run: Run, sample_ids: Collection[str] | None = Non
 
 
 def read_evaluators(connection: Connection, evaluator_ids: Any) -> dict[int, Evaluator]:
-    """Return evaluators by id.
-
-    Args:
-        connection: A connection to the database.
-        evaluator_ids: The ids, or a query that selects them.
-    """
+    """Return evaluators by id."""
     evaluator = tables.evaluator
     rows = connection.execute(select(evaluator).where(evaluator.c.id.in_(evaluator_ids))).mappings()
     return {columns["id"]: evaluator_from(columns) for columns in rows}

@@ -44,10 +44,6 @@ class Writer:
     """Open transactions on one connection, which stays open.
 
     Taking a connection from the pool for each transaction would cost a tenth of a small commit.
-
-    Args:
-        engine: The database.
-        read_only: Whether the database is read-only.
     """
 
     def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
@@ -56,11 +52,7 @@ class Writer:
         self._connection: Connection | None = None
 
     def check_writable(self) -> None:
-        """Raise an error if the database is read-only, so that no work is done whose result cannot be stored.
-
-        Raises:
-            StoreError: The database is read-only.
-        """
+        """Raise if the database is read-only, so that no work is done whose result cannot be stored."""
         if self._read_only:
             name = display_url(self._engine.url)
             raise StoreError(
@@ -69,11 +61,7 @@ class Writer:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a transaction that is committed when the ``with`` block ends, and rolled back on an error.
-
-        Raises:
-            StoreError: The database failed; nothing of the transaction was written.
-        """
+        """Open a transaction that is committed when the ``with`` block ends, and rolled back on an error."""
         with store_errors(self._engine):
             if self._connection is None:
                 self._connection = self._engine.connect()
@@ -92,19 +80,7 @@ class Writer:
 
 
 def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
-    """Write rows; each replaces an earlier row that has the same values in ``UNIQUE_COLUMNS``.
-
-    The rows are sorted by the columns in ``UNIQUE_COLUMNS``. If two processes wrote the same rows in
-    different orders, each could wait for a row that the other has written but not committed (a deadlock).
-    Scores and failures are not sorted but written in the order in which they were recorded, because no two
-    processes write the same scores.
-
-    Args:
-        cursor: A cursor of the database driver in a transaction; it is faster than SQLAlchemy.
-        dialect: The dialect of the database.
-        table: A table that ``UNIQUE_COLUMNS`` lists.
-        values: Rows with all columns of the table, except an ``id`` that the database assigns.
-    """
+    """Write rows; each replaces an earlier row that has the same values in ``UNIQUE_COLUMNS``."""
     if not values:
         return
     statement, order = _compiled(table, dialect)
@@ -116,10 +92,7 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
 
 @lru_cache(maxsize=64)
 def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """Return the SQL statement of ``upsert`` for a table, and the order of its parameters.
-
-    The order is None if the driver takes the parameters by name.
-    """
+    """Return the SQL statement of ``upsert`` for a table, and the order of its parameters."""
     unique = UNIQUE_COLUMNS[table.name]
     names = [column.name for column in table.columns if column.name != "id" or "id" in unique]
     statement = _insert(table, dialect.name)
@@ -135,14 +108,7 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
 
 
 def copy_evaluations(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
-    """Copy the scores of an evaluation from one run into another; they replace failures there.
-
-    Args:
-        connection: A connection in a transaction.
-        run_id: Id of the run that gets the scores.
-        source: Id of the run that has the scores.
-        key: Key of the evaluation.
-    """
+    """Copy the scores of an evaluation from one run into another; they replace failures there."""
     evaluation = tables.evaluation
     names = [column.name for column in evaluation.columns if column.name not in ("id", "run_id")]
     columns = (evaluation.c[name] for name in names)
@@ -154,12 +120,7 @@ def copy_evaluations(connection: Connection, run_id: str, source: str, key: Eval
 
 
 def conditions_of(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that select an evaluation in a run.
-
-    Args:
-        run_id: Id of the run.
-        key: Key of the evaluation.
-    """
+    """Return the conditions that select an evaluation in a run."""
     evaluation, evaluator = tables.evaluation, tables.evaluator
     task, sample_id, repeat, signature, item_hash = key
     evaluators = select(evaluator.c.id).where(evaluator.c.task == task, evaluator.c.signature == signature)

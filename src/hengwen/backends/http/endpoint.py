@@ -17,12 +17,7 @@ MIN_SECRET_LENGTH = 8
 
 
 class Endpoint:
-    """URL, key and proxy of an endpoint, read once. Printing an Endpoint shows none of its secrets.
-
-    Args:
-        base_url: Valid URL of the endpoint.
-        api_key_env: Name of the environment variable that holds the key.
-    """
+    """URL, key and proxy of an endpoint, read once. Printing an Endpoint shows none of its secrets."""
 
     __slots__ = ("headers", "key", "proxy", "query", "secrets", "url")
 
@@ -41,14 +36,7 @@ class Endpoint:
 
 
 def api_key_from(variable: str) -> str:
-    """Return the key from an environment variable; "" if it is not set.
-
-    Args:
-        variable: Name of the variable.
-
-    Raises:
-        ConfigError: The key has characters that are not allowed in a header; the message does not show it.
-    """
+    """Return the key from an environment variable; "" if it is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"the key in {variable} holds characters that no key has; set it again")
@@ -56,18 +44,7 @@ def api_key_from(variable: str) -> str:
 
 
 def validate_url(url: str) -> str:
-    """Return a valid URL unchanged.
-
-    Args:
-        url: URL with scheme http or https.
-
-    Raises:
-        ConfigError: The URL is invalid; the message does not show it.
-
-    Examples:
-        >>> validate_url("http://localhost:8080/v1")
-        'http://localhost:8080/v1'
-    """
+    """Return a valid URL unchanged."""
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -79,28 +56,13 @@ def validate_url(url: str) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """Return a URL without user, password and query.
-
-    Examples:
-        >>> without_secrets("http://me:pw@localhost:1/v1/?k=v")
-        'http://localhost:1/v1'
-    """
+    """Return a URL without user, password and query."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, _host(parts.netloc), parts.path.rstrip("/"), "", ""))
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL from ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``.
-
-    Loopback addresses never use a proxy.
-
-    Raises:
-        ConfigError: The proxy of the environment is invalid; the message does not show it.
-
-    Examples:
-        >>> proxy_for("http://localhost:8080/v1") is None
-        True
-    """
+    """Return the proxy for a URL from ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``."""
     parts = urlsplit(url)
     if _is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc):
         return None

@@ -22,33 +22,14 @@ MAX_MESSAGE = 300
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Replace each secret in a text by ``[hidden]``.
-
-    Examples:
-        >>> redact("bad key sk-12345678", ["sk-12345678"])
-        'bad key [hidden]'
-    """
+    """Replace each secret in a text by ``[hidden]``."""
     for secret in secrets:
         text = text.replace(secret, "[hidden]")
     return text
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a server asks to wait, from ``retry-after-ms`` or ``retry-after``.
-
-    Args:
-        headers: Headers by lower-case name, or a case-insensitive mapping.
-        now: Time from which the seconds until an HTTP date are counted; default: the current time.
-
-    Returns:
-        Seconds >= 0; None if no header is usable.
-
-    Examples:
-        >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after": "soon"})
-        (2.5, None)
-        >>> retry_after({"retry-after": "Wed, 01 Jan 2025 00:00:07 GMT"}, datetime(2025, 1, 1, tzinfo=UTC))
-        7.0
-    """
+    """Return the seconds that a server asks to wait, from ``retry-after-ms`` or ``retry-after``."""
     milliseconds = _parse_number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -79,22 +60,7 @@ def _seconds_until(value: str, now: datetime) -> float | None:
 def status_error(
     status: int, headers: Mapping[str, str], body: str, *, secrets: Iterable[str], api_key_env: str
 ) -> BackendError:
-    """Return the error for an HTTP status other than success.
-
-    Args:
-        status: HTTP status, 300 to 599.
-        headers: Headers of the answer.
-        body: Body of the answer.
-        secrets: Texts that are replaced by ``[hidden]``, such as the key.
-        api_key_env: Name of the variable that holds the key, for the message of a refused key.
-
-    Examples:
-        >>> error = status_error(429, {"retry-after": "3"}, "slow down", secrets=(), api_key_env="K")
-        >>> error.status, error.retryable, error.retry_after, str(error)
-        ('rate_limited', True, 3.0, 'the endpoint answered 429: slow down')
-        >>> status_error(404, {}, "no such model", secrets=(), api_key_env="K").status
-        'rejected'
-    """
+    """Return the error for an HTTP status other than success."""
     secrets = tuple(secrets)
     body = redact(body, secrets)
     words, code = _server_message(body)
@@ -135,17 +101,7 @@ def _server_message(body: str) -> tuple[str, str]:
 
 
 def message_of_error_body(body: object) -> str:
-    """Return the message of an error that came with a success status; "" if the body is no error.
-
-    Args:
-        body: Decoded JSON body.
-
-    Examples:
-        >>> message_of_error_body({"error": {"message": "no such model"}})
-        'no such model'
-        >>> message_of_error_body({"choices": []})
-        ''
-    """
+    """Return the message of an error that came with a success status; "" if the body is no error."""
     if not isinstance(body, dict) or not body.get("error"):
         return ""
     return _server_message(json.dumps({"error": body["error"]}, default=str))[0]

@@ -16,27 +16,6 @@ class HttpTransport:
     """Post JSON to one URL. An instance must be created in the event loop that uses it.
 
     Redirects are not followed and cookies are not kept. Connections stay open for later calls.
-
-    Args:
-        url: URL of every call.
-        headers: Headers of every call.
-        query: Query parameters of every call.
-        proxy: URL of the proxy, or None.
-        timeout: Seconds for one call in total.
-
-    Examples:
-        >>> import asyncio
-        >>> async def post() -> str:
-        ...     url = "http://127.0.0.1:1/v1"
-        ...     transport = HttpTransport(url, headers={}, query={}, proxy=None, timeout=9)
-        ...     try:
-        ...         await transport.post(b"{}")
-        ...     except OSError as error:
-        ...         return type(error).__name__
-        ...     finally:
-        ...         await transport.close()
-        >>> asyncio.run(post())
-        'ClientConnectorError'
     """
 
     def __init__(
@@ -58,15 +37,7 @@ class HttpTransport:
         )
 
     async def post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a body; return status, case-insensitive headers and body of the answer.
-
-        Args:
-            body: Encoded JSON.
-
-        Raises:
-            ClientError: The server sent no answer or an incomplete one.
-            OSError: There is no connection; TimeoutError if the call took too long.
-        """
+        """Send a body; return status, case-insensitive headers and body of the answer."""
         async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
             return answer.status, answer.headers, await answer.read()
 

@@ -252,10 +252,7 @@ class LangChainBackend:
         return chat
 
     def _access(self) -> dict[str, Any]:
-        """Return provider, key and an HTTP client for this event loop.
-
-        The client is a new one, because the default client of langchain-openai is shared among event loops.
-        """
+        """Return provider, key and an HTTP client for this event loop."""
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}

@@ -26,26 +26,7 @@ FILTERED_REASONS = ("content_filter", "safety", "refusal", "prohibited_content",
 def reply_of(
     message: BaseMessage, latency: float, secrets: Iterable[str], *, response_format: str, logprobs: bool
 ) -> Reply:
-    """Return the reply in a message.
-
-    Args:
-        message: Message of the model.
-        latency: Seconds that the call took.
-        secrets: Texts that are replaced by ``[hidden]``, such as the key.
-        response_format: Format in which the schema was sent; it becomes ``tool`` if the message has a tool
-            call.
-        logprobs: Whether log-probabilities were requested.
-
-    Raises:
-        BackendError: The model refused.
-
-    Examples:
-        >>> from langchain_core.messages import AIMessage
-        >>> message = AIMessage("hi", response_metadata={"stop_reason": "max_tokens", "model": "m"})
-        >>> reply = reply_of(message, 0.5, (), response_format="", logprobs=False)
-        >>> reply.text, reply.finish, reply.model
-        ('hi', 'length', 'm')
-    """
+    """Return the reply in a message."""
     secrets = tuple(secrets)
     metadata: Mapping[str, Any] = message.response_metadata
     refusal = message.additional_kwargs.get("refusal")
@@ -104,16 +85,7 @@ def _usage(value: object) -> Usage:
 def truncated_reply(
     error: BaseException, latency: float, secrets: Iterable[str], response_format: str
 ) -> Reply | None:
-    """Return the truncated reply that an error contains; None if the error contains none.
-
-    Some clients raise an error instead of returning a reply that reached the token limit.
-
-    Args:
-        error: Exception of the client.
-        latency: Seconds that the call took.
-        secrets: Texts that are replaced by ``[hidden]``, such as the key.
-        response_format: Format in which the schema was sent.
-    """
+    """Return the truncated reply that an error contains; None if the error contains none."""
     completion = getattr(error, "completion", None)
     dump = getattr(completion, "model_dump", None)
     return None if dump is None else read_reply(dump(), latency, secrets, response_format=response_format)
@@ -122,20 +94,7 @@ def truncated_reply(
 def error_of(
     error: Exception, *, endpoint: str, timeout: float, secrets: Iterable[str], api_key_env: str
 ) -> tuple[int, BackendError]:
-    """Return the HTTP status of an exception (0 if it has none), and the matching BackendError.
-
-    Args:
-        error: Exception of a chat model.
-        endpoint: Name of the endpoint, for the message.
-        timeout: Time limit of the call in seconds.
-        secrets: Texts that are replaced by ``[hidden]``, such as the key.
-        api_key_env: Name of the variable that holds the key.
-
-    Examples:
-        >>> _, failure = error_of(TimeoutError(), endpoint="e", timeout=2, secrets=(), api_key_env="K")
-        >>> failure.status, str(failure)
-        ('timeout', 'no answer from e within 2 s')
-    """
+    """Return the HTTP status of an exception (0 if it has none), and the matching BackendError."""
     secrets = tuple(secrets)
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None) or getattr(response, "status_code", None)

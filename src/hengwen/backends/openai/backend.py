@@ -213,18 +213,7 @@ _SHORT_NAMES = {"temperature": "temp"}
 def build_signature(
     provider: str, model: str, params: Mapping[str, Any], structured: str | None = None
 ) -> str:
-    """Return the signature of a backend: its provider, model, parameters and required response format.
-
-    Args:
-        provider: Provider of the backend.
-        model: Name of the model at the endpoint.
-        params: Sampling parameters.
-        structured: Response format that the plan requires; None if it requires none.
-
-    Examples:
-        >>> build_signature("openai", "m", {"temperature": 0.0, "max_tokens": 9}, "tool")
-        'openai/m|max_tokens:9|temp:0|structured:tool'
-    """
+    """Return the signature of a backend: its provider, model, parameters and required response format."""
     parts = [f"{provider}/{model}"]
     parts += [f"{_SHORT_NAMES.get(name, name)}:{_format_value(params[name])}" for name in sorted(params)]
     parts += [f"structured:{structured}"] if structured else []

@@ -87,11 +87,6 @@ class BatchClient:
 
     Every method raises a BackendError if the endpoint gives no usable answer; ``retryable`` states whether
     the same call may succeed later.
-
-    Args:
-        base_url: Valid URL of the endpoint.
-        api_key_env: Name of the environment variable that holds the key.
-        timeout: Seconds to wait for the next bytes of an answer.
     """
 
     def __init__(self, base_url: str, api_key_env: str, timeout: float) -> None:
@@ -119,23 +114,13 @@ class BatchClient:
         )
 
     async def upload(self, path: Path, name: str) -> str:
-        """Upload a file of requests, and return the id that the provider gives it.
-
-        Args:
-            path: The file; it is not read into memory as a whole.
-            name: Name of the file at the provider.
-        """
+        """Upload a file of requests, and return the id that the provider gives it."""
         with self._errors(), path.open("rb") as content:
             uploaded = await self._client.files.create(file=(name, content), purpose="batch")
             return _id_of(uploaded)
 
     async def create(self, file_id: str, metadata: dict[str, str]) -> RemoteBatch:
-        """Start a batch.
-
-        Args:
-            file_id: Id of the uploaded file of requests.
-            metadata: At most 16 texts by name; a name has at most 64 characters, a text at most 512.
-        """
+        """Start a batch."""
         with self._errors():
             created = await self._client.batches.create(
                 input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata=metadata
@@ -244,11 +229,7 @@ async def _remove_platform_headers(request: HttpRequest) -> None:
 
 
 def _id_of(value: Any) -> str:
-    """Return the id of a file or batch.
-
-    Raises:
-        ValueError: There is no id.
-    """
+    """Return the id of a file or batch."""
     identity = _text(getattr(value, "id", None))
     if not identity:
         raise ValueError("the answer has no id")

@@ -40,19 +40,7 @@ class BatchLine(NamedTuple):
 
 
 def read_line(raw: bytes) -> BatchLine | None:
-    """Decode a line of an output or error file.
-
-    Returns:
-        The line; None if it is no JSON object with a ``custom_id``, such as a truncated line.
-
-    Examples:
-        >>> read_line(b'{"custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": null}')
-        BatchLine(custom_id='a', status=200, body={})
-        >>> read_line(b'{"custom_id": "a", "response": null, "error": {"code": "batch_expired"}}')
-        BatchLine(custom_id='a', status=None, body={'code': 'batch_expired'})
-        >>> read_line(b'{"custom_id": "a", "resp') is None
-        True
-    """
+    """Decode a line of an output or error file."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
@@ -70,14 +58,7 @@ def read_line(raw: bytes) -> BatchLine | None:
 
 
 class BatchLines:
-    """Encode requests and decode replies of one backend, in the response formats that its endpoint accepts.
-
-    Args:
-        encoder: Encoder of the request bodies.
-        schema_modes: Response formats of the endpoint; a refused format is remembered.
-        secrets: Texts, such as the key, that are replaced by ``[hidden]`` if a reply repeats them.
-        api_key_env: Name of the variable that holds the key, for messages.
-    """
+    """Encode requests and decode replies of one backend."""
 
     def __init__(
         self, encoder: ChatRequestEncoder, schema_modes: SchemaModes, secrets: Sequence[str], api_key_env: str
@@ -88,12 +69,7 @@ class BatchLines:
         self._api_key_env = api_key_env
 
     def encode(self, custom_id: str, request: Request) -> tuple[bytes, str, int | None]:
-        """Return the line of a request, its response format, and the number of log-probabilities requested.
-
-        Args:
-            custom_id: Id with which the reply refers to this request: ASCII letters, digits and hyphens.
-            request: The request.
-        """
+        """The line of a request, its response format, and the number of log-probabilities requested."""
         response_format = self._schema_modes.current if request.schema is not None else ""
         logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
         body = self._encoder.encode(request, response_format, logprobs)
@@ -101,29 +77,13 @@ class BatchLines:
         return head.encode() + body + b"}\n", response_format, logprobs
 
     def start_at(self, response_format: str) -> None:
-        """Exclude response formats that are stricter than that of an earlier request.
-
-        From the strictest to the loosest, the formats are ``json_schema``, ``json_object``, ``tool`` and
-        ``text``. If the plan requires a format, no format is excluded.
-
-        Args:
-            response_format: Response format of the earlier request; empty if that request had no schema.
-        """
+        """Exclude response formats that are stricter than that of an earlier request."""
         mode = next((mode for mode in SCHEMA_MODES if mode == response_format), None)
         if mode is not None:
             self._schema_modes.start_at(mode)
 
     def decode(self, line: BatchLine, response_format: str) -> Reply:
-        """Return the reply in a line.
-
-        Args:
-            line: Line of an output or error file.
-            response_format: Response format of the request.
-
-        Raises:
-            BackendError: The line holds no usable reply; ``retryable`` states whether the same request may
-                succeed in another batch.
-        """
+        """Return the reply in a line."""
         if line.status is None:
             raise self._error_of(line.body)
         if line.status < 300:
@@ -139,17 +99,7 @@ class BatchLines:
     def is_refused_format(
         self, status: int | None, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Return whether an error refuses the response format or the log-probabilities of a request.
-
-        If so, later requests are encoded in a looser response format, or without log-probabilities. If no
-        looser format is left, the result is False.
-
-        Args:
-            status: HTTP status of the call; None if the request was not executed.
-            error: Error of the call.
-            response_format: Response format of the request.
-            logprobs: Number of log-probabilities requested; None if none were requested.
-        """
+        """Return whether an error refuses the response format or the log-probabilities of a request."""
         return status is not None and self._schema_modes.downgrade_on(
             status, error, response_format, logprobs
         )

@@ -12,21 +12,7 @@ Token = tuple[bytes, float, tuple[Alternative, ...]]
 
 
 def read_logprobs(value: object) -> tuple[Token, ...] | None:
-    """Read the field ``logprobs`` of a choice (one reply of a chat completion).
-
-    Args:
-        value: Decoded JSON, unchecked.
-
-    Returns:
-        All tokens, or None if there are none or one of them is malformed.
-
-    Examples:
-        >>> token = {"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": []}
-        >>> read_logprobs({"content": [token]})
-        ((b'B', -0.5, ()),)
-        >>> read_logprobs({"content": [{"token": "B"}]}) is None
-        True
-    """
+    """Read the field ``logprobs`` of a choice (one reply of a chat completion)."""
     content = value.get("content") if isinstance(value, dict) else None
     if not isinstance(content, list) or not content:
         return None

@@ -26,26 +26,7 @@ def read_reply(
     response_format: str = "",
     logprobs: bool = False,
 ) -> Reply:
-    """Return the reply in a decoded body.
-
-    Args:
-        body: Decoded JSON from the endpoint; a string if it was not JSON.
-        latency: Seconds that the call took.
-        secrets: Texts, such as the key, that are replaced by ``[hidden]`` if the endpoint repeats them.
-        response_format: Format in which the schema was sent. If it is ``tool``, the arguments of the tool
-            calls become the text of the reply. Without tool calls, the text is the content of the message.
-        logprobs: Whether log-probabilities were requested.
-
-    Raises:
-        BackendError: The body is no chat completion (the error is retryable), or it is a refusal (status
-            ``refused``).
-
-    Examples:
-        >>> choice = {"message": {"content": "hi"}, "finish_reason": "stop"}
-        >>> reply = read_reply({"model": "m", "choices": [choice], "usage": {"prompt_tokens": 3}})
-        >>> reply.text, reply.model, reply.usage
-        ('hi', 'm', Usage(calls=1, input_tokens=3, output_tokens=0))
-    """
+    """Return the reply in a decoded body."""
     secrets = tuple(secrets)
     choice = _first_choice(body)
     message = choice.get("message") if choice is not None else None

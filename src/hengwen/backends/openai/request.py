@@ -27,20 +27,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 
 
 class ChatRequestEncoder:
-    """Encode the request bodies of one backend.
-
-    Args:
-        model: Name of the model at the endpoint.
-        params: Parameters of the backend; parameters of a request override them.
-        limits: Whether ``maxLength`` may be sent in a schema. OpenAI's own endpoint refuses ``maxLength`` in
-            strict mode.
-
-    Examples:
-        >>> from hengwen.records import Request
-        >>> encoder = ChatRequestEncoder("m", {"temperature": 0}, limits=True)
-        >>> encoder.encode(Request(messages=(("user", "你好"),)), "", None).decode()
-        '{"model":"m","messages":[{"role":"user","content":"你好"}],"temperature":0}'
-    """
+    """Encode the request bodies of one backend."""
 
     def __init__(self, model: str, params: Mapping[str, Any], *, limits: bool) -> None:
         self._head = replace_surrogates(f'{{"model":{_encode(model)},"messages":').encode()
@@ -49,16 +36,7 @@ class ChatRequestEncoder:
         self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
 
     def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
-        """Return the body of a request.
-
-        Repeats of the same request get ``seed`` + 1, ``seed`` + 2 and so on, because with equal seeds an
-        endpoint may give equal replies.
-
-        Args:
-            request: Request to encode.
-            response_format: Format in which the schema is sent; empty if there is no schema.
-            logprobs: Number of alternatives to request for each token; None for no log-probabilities.
-        """
+        """Return the body of a request."""
         try:
             messages = _encode_messages(request.messages)
         except orjson.JSONEncodeError:  # orjson refuses lone surrogates
@@ -97,14 +75,7 @@ class ChatRequestEncoder:
 
 
 def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of valid sampling parameters.
-
-    Args:
-        params: Parameters by name.
-
-    Raises:
-        ConfigError: A parameter is reserved, or cannot be encoded as JSON.
-    """
+    """Return a copy of valid sampling parameters."""
     for name, value in params.items():
         if name in RESERVED_PARAMS:
             raise ConfigError(f"params may not set {name!r}: the backend does")
@@ -116,15 +87,7 @@ def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_limits(schema: Any) -> Any:
-    """Return a schema without ``maxLength``.
-
-    Args:
-        schema: JSON schema, or a part of one.
-
-    Examples:
-        >>> without_limits({"type": "string", "maxLength": 9})
-        {'type': 'string'}
-    """
+    """Return a schema without ``maxLength``."""
     if isinstance(schema, dict):
         return {key: without_limits(value) for key, value in schema.items() if key != "maxLength"}
     return schema

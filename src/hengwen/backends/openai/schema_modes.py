@@ -27,24 +27,7 @@ _PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
 
 
 class SchemaModes:
-    """Remembers which response formats one endpoint and model accepts.
-
-    Args:
-        pinned: Format that the plan requires; no other format is tried. If it is None, the
-            strictest format is tried first.
-
-    Raises:
-        ConfigError: The format is unknown.
-
-    Examples:
-        >>> from hengwen.errors import BackendError
-        >>> modes = SchemaModes()
-        >>> modes.current
-        'json_schema'
-        >>> refusal = BackendError("the endpoint answered 400: response_format is not supported")
-        >>> modes.downgrade_on(400, refusal, "json_schema", None), modes.current
-        (True, 'json_object')
-    """
+    """Remembers which response formats one endpoint and model accepts."""
 
     def __init__(self, pinned: str | None = None) -> None:
         if pinned is not None and pinned not in SCHEMA_MODES:
@@ -56,17 +39,7 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Stop using a refused response format or log-probabilities; return whether to send the call again.
-
-        Only an error that names a parameter of the request counts as a refusal. If several calls that were
-        sent at the same time are refused, only one step to a looser format is made.
-
-        Args:
-            status: HTTP status of the answer.
-            error: Error made from the answer.
-            response_format: Response format that the request asked for; empty if it had no schema.
-            logprobs: Number of alternatives that the request asked for; None for no log-probabilities.
-        """
+        """Stop using a refused response format or log-probabilities."""
         if status not in UNSUPPORTED_STATUSES:
             return False
         words = str(error)
@@ -78,11 +51,7 @@ class SchemaModes:
         return pattern is not None and pattern.search(words) is not None and self.downgrade(response_format)
 
     def downgrade(self, response_format: str) -> bool:
-        """Stop using a format that does not work; return whether there is a looser format.
-
-        Args:
-            response_format: Format in which a request failed.
-        """
+        """Stop using a format that does not work; return whether there is a looser format."""
         if self.pinned or response_format not in SCHEMA_MODES[:-1]:
             return False
         if self.current == response_format:
@@ -90,10 +59,6 @@ class SchemaModes:
         return True
 
     def start_at(self, response_format: SchemaMode) -> None:
-        """Start at a format, because stricter formats are known not to work.
-
-        Args:
-            response_format: Strictest format that may work.
-        """
+        """Start at a format, because stricter formats are known not to work."""
         if not self.pinned and SCHEMA_MODES.index(self.current) < SCHEMA_MODES.index(response_format):
             self.current = response_format

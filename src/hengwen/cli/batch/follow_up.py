@@ -23,15 +23,7 @@ REPEATED = ("store", "judge", "base_url", "limit", "repeat", "trust")
 
 
 class FollowUp:
-    """Messages at the end of ``hengwen run``; created before the run, to note which batches are open.
-
-    Args:
-        context: The command line.
-        options: Options of a run in batches; None without ``--batch``.
-        path: Path of the plan.
-        store: The open store.
-        plan: Name of the plan.
-    """
+    """Messages at the end of ``hengwen run``; created before the run, to note which batches are open."""
 
     def __init__(
         self, context: typer.Context, options: BatchOptions | None, path: Path, store: Store, plan: str
@@ -51,16 +43,7 @@ class FollowUp:
         )
 
     def show(self, result: RunResult, *, strict: bool, as_json: bool) -> None:
-        """Print what an export, an import or a cancellation did.
-
-        Args:
-            result: Result of the run.
-            strict: Whether a single failure is an error.
-            as_json: Whether to print JSON.
-
-        Raises:
-            Exit: The action was an export or a cancellation, which is followed by no report.
-        """
+        """Print what an export, an import or a cancellation did."""
         if self._action == "cancel":
             self._show_cancellation(result, as_json=as_json)
             raise typer.Exit

@@ -25,20 +25,7 @@ def batch_options(
     online_below: int,
     report: Callable[[str], None] | None,
 ) -> BatchOptions | None:
-    """Return the options of a run in batches; None without ``--batch``.
-
-    Args:
-        context: The command line.
-        words: Words after the plan: none, ``export FOLDER``, ``import FILE...`` or ``cancel``.
-        batch: Whether ``--batch`` is set.
-        refused: Options that cannot be combined with ``--batch``, and whether they are set.
-        poll: Seconds between two requests for the state of the batches.
-        online_below: Minimum number of calls for a batch. If fewer calls are ready, they are sent one by one.
-        report: Function that is called when the state of the batches changes.
-
-    Raises:
-        ConfigError: The words or options do not fit together, or a file does not exist.
-    """
+    """Return the options of a run in batches; None without ``--batch``."""
     from hengwen.cli.ui.options import refuse
     from hengwen.errors import ConfigError
     from hengwen.runs.batch.options import BatchOptions
@@ -73,11 +60,7 @@ def batch_options(
 
 
 def _parse(words: Sequence[str]) -> tuple[BatchAction, list[Path]]:
-    """Return the action and its paths.
-
-    Raises:
-        ConfigError: The action is unknown, or has the wrong number of paths.
-    """
+    """Return the action and its paths."""
     from hengwen.errors import ConfigError, did_you_mean
 
     if not words:

@@ -57,13 +57,7 @@ _ROLES = {"headline": Bilingual("主要分数", "headline scores"), "breakdown":
 
 
 def print_comparison(comparison: RunComparison, language: Language, console: Console | None = None) -> None:
-    """Print the comparison of each score in words: first the scores of a report's summary, then all others.
-
-    Args:
-        comparison: What ``compare_runs`` returns.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print the comparison of each score in words: first the scores of a report's summary."""
     console = console or Console(highlight=False)
     before, after = run_labels((comparison.before, comparison.after))
     console.print(Text(f"{before} → {after}", style="bold"))

@@ -42,22 +42,7 @@ def _uncertain(report: GateReport) -> list[TermResult]:
 
 
 def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet: bool) -> Baselines:
-    """Generate further answers to all prompts of the tasks with inconclusive scores.
-
-    Args:
-        report: Results with at least one score that is too uncertain.
-        baselines: The run that was checked, its baselines, and the plan, which the user already trusts.
-        repeats: Number of further answers to each prompt.
-        quiet: Whether no progress is shown.
-
-    Returns:
-        The new run, and for each baseline a new run with equally many answers to each prompt.
-
-    Raises:
-        ConfigError: A run cannot get more answers. Possible reasons: no model of the plan answers for the
-            checkpoint, the run used ``--fresh``, the plan now gives other answers than the run has, or the
-            baseline is a run of the tested checkpoint.
-    """
+    """Generate further answers to all prompts of the tasks with inconclusive scores."""
     plan, run = baselines.plan, baselines.run
     tasks = tasks_to_confirm(report)
     compared = {term.baseline.id: term.baseline for term in _uncertain(report) if term.baseline is not None}

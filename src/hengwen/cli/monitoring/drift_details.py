@@ -29,11 +29,7 @@ estimated entropy is too low, and a note in the report warns of this."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:
-    """Return the lines that a drift report prints about one score, below the lines on difference and drift.
-
-    Args:
-        score: A score with at least two checkpoints.
-    """
+    """The lines that a drift report prints about one score, below the lines on difference and drift."""
     return [
         *(_course_lines(score.course) if score.course else []),
         *_variance_lines(score),

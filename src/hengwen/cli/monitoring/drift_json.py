@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 
 def drift_json(report: DriftReport, judge_drift: Mapping[str, Any] | None = None) -> str:
-    """Return the whole drift report as one JSON object.
-
-    Args:
-        report: What ``drift_report`` returns.
-        judge_drift: What ``judge_drift_document`` returns; None if there is nothing to say about judges.
-    """
+    """Return the whole drift report as one JSON object."""
     document: dict[str, Any] = {
         "schema": 1,
         "plan": report.newest.plan,

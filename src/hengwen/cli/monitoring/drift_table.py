@@ -33,13 +33,7 @@ _STYLES = {"better": "green", "worse": "red"}
 
 
 def print_drift(report: DriftReport, language: Language, console: Console | None = None) -> None:
-    """Print for each score whether checkpoints differ and whether they drift, with the tests and intervals.
-
-    Args:
-        report: What ``drift_report`` returns.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print for each score whether checkpoints differ and whether they drift."""
     console = console or Console(highlight=False)
     console.print(Text(_title(report).in_language(language), style="bold"))
     for line in _header(report):
@@ -117,17 +111,7 @@ def _header(report: DriftReport) -> list[Bilingual]:
 
 
 def names_text(names: Sequence[str], rest_text: str = " and {rest} more") -> str:
-    """Return the first names of a list, and how many there are.
-
-    Args:
-        names: All names.
-        rest_text: Text after a shortened list; ``{n}`` stands for the number of all names, ``{rest}`` for
-            the number of names that are left out.
-
-    Examples:
-        >>> names_text(["a", "b"]), names_text([str(k) for k in range(10)])
-        ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
-    """
+    """Return the first names of a list, and how many there are."""
     rest = len(names) - MAX_NAMES
     listed = ", ".join(names[:MAX_NAMES])
     return listed if rest <= 0 else listed + rest_text.format(n=len(names), rest=rest)

@@ -114,10 +114,7 @@ def unknown_error_text(score: ScoreDrift) -> Bilingual:
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
-    """Return in one line whether a score differs and whether it drifts.
-
-    If the texts of these two answers are equal, the line has the text only once.
-    """
+    """Return in one line whether a score differs and whether it drifts."""
     first, second = differs_text(score), drifts_text(score)
     if first == second:
         return first

@@ -26,12 +26,7 @@ _TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
 
 
 def junit_xml(report: GateReport, language: Language) -> str:
-    """Return the gates as JUnit XML, one test case each; warnings are in the ``system-out`` of the suite.
-
-    If a gate failed, its test case has the element ``failure``. If a gate is inconclusive, or failed but only
-    warns, its test case has the element ``skipped``. If no answer has the score of a gate, the test case has
-    the element ``error``.
-    """
+    """Return the gates as JUnit XML, one test case each; warnings are in the ``system-out`` of the suite."""
     kinds = [_junit_kind(gate) for gate in report.gates]
     counts = {
         "tests": str(len(kinds)),
@@ -91,12 +86,7 @@ def comment_markdown(report: GateReport, language: Language) -> str:
 
 
 def comment_mark(plan: str) -> str:
-    """Return the hidden line by which a CI job finds the pull-request comment about a plan.
-
-    Examples:
-        >>> comment_mark("my-model")
-        '<!-- hengwen-gate:my-model -->'
-    """
+    """Return the hidden line by which a CI job finds the pull-request comment about a plan."""
     return f"<!-- hengwen-gate:{one_line(plan, 100).replace('--', '-').replace('>', '')} -->"
 
 

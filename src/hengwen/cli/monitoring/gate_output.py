@@ -21,13 +21,7 @@ _STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "error"
 
 
 def print_gates(report: GateReport, language: Language, console: Console | None = None) -> None:
-    """Print one line for each gate.
-
-    Args:
-        report: The results.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print one line for each gate."""
     console = console or Console(highlight=False)
     console.print(Text(printable(report_title(report)), style="bold"))
     for gate in report.gates:

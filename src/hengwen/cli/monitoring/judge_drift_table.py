@@ -104,13 +104,7 @@ _REASONS: Mapping[Reason, Bilingual] = {
 
 
 def print_judge_drift(report: JudgeDriftReport, language: Language, console: Console | None = None) -> None:
-    """Print for each judged score whether the model or the judge changed, with the measured changes.
-
-    Args:
-        report: What ``judge_drift`` returns.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print for each judged score whether the model or the judge changed, with the measured changes."""
     console = console or Console(highlight=False)
     names = _names(report)
     console.print(Text(f"{_TITLE.in_language(language)}{' → '.join(names)}", style="bold"))
@@ -327,10 +321,7 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence if both judge and model may have changed, but the verdict names only one of them.
-
-    The list is empty if the p-value of the other change is unknown or above ``ALPHA``.
-    """
+    """Return a sentence if both judge and model may have changed, but the verdict names only one of them."""
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model
     if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:

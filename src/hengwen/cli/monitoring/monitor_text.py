@@ -33,10 +33,7 @@ def alarm_text(state: MonitorState) -> Bilingual:
 
 
 def summary_text(monitor: Monitor) -> Bilingual:
-    """Return the number of scores, the means of stream and baseline, and confidence intervals, in words.
-
-    An alarm is not repeated, because ``hengwen monitor`` prints it when it is raised.
-    """
+    """Return the number of scores, the means of stream and baseline, and confidence intervals, in words."""
     state, settings = monitor.state, monitor.settings
     decimals = decimals_for(None, (state.mean, state.baseline_mean))
     fine = max(2, decimals)

@@ -54,13 +54,7 @@ SMALL_SHARE = 0.5
 
 
 def print_power(result: PlanPower, language: Language, console: Console | None = None) -> None:
-    """Print for each score which difference the plan can detect, and how many prompts other differences need.
-
-    Args:
-        result: What ``plan_power`` returns.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print for each score which difference the plan can detect."""
     console = console or Console(highlight=False)
     console.print(Text(_heading(result).in_language(language), style="dim"))
     for score in result.scores:

@@ -42,24 +42,7 @@ def rejudge_answers(
     as_json: bool,
     quiet: bool,
 ) -> tuple[int, str]:
-    """Judge the answers of an earlier run again for a drift report; with ``--dry-run``, only print the cost.
-
-    Args:
-        store: The store with the runs.
-        options: Options of the command.
-        runs: Names of the runs that the drift report compares; empty for the newest run of each checkpoint.
-        baseline: Name of the earlier run; None for the pinned run or, without one, the run before the last.
-        plan: Name of the plan of the drift report; None for the name in the file ``options.plan``.
-        as_json: Whether the cost is printed as JSON.
-        quiet: Whether no progress is shown.
-
-    Returns:
-        Exit code of the command, and the name of the plan.
-
-    Raises:
-        ConfigError: The plan is invalid or its name is not ``plan``, or there is nothing to judge.
-        Exit: The option ``--dry-run`` is set, and the cost was printed.
-    """
+    """Judge the answers of an earlier run again for a drift report; or print the cost."""
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.progress import resumable_progress

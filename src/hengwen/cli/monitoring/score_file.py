@@ -18,17 +18,7 @@ COLUMN_HELP = "Field of a .jsonl or .csv row that holds the score; with '-', of 
 
 
 def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float]]:
-    """Yield each row and its score. A line is read only when its score is needed, so the file may still grow.
-
-    Args:
-        file: A text with one number per line, a .jsonl or .csv file, or ``-`` for standard input.
-        column: Field that holds the score, if the file is .jsonl or .csv, or if standard input has a JSON
-            object per line. None for text with one number per line.
-
-    Raises:
-        BadParameter: A column is missing, or is given for a text file.
-        DataError: The file cannot be read, or a row has no finite number.
-    """
+    """Yield each row and its score. A line is read only when its score is needed."""
     from hengwen.io.row_reader import read_number
 
     for row in _rows(file, column):

@@ -40,12 +40,7 @@ class PlanOptions:
 
 
 def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> tuple[BattleFiles, int]:
-    """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent.
-
-    Raises:
-        ConfigError: The plan is wrong, or there is nothing to judge.
-        Exit: The option ``--dry-run`` is set, and the cost was printed.
-    """
+    """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent."""
     from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.progress import resumable_progress

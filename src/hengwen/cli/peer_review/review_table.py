@@ -24,14 +24,7 @@ if TYPE_CHECKING:
 def print_review(
     review: PeerReview, human: HumanComparison | None, language: Language, console: Console | None = None
 ) -> None:
-    """Print a peer review.
-
-    Args:
-        review: The peer review.
-        human: Comparison with people; None without a human ranking.
-        language: Language of the text.
-        console: Console to print on; by default standard output.
-    """
+    """Print a peer review."""
     console = console or Console(highlight=False)
     console.print(Text(printable(tables.title(review).in_language(language)), style="bold"))
     console.print(_table(tables.MODEL_COLUMNS, tables.model_rows(review), language))

@@ -47,13 +47,7 @@ DROPPED_TEXT = {
 def print_calibrations(
     calibrations: Sequence[Calibration], language: Language, console: Console | None = None
 ) -> None:
-    """Print each calibration: the decision with its reasons, then the tables.
-
-    Args:
-        calibrations: The calibrations.
-        language: Language of the tables.
-        console: Console to print on; by default standard output.
-    """
+    """Print each calibration: the decision with its reasons, then the tables."""
     printer = _Printer(language, console or Console(highlight=False))
     for calibration in calibrations:
         printer.print(calibration)

@@ -9,14 +9,7 @@ if TYPE_CHECKING:
 
 
 def open_existing_store(location: str) -> Store:
-    """Open a store that must exist.
-
-    Args:
-        location: Path or URL.
-
-    Raises:
-        ConfigError: The store does not exist.
-    """
+    """Open a store that must exist."""
     from hengwen.errors import ConfigError
     from hengwen.store import store_files
 
@@ -27,11 +20,7 @@ def open_existing_store(location: str) -> Store:
 
 
 def open_or_create_store(location: str) -> Store:
-    """Open or create a store; if its schema was migrated, print where the copy of the old store is.
-
-    Args:
-        location: Path or URL.
-    """
+    """Open or create a store; if its schema was migrated, print where the copy of the old store is."""
     from hengwen.cli.ui.messages import print_info
     from hengwen.store import open_store
 

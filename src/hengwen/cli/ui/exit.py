@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -> list[Path]:
-    """Return the paths of the reports; raise an error unless a report can be written to each path.
-
-    Args:
-        outputs: Paths of reports.
-        inputs: Files that the command reads, which no report may replace.
-
-    Raises:
-        ConfigError: A format is unknown, or a report cannot be written, or would replace an input.
-    """
+    """Return the paths of the reports; raise an error unless a report can be written to each path."""
     from hengwen.io.output_target import check_output
     from hengwen.reports.render.write import format_of
 
@@ -52,18 +44,7 @@ def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool
 
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
-    """Print warnings and failures, and return the exit code.
-
-    Args:
-        result: The result of a run.
-        strict: Whether a single failure (an answer that could not be scored or judged) is an error.
-        store_is_kept: Whether messages may refer to the store; the demo deletes its store.
-
-    Returns:
-        5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if there is a failure and
-        ``strict`` is set. 4 if files of replies were imported (``--batch import``), but some calls have no
-        reply yet. Otherwise 0.
-    """
+    """Print warnings and failures, and return the exit code."""
     from hengwen.reports.text.sanitize import one_line
     from hengwen.reports.text.wording import failure_text
     from hengwen.reports.view.cells import MAX_REASON

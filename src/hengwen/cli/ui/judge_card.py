@@ -73,10 +73,7 @@ def print_judge_card(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Print how many judgments are needed, test the judge, print the results, and end the program.
-
-    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 if the judge gave no verdict at all.
-    """
+    """Print how many judgments are needed, test the judge, print the results, and end the program."""
     import asyncio
 
     from hengwen.prompts import load_rubric
@@ -116,11 +113,7 @@ def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
 
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Return warnings that the judge may favour the texts of the judged model.
-
-    There is a warning if both models belong to the same family (models of one vendor). Otherwise, there is a
-    warning for each model whose family is unknown.
-    """
+    """Return warnings that the judge may favour the texts of the judged model."""
     from hengwen.judges.trust.model_families import families_of, same_family_warning
 
     if generator is None or judge == RULES_JUDGE:

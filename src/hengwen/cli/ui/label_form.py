@@ -36,15 +36,7 @@ COMMANDS = {
 
 
 class LabelSession:
-    """Ask one rater for the labels of answers, one after another.
-
-    Args:
-        questions: The answers to label, in this order.
-        file: The file to which labels are appended.
-        rater: Name of the rater.
-        language: Language of the rubrics.
-        show_source: Whether the checkpoint and repeat of an answer are shown.
-    """
+    """Ask one rater for the labels of answers, one after another."""
 
     def __init__(
         self,
@@ -190,27 +182,14 @@ class LabelSession:
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return the texts that a rater can enter for a command, each with its command.
-
-    A command can always be entered with a colon in front. The single letter of a command can be entered only
-    if the letter is not a label of the rubric.
-
-    Examples:
-        >>> sorted(available_commands(["S", "A"]))
-        [':?', ':q', ':s', ':u', '?', 'q', 'u']
-    """
+    """Return the texts that a rater can enter for a command, each with its command."""
     taken = {_normalize(label) for label in labels}
     entries = {f":{command}": command for command in COMMANDS} | {command: command for command in COMMANDS}
     return {entry: command for entry, command in entries.items() if entry not in taken}
 
 
 def ask_rater(name: str | None, language: Language) -> str:
-    """Return the name of the rater; ask for it if ``name`` is None.
-
-    Raises:
-        BadParameter: The name does not start with a letter or digit, or is too long.
-        Exit: The input ends.
-    """
+    """Return the name of the rater; ask for it if ``name`` is None."""
     if name is None:
         try:
             user = getpass.getuser()

@@ -26,25 +26,7 @@ Lang = Annotated[
 def choose_language(
     option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
 ) -> Language:
-    """Return the language that the option names, else that of the plan, else that of the locale.
-
-    A locale that names no language, such as ``C.UTF-8``, counts as Chinese.
-
-    Args:
-        option: Value of ``--lang``, or None.
-        plan: Key ``language`` of the plan; a value that is not a language is ignored.
-        environment: Environment variables.
-
-    Raises:
-        BadParameter: The option is not a known language.
-
-    Examples:
-        >>> english = {"LANG": "en_US.UTF-8"}
-        >>> choose_language(None, None, english), choose_language(None, "zh", english)
-        ('en', 'zh')
-        >>> choose_language(None, None, {"LC_ALL": "zh_CN.UTF-8", "LANG": "en_US"}), choose_language("en")
-        ('zh', 'en')
-    """
+    """Return the language that the option names, else that of the plan, else that of the locale."""
     if option is not None:
         return options.parse_language(option)
     if plan in ("zh", "en"):

@@ -6,12 +6,7 @@ import typer
 
 
 def printable(text: str) -> str:
-    """Return text on one line, with control and invisible characters escaped.
-
-    Examples:
-        >>> printable("a\\x1b[2Jb\\nc")
-        'a\\\\x1b[2Jb c'
-    """
+    """Return text on one line, with control and invisible characters escaped."""
     line = " ".join(text.split("\n"))
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 

@@ -149,11 +149,7 @@ Columns = Annotated[
 
 
 def parse_language(value: str) -> Language:
-    """Return the value of ``--lang``.
-
-    Raises:
-        BadParameter: The language is unknown.
-    """
+    """Return the value of ``--lang``."""
     try:
         return check_language(value)
     except ValueError:
@@ -161,11 +157,7 @@ def parse_language(value: str) -> Language:
 
 
 def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
-    """Split texts of the form NAME=VALUE.
-
-    Raises:
-        BadParameter: A text has no name or no equals sign.
-    """
+    """Split texts of the form NAME=VALUE."""
     pairs = []
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -176,15 +168,7 @@ def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
 
 
 def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
-    """Refuse options that do not apply.
-
-    Args:
-        context: The command line.
-        reasons: For each parameter whose option does not apply, the reason.
-
-    Raises:
-        ConfigError: An option of ``reasons`` is on the command line; the message names the first one.
-    """
+    """Refuse options that do not apply."""
     from hengwen.errors import ConfigError
 
     for name, reason in reasons.items():

@@ -39,12 +39,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
 def resumable_progress(
     hint: Callable[[], str], *, quiet: bool
 ) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted.
-
-    Args:
-        hint: Returns where the results are, and how the run is resumed.
-        quiet: Whether no progress is shown.
-    """
+    """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted."""
     from hengwen._internal.gc_tuning import relaxed_gc
 
     try:
@@ -56,11 +51,7 @@ def resumable_progress(
 
 
 class ProgressTicker:
-    """Print the progress of a run as lines, for logs.
-
-    Args:
-        interval: Minimum number of seconds between two lines.
-    """
+    """Print the progress of a run as lines, for logs."""
 
     def __init__(self, interval: float = 15.0) -> None:
         self._interval = interval

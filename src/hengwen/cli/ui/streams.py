@@ -30,12 +30,7 @@ class LenientFile(io.FileIO):
 
 @contextmanager
 def lenient_streams() -> Iterator[None]:
-    """Let a command finish its work even if its output cannot be written.
-
-    A character that a stream cannot encode is printed as an escape. A closed pipe (``| head``) is no error.
-    If standard output cannot be written (``> /dev/full``), the command prints one line on stderr at the end
-    and exits with code 1 instead of 0.
-    """
+    """Let a command finish its work even if its output cannot be written."""
     streams = sys.stdout, sys.stderr
     sys.stdout, output = _lenient(sys.stdout)
     sys.stderr, _ = _lenient(sys.stderr)
@@ -61,10 +56,7 @@ def lenient_streams() -> Iterator[None]:
 
 
 def _lenient(stream: TextIO) -> tuple[TextIO, LenientFile | None]:
-    """Return a stream that raises no error if a write fails, and the file to which it writes.
-
-    A stream without a file, such as a Windows console, is returned itself, with None.
-    """
+    """Return a stream that raises no error if a write fails, and the file to which it writes."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream, None
     raw = getattr(stream.buffer, "raw", stream.buffer)

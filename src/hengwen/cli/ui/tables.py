@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the main and human scores of each task, their trajectory over training, findings and failures.
-
-    Each task has one table with its scores as columns. If this table is wider than the terminal, each score
-    gets a separate table.
-
-    Args:
-        view: The data of a report.
-        console: Console to print on; by default standard output.
-    """
+    """Print the main and human scores of each task, their trajectory over training, findings and failures."""
     console = console or Console(highlight=False)
     for task in view.tasks:
         _print_task(view, task, console)

@@ -19,20 +19,7 @@ FILE_NAME = "trusted-plans"
 
 
 def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url: str | None = None) -> Plan:
-    """Load a plan that the user trusts; code that it names may run afterwards.
-
-    Args:
-        path: The plan.
-        trust: Whether ``--trust`` is set; this trust holds for the present command only.
-        judge: Value of ``--judge``; backends that it replaces need no trust.
-        base_url: Value of ``--base-url``.
-
-    Returns:
-        The plan as it is in the file; ``--judge`` and ``--base-url`` are not applied to it.
-
-    Raises:
-        ConfigError: The plan is wrong, or needs trust that the user does not give.
-    """
+    """Load a plan that the user trusts; code that it names may run afterwards."""
     from hengwen.plans.overrides import resolve_plan
     from hengwen.plans.plan import load_plan
     from hengwen.plans.trust import check_trust, trust_digest, trust_needs

@@ -63,11 +63,7 @@ class _Bucket:
     filled_at: float
 
     def take(self, amount: float, share: int, now: float) -> float:
-        """Return how many of ``amount`` requested tokens a process gets.
-
-        The process gets at most an equal share of the tokens that the limit still allows; ``share`` is the
-        number of processes that share them.
-        """
+        """Return how many of ``amount`` requested tokens a process gets."""
         refill = (now - self.filled_at) * self.per_minute / MINUTE
         self.level = min(self.per_minute, self.level + refill)
         self.filled_at = now
@@ -76,11 +72,7 @@ class _Bucket:
         return allowed
 
     def take_whole(self, amount: int, share: int, now: float) -> int:
-        """Return how many of ``amount`` requested calls a process gets.
-
-        The process gets at most an equal share, rounded up, of the calls that the limit still allows;
-        ``share`` is the number of processes that share them.
-        """
+        """Return how many of ``amount`` requested calls a process gets."""
         self.take(0, 1, now)
         allowed = min(amount, ceil(self.level / share), int(self.level))
         self.level -= allowed
@@ -122,21 +114,6 @@ class LimitPool:
     A slot is room for one call that has no reply yet. A permission is a call or token that the limits per
     minute allow. A process requests permissions for several calls at once, and keeps its slots while it needs
     them. The slots of all processes together are never more than those of the endpoint.
-
-    Args:
-        limits: Limits by name of the endpoint.
-        clock: Function that returns the time in seconds.
-
-    Examples:
-        >>> pool = LimitPool({"judge": EndpointLimits(concurrency=8)})
-        >>> pool.sync("a", "judge", Demand(usable=8)).slots, pool.sync("b", "judge", Demand(usable=8)).slots
-        (8, 0)
-        >>> pool.sync("a", "judge", Demand(slots=8, usable=8)).slots  # process b needs slots too
-        4
-        >>> pool.sync("a", "judge", Demand(slots=4, usable=8)).slots  # its other four calls have ended
-        4
-        >>> pool.sync("b", "judge", Demand(usable=8)).slots
-        4
     """
 
     def __init__(
@@ -151,14 +128,7 @@ class LimitPool:
         }
 
     def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
-        """Return how many slots, calls and tokens a process may use at an endpoint.
-
-        Args:
-            worker: Name of the process.
-            endpoint: Name of the endpoint.
-            demand: The slots (calls at a time) that the process has, and the slots, calls and tokens that it
-                needs.
-        """
+        """Return how many slots, calls and tokens a process may use at an endpoint."""
         if worker in self._forgotten:  # the process was killed while its last request was on its way
             return Grant(slots=0)
         state = self._endpoints[endpoint]
@@ -167,10 +137,7 @@ class LimitPool:
         return Grant(slots=slots, calls=calls, tokens=tokens)
 
     def forget(self, worker: str) -> None:
-        """Let the other processes use the slots of a process that has ended or was killed.
-
-        The name of this process must not be used again.
-        """
+        """Let the other processes use the slots of a process that has ended or was killed."""
         self._forgotten.add(worker)
         for endpoint in self._endpoints.values():
             endpoint.held.pop(worker, None)
@@ -178,14 +145,7 @@ class LimitPool:
 
 
 def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
-    """Divide slots evenly among processes; slots that a process cannot use go to the other processes.
-
-    Examples:
-        >>> fair_shares(10, {"a": 2, "b": 9, "c": 9})
-        {'a': 2, 'b': 4, 'c': 4}
-        >>> fair_shares(3, {"a": 9, "b": 9})
-        {'a': 1, 'b': 2}
-    """
+    """Divide slots evenly among processes; slots that a process cannot use go to the other processes."""
     shares: dict[str, int] = {}
     for name, amount in sorted(usable.items(), key=lambda item: (item[1], item[0])):
         shares[name] = min(amount, total // (len(usable) - len(shares)))

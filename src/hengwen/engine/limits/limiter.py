@@ -28,12 +28,6 @@ class Limiter:
     timeouts of calls that were open at the same time count as one. Afterwards, good replies raise the number
     of slots again: with ten slots, ten good replies add one slot. Refused calls (HTTP status 429) lower the
     rate at which calls are sent; see ``SendRate``.
-
-    Args:
-        ceiling: Maximum number of slots, >= 1, and their initial number.
-        rpm: Calls per minute, if the endpoint limits them.
-        tpm: Estimated tokens per minute, if the endpoint limits them.
-        stopping: When this event is set, no call is delayed any more.
     """
 
     def __init__(
@@ -63,11 +57,7 @@ class Limiter:
         return self._tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait until a call may be sent; return a ticket (number) that identifies the call in other methods.
-
-        Args:
-            tokens: Estimated tokens of the call.
-        """
+        """Wait until a call may be sent; return a ticket that identifies the call in other methods."""
         if self._rpm is not None:
             await self._acquire_rate(self._rpm, 1)
         if self._tpm is not None:
@@ -125,33 +115,20 @@ class Limiter:
         self._wake_waiters()
 
     def on_success(self, ticket: int) -> None:
-        """Raise the number of slots and the rate after a good reply.
-
-        Args:
-            ticket: Ticket of the call, from ``acquire``.
-        """
+        """Raise the number of slots and the rate after a good reply."""
         self.send_rate.on_good(ticket, asyncio.get_running_loop().time())
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
         self._wake_waiters()
 
     def on_timeout(self, ticket: int) -> None:
-        """Halve the number of slots after a call timed out.
-
-        Args:
-            ticket: Ticket of the call, from ``acquire``.
-        """
+        """Halve the number of slots after a call timed out."""
         if ticket > self._timeout_ticket:
             self._timeout_ticket = self._last_ticket
             self.limit = max(1.0, self.limit / 2)
 
     def on_refusal(self, ticket: int, wait: float) -> None:
-        """Record that the endpoint refused a call because it gets too many calls.
-
-        Args:
-            ticket: Ticket of the call, from ``acquire``.
-            wait: Seconds that the endpoint asked to wait.
-        """
+        """Record that the endpoint refused a call because it gets too many calls."""
         self.send_rate.on_refused(
             ticket,
             last_ticket=self._last_ticket,
@@ -182,12 +159,7 @@ class Limiter:
 
 
 async def interruptible_sleep(seconds: float, stopping: asyncio.Event) -> None:
-    """Sleep until the time is over or the event is set.
-
-    Args:
-        seconds: Duration.
-        stopping: Event that ends the sleep early.
-    """
+    """Sleep until the time is over or the event is set."""
     with suppress(TimeoutError):
         await asyncio.wait_for(stopping.wait(), seconds)
 

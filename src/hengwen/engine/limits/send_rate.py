@@ -42,15 +42,6 @@ class SendRate:
     of 60 replies. After a block with at most 2 refusals, the next refusal halves the limit. After a block
     with more refusals, the limit is raised, because refusals that stay frequent at a lower rate have another
     cause.
-
-    Examples:
-        >>> send_rate = SendRate()
-        >>> for ticket in (1, 2, 3):
-        ...     send_rate.on_sent(now=0.0)
-        >>> for ticket in (1, 2, 3):
-        ...     send_rate.on_refused(ticket, last_ticket=3, in_flight=3, wait=1.0, now=0.1)
-        >>> send_rate.rate, send_rate.next_at()
-        (1.5, 0.7666666666666666)
     """
 
     def __init__(self) -> None:
@@ -80,12 +71,7 @@ class SendRate:
             self._next = max(self._next, now - MAX_LATE_SECONDS) + 1 / self.rate
 
     def on_good(self, ticket: int, now: float) -> None:
-        """Raise the rate after a good reply.
-
-        Args:
-            ticket: Number of the call.
-            now: Time of the reply.
-        """
+        """Raise the rate after a good reply."""
         self._good_times.append(now)
         self._forget_good_times(now)
         if ticket <= self._first_refused:
@@ -103,15 +89,7 @@ class SendRate:
             self.rate *= GROWTH
 
     def on_refused(self, ticket: int, *, last_ticket: int, in_flight: int, wait: float, now: float) -> None:
-        """Lower the rate if the refusals show that it is too high.
-
-        Args:
-            ticket: Number of the call.
-            last_ticket: Number of the last call that was sent.
-            in_flight: Number of calls without a reply, this one included.
-            wait: Seconds that the endpoint asked to wait.
-            now: Time of the refusal.
-        """
+        """Lower the rate if the refusals show that it is too high."""
         if ticket <= self._last_changed:  # the call was sent before the rate was lowered
             return
         self._refused_tickets.append(ticket)

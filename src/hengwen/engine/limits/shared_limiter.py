@@ -31,13 +31,6 @@ class SharedLimiter(Limiter):
 
     Timeouts and refusals (status 429) lower the slots and the rate of this process only; each process reacts
     to its own timeouts and refusals.
-
-    Args:
-        limits: Limits of the endpoint for all processes together.
-        sync: Function that tells the pool which slots and permissions this process needs, and returns those
-            that the process may use.
-        stopping: When this event is set, no call is delayed any more. The limiter sets the event
-            itself if the pool cannot be reached.
     """
 
     def __init__(self, limits: EndpointLimits, sync: Sync, *, stopping: asyncio.Event | None = None) -> None:
@@ -57,11 +50,7 @@ class SharedLimiter(Limiter):
         return self._limits.tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait until a call may be sent; return a ticket (number) that identifies the call in other methods.
-
-        Args:
-            tokens: Estimated tokens of the call.
-        """
+        """Wait until a call may be sent; return a ticket that identifies the call in other methods."""
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.ensure_future(self._renew())
         await self._acquire_permit(float(tokens))

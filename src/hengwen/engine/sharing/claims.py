@@ -115,10 +115,6 @@ class Claims:
 
     If the database connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is
     sent, and ``error`` is the exception.
-
-    Args:
-        session: Claims in the database.
-        stopping: Event that ends the run.
     """
 
     def __init__(self, session: ClaimSession, stopping: asyncio.Event) -> None:
@@ -134,13 +130,7 @@ class Claims:
         self._open_calls: dict[str, asyncio.Future[None]] = {}
 
     async def take_units(self, names: Sequence[str]) -> list[tuple[bool, bool]]:
-        """Claim units (such as samples); return whether each is claimed now, and whether it is completed.
-
-        No unit is claimed if the database connection is lost.
-
-        Args:
-            names: Names of different units, which this process has not claimed.
-        """
+        """Claim units (such as samples); return whether each is claimed now, and whether it is completed."""
         try:
             answers = [self._batch.units.setdefault(name, self._answer()) for name in names]
             self._request()
@@ -151,14 +141,7 @@ class Claims:
             return [(False, False)] * len(names)
 
     async def take_call(self, call_key: str) -> bool:
-        """Claim a call as soon as no other process has a claim on it; return whether it has stored attempts.
-
-        Args:
-            call_key: Key of the call.
-
-        Raises:
-            CancelledError: The run is stopping, or the database connection is lost.
-        """
+        """Claim a call as soon as no other process has a claim on it."""
         while (same_call := self._open_calls.get(call_key)) is not None:
             await asyncio.wait([same_call])
         self._open_calls[call_key] = self._loop.create_future()
@@ -201,13 +184,7 @@ class Claims:
         *arguments: Parameters.args,
         **options: Parameters.kwargs,
     ) -> Result:
-        """Call a method of ``session`` in the thread that accesses the database, and return its result.
-
-        Args:
-            method: Method of ``session``, which holds the claims in the database.
-            arguments: Arguments of the method.
-            options: Keyword arguments of the method.
-        """
+        """Call a method of ``session`` in the thread that accesses the database, and return its result."""
         return await self._loop.run_in_executor(self._thread, partial(method, *arguments, **options))
 
     async def close(self) -> None:

@@ -50,18 +50,7 @@ class Committing(Protocol):
 
 
 class RunSharing:
-    """Claims of one process on the samples and calls of a run that several processes share.
-
-    Args:
-        claims: Claims of this process.
-        run: The run.
-        ledger: Ledger of the run.
-        committer: Committer of the same ledger.
-        is_exhausted: Function that returns whether this process can make no more calls, because its budget is
-            used up or an endpoint cannot be reached from here.
-        leave: Function that ends the work of this process on the run, and returns whether no other process
-            works on it.
-    """
+    """Claims of one process on the samples and calls of a run that several processes share."""
 
     def __init__(
         self,
@@ -86,11 +75,7 @@ class RunSharing:
         return self._is_exhausted() and not self._is_last
 
     def name_of(self, *parts: object) -> str:
-        """Return the name of a unit of this run: a piece of work, such as a sample, that one process does.
-
-        Args:
-            parts: Texts and numbers that identify the unit in the run.
-        """
+        """Return the name of a unit of this run: a piece of work, such as a sample, that one process does."""
         return digest("hengwen unit", self._run.id, *parts)[:32]
 
     async def take(self, names: list[str]) -> list[tuple[bool, bool]]:
@@ -131,15 +116,7 @@ class RunSharing:
                 await self.sleep()
 
     async def once(self, function: Callable[[], None], *parts: object) -> None:
-        """Call a function in only one of the processes; the others wait until its results are committed.
-
-        Args:
-            function: Function that records results in the ledger.
-            parts: Text and numbers that identify the function in the run.
-
-        Raises:
-            CancelledError: The run is stopping.
-        """
+        """Call a function in only one of the processes; the others wait until its results are committed."""
         name = self.name_of(*parts)
         while True:
             self._claims.check()
@@ -154,17 +131,7 @@ class RunSharing:
 
     @asynccontextmanager
     async def call(self, call_key: str, cache_scope: str) -> AsyncIterator[Attempt | None]:
-        """Claim a call, and yield its successful attempt if another process has stored it.
-
-        The claim is released when the attempts that are recorded in the ``with`` block are committed.
-
-        Args:
-            call_key: Key of the call.
-            cache_scope: Scope in which stored replies are reused.
-
-        Raises:
-            CancelledError: The run is stopping.
-        """
+        """Claim a call, and yield its successful attempt if another process has stored it."""
         is_stored = await self._claims.take_call(call_key)
         try:
             if is_stored:
@@ -176,11 +143,7 @@ class RunSharing:
             self._committer.when_committed(partial(self._claims.release_call, call_key), attempts_only=True)
 
     def stored_responses(self, task: str) -> Iterator[list[Response]]:
-        """Yield, for each sample of a task, the responses that all processes committed in this run.
-
-        Args:
-            task: Name of the task.
-        """
+        """Yield, for each sample of a task, the responses that all processes committed in this run."""
         responses = self._ledger.stored_responses(self._run, task)
         for _, repeats in groupby(responses, key=attrgetter("sample_id")):
             yield list(repeats)

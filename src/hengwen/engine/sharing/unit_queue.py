@@ -52,11 +52,7 @@ class UnitQueue(Protocol[Unit]):
 
 
 class LocalUnits(Generic[Unit]):
-    """Units (samples and anchors) of a run on which only this process works.
-
-    Args:
-        units: The units.
-    """
+    """Units (samples and anchors) of a run on which only this process works."""
 
     def __init__(self, units: Iterator[Unit]) -> None:
         self._units = units
@@ -80,12 +76,6 @@ class SharedUnits(Generic[Unit]):
     A unit that another process has claimed is tried again after all others. Unless the run is stopping,
     ``take`` returns None only after every unit is completed. The units of a process that died are therefore
     evaluated by the other processes.
-
-    Args:
-        sharing: Claims of this process on the samples of the run.
-        units: All units of the run, in the same order in all processes.
-        limit: Maximum number of units in progress in this process.
-        on_completed_elsewhere: Function that is called for each unit that another process has completed.
     """
 
     def __init__(
@@ -124,11 +114,7 @@ class SharedUnits(Generic[Unit]):
         return self._claimed.popleft()
 
     def complete(self, unit: Unit) -> bool:
-        """Record that a unit is completed, or leave it to others if this process can make no more calls.
-
-        Returns:
-            Whether the unit is completed, and not left to others.
-        """
+        """Record that a unit is completed, or leave it to others if this process can make no more calls."""
         self._in_progress -= 1
         if not self._progress.done():
             self._progress.set_result(None)

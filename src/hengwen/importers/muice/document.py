@@ -79,11 +79,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Parse a document.
-
-    Raises:
-        DataError: The file is not the Muice document, or a part is invalid; the message names file and line.
-    """
+    """Parse a document."""
     text = _read(path)
     notes: list[ImportNote] = []
     if "\r\n" in text:
@@ -141,16 +137,7 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the name of the rubric that belongs to the scoring table of a task.
-
-    If the section of the task has no scoring table but refers to another task, the table of that task is
-    used. If the section refers to no task either, the first table that is not the table of the new-topic task
-    is used, and a warning is added to ``notes``. The new-topic task itself must have a table or refer to a
-    task.
-
-    Raises:
-        DataError: No scoring table can be used, or the section refers to an unknown task.
-    """
+    """Return the name of the rubric that belongs to the scoring table of a task."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:

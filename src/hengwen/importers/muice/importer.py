@@ -83,22 +83,7 @@ def import_muice(
     options: MuiceOptions | None = None,
     force: bool = False,
 ) -> MuiceImportResult:
-    """Write a plan with samples, prompts and rubrics from the Muice evaluation document.
-
-    Args:
-        file: The Muice document, in any of its revisions.
-        folder: Folder for plan.yaml, the files that it names, and repairs.json with all notes.
-        test_split: File with the rows of the task ``comprehensive``. If ``test_split`` is None, the task
-            ``comprehensive`` is only a comment in the plan.
-        corpus: File with training data. The plan gets a rule that finds answers copied from the training
-            data. Rows of the test split that the training data contains are reported.
-        options: Options for settings that the Muice document does not state.
-        force: Overwrite existing files.
-
-    Raises:
-        DataError: A file is invalid; the message names file and line, and nothing is written.
-        ConfigError: An option is unknown, or a file exists already.
-    """
+    """Write a plan with samples, prompts and rubrics from the Muice evaluation document."""
     options = options or MuiceOptions()
     params = sampling(options.preset)
     topics = choose_topics(options.topics, options.subchoice, seed=options.seed, pick=options.pick)

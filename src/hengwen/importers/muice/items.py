@@ -48,18 +48,7 @@ class _Parts:
 def read_items(
     lines: Sequence[SourceLine], path: Path, notes: list[ImportNote], *, task: str
 ) -> tuple[Item, ...]:
-    """Return the items (prompts with reference answers) of a section of the Muice document.
-
-    Args:
-        lines: Lines of the section.
-        path: File of the document, for messages.
-        notes: List to which this function adds repairs and warnings.
-        task: Name of the task, for messages.
-
-    Raises:
-        DataError: An item has no number or no input, two items have the same number, or a target has no input
-            above it.
-    """
+    """Return the items (prompts with reference answers) of a section of the Muice document."""
     starts = [index for index, line in enumerate(lines) if _ITEM.match(line.text)]
     _check_structure(lines, path)
     items: list[Item] = []

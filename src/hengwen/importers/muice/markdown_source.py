@@ -54,23 +54,12 @@ class Table:
 
 
 def source_lines(text: str) -> list[SourceLine]:
-    """Return the lines of a text; only LF and CRLF are line ends.
-
-    Examples:
-        >>> [line.text for line in source_lines("a\\r\\nb\\u2028c\\n")]
-        ['a', 'b\\u2028c', '']
-    """
+    """Return the lines of a text; only LF and CRLF are line ends."""
     return [SourceLine(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1)]
 
 
 def split_sections(lines: Sequence[SourceLine]) -> list[MarkdownSection]:
-    """Return a section for each heading; a section includes the deeper sections below it.
-
-    Examples:
-        >>> sections = split_sections(source_lines("# a\\n## b\\nx\\n## c"))
-        >>> [(section.title, section.line, len(section.lines)) for section in sections]
-        [('a', 1, 3), ('b', 2, 1), ('c', 4, 0)]
-    """
+    """Return a section for each heading; a section includes the deeper sections below it."""
     headings = [
         (index, len(match[1]), match[2])
         for index, line in enumerate(lines)
@@ -85,15 +74,7 @@ def split_sections(lines: Sequence[SourceLine]) -> list[MarkdownSection]:
 
 
 def read_tables(lines: Sequence[SourceLine], path: Path) -> Iterator[Table]:
-    """Yield the tables that some lines contain.
-
-    Args:
-        lines: Source lines; those of a table begin with ``|``.
-        path: File of the document, for messages.
-
-    Raises:
-        DataError: A row has more or fewer cells than its header, or the separator line is missing.
-    """
+    """Yield the tables that some lines contain."""
     block: list[SourceLine] = []
     for line in [*lines, SourceLine(0, "")]:
         if line.text.lstrip().startswith("|"):
@@ -122,11 +103,6 @@ def _table(block: Sequence[SourceLine], path: Path) -> Table:
 
 
 def split_cells(text: str) -> tuple[str, ...]:
-    """Return the cells of a table row.
-
-    Examples:
-        >>> split_cells("| <a: b>  | c \\\\| d | 1    |")
-        ('<a: b>', 'c | d', '1')
-    """
+    """Return the cells of a table row."""
     inner = re.sub(r"(?<!\\)\|\s*$", "", text.strip()[1:])
     return tuple(cell.strip(" \t").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner))

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 def suite_plan(
     source: str, planned: Sequence[PlannedTask], topics: Sequence[Mapping[str, Any]], options: MuiceOptions
 ) -> str:
-    """Return the text of the plan.
-
-    Args:
-        source: File name of the document.
-        planned: Tasks of the plan, each with its settings.
-        topics: Samples of the new-topic task.
-        options: Options for settings that the document does not state.
-    """
+    """Return the text of the plan."""
     selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
     head = [
         f"The persona tasks of {source}, weighed by its scoring tables; the published scores are 0..10.",

@@ -24,12 +24,7 @@ _HEAD = """\
 
 
 def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
-    """Return the text of a rubric file for each scoring table of the document, and notes about the tables.
-
-    Args:
-        document: The parsed document.
-        source: File name of the document.
-    """
+    """Return the text of a rubric file for each scoring table of the document, and notes about the tables."""
     files, notes = {}, []
     for name, scoring in document.scorings.items():
         head = _HEAD.format(source=single_line(source), line=scoring.line)

@@ -33,15 +33,7 @@ divided by 10, so its maximum is 10 only with 100 rows."""
 def topic_rows(
     topics: Iterable[Topic], persona: Persona, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the topic prompts with their briefs (instructions), and warnings for topics without a brief.
-
-    Args:
-        topics: The selected topics.
-        persona: Character that has a brief for each topic. For a topic without a brief, the character's
-            description of the live stream is used instead, as in the Muice program.
-        document: The parsed document. If it spells a tag differently from the Muice program, its spelling is
-            stored in ``metadata.published_as``.
-    """
+    """Return the topic prompts with their briefs (instructions), and warnings for topics without a brief."""
     published: dict[str, list[str]] = {}
     for example in document.examples["muice_new_topic"]:
         if example.published != example.input and example.published not in published.get(example.input, ()):
@@ -59,13 +51,7 @@ def topic_rows(
 
 
 def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
-    """Return the samples of a task.
-
-    Args:
-        task: Task of the document.
-        exempt_duplicates: Whether a model may repeat an answer to a calculation, for which only one number is
-            right.
-    """
+    """Return the samples of a task."""
     width = max(2, len(str(len(task.items))))
     return [
         {
@@ -94,13 +80,7 @@ def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the samples of a test split, and notes such as warnings about rows that would distort the score.
-
-    Args:
-        exchanges: Rows in the order of the file.
-        source: File of the rows, for messages.
-        document: Document whose examples should not be among the rows, because judges see these examples.
-    """
+    """The samples of a test split, and notes such as warnings about rows that would distort the score."""
     width = max(3, len(str(len(exchanges))))
     rows = [
         {

@@ -42,21 +42,12 @@ class Example:
 
 
 def split_clauses(cell: str) -> tuple[str, ...]:
-    """Return the clauses of a level, which are separated by ``；``.
-
-    Examples:
-        >>> split_clauses("像在说 Prompt ；通顺； 有趣")
-        ('像在说 Prompt', '通顺', '有趣')
-    """
+    """Return the clauses of a level, which are separated by ``；``."""
     return tuple(clause.strip() for clause in cell.split("；") if clause.strip())
 
 
 def read_scoring(section: MarkdownSection, path: Path) -> Scoring | None:
-    """Return the scoring table of a section; None if it has no scoring table.
-
-    Raises:
-        DataError: The section has a second scoring table, or the levels are not 1, 0.75, 0.5, 0.25, 0.
-    """
+    """Return the scoring table of a section; None if it has no scoring table."""
     scoring: Scoring | None = None
     for table in read_tables(section.lines, path):
         if len(table.header.cells) != 2 or table.header.cells[1] not in ("分数", "得分", "Score"):
@@ -101,16 +92,7 @@ def _level(cell: str, row: TableRow, path: Path) -> float:
 
 
 def read_examples(section: MarkdownSection, path: Path, notes: list[ImportNote]) -> list[Example]:
-    """Return the published examples of a section.
-
-    Args:
-        section: Section whose tables have the columns Prompt, Response, Score, Reason and optionally Label.
-        path: File of the document, for messages.
-        notes: List to which this function adds notes about tags and unknown tables.
-
-    Raises:
-        DataError: A score is not 1, 0.75, 0.5, 0.25 or 0, or an example has no prompt, response or reason.
-    """
+    """Return the published examples of a section."""
     examples = []
     for table in read_tables(section.lines, path):
         names = [name.casefold() for name in table.header.cells]

@@ -39,12 +39,7 @@ KNOWN_TAGS = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
 
 
 def canonical_tag(text: str) -> str | None:
-    """Return a tag as the Muice program spells it; None if the text is not a tag.
-
-    Examples:
-        >>> canonical_tag("<日常问候：早上>"), canonical_tag("&lt;生成推文:AI生活&gt;"), canonical_tag("你好")
-        ('<日常问候: 早上>', '<生成推文: AI生活>', None)
-    """
+    """Return a tag as the Muice program spells it; None if the text is not a tag."""
     match = _TAG.fullmatch(text.strip())
     return f"<{match[1]}: {match[3]}>" if match else None
 
@@ -52,24 +47,7 @@ def canonical_tag(text: str) -> str | None:
 def choose_topics(
     topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
 ) -> tuple[Topic, ...]:
-    """Return the topic prompts of an imported plan. Runs with different topic prompts are not comparable.
-
-    Args:
-        topics: Prompts for posts (``<生成推文: ...>``): ``code`` for the six in the code of the Muice
-            program, ``legacy5`` for the five in its configuration template.
-        subchoice: ``one`` for one greeting or holiday prompt, ``one_of_each`` for one greeting and one
-            holiday prompt.
-        seed: Index of the greeting or holiday prompt, modulo the number of such prompts. With
-            ``one_of_each``, the seed selects only the greeting.
-        pick: Name of the greeting or holiday prompt, such as ``早上``; if it is set, the seed is ignored.
-
-    Raises:
-        ConfigError: A choice or a name is unknown.
-
-    Examples:
-        >>> [topic.id for topic in choose_topics()][-2:], len(choose_topics("legacy5", "one_of_each"))
-        (['post-topic', 'greeting-morning'], 7)
-    """
+    """Return the topic prompts of an imported plan. Runs with different topic prompts are not comparable."""
     _check_choice("--topics", topics, ("code", "legacy5"))
     _check_choice("--subchoice", subchoice, ("one", "one_of_each"))
     posts = POSTS if topics == "code" else POSTS[:-1]

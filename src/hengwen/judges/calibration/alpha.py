@@ -50,18 +50,7 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
 
 
 def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return, for each row and each group of columns, the sum of the columns.
-
-    ``numpy.bincount`` and ``scipy.ndimage.sum_labels`` can sum only one row at a time.
-
-    Args:
-        table: Array of shape (rows, columns).
-        groups: Group of each column, 0, 1, ... without gaps.
-
-    Examples:
-        >>> sum_groups(np.array([[1.0, 2.0, 4.0]]), np.array([1, 0, 1]))
-        array([[2., 5.]])
-    """
+    """Return, for each row and each group of columns, the sum of the columns."""
     order = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.nonzero(np.diff(groups[order]))[0] + 1])
     sums: NDArray[np.float64] = np.add.reduceat(table[:, order], starts, axis=1)
@@ -69,26 +58,7 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
 
 
 def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Krippendorff's alpha for many sets of weights; an item of weight 2 counts twice.
-
-    Args:
-        ratings: Array of shape (rated items, raters), NaN for a missing rating.
-        weights: Array of shape (sets of weights, rated items), all >= 0.
-
-    Returns:
-        One alpha per set of weights, NaN if it is undefined.
-
-    Notes:
-        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets of weights. All
-        ratings of items with at least two ratings are ranked; equal ratings share their mean rank. The
-        ordinal distance of two ratings is the difference of their ranks. Disagreement is a mean of squared
-        distances. It is computed from sums of ranks and of squared ranks, without a matrix of distances.
-
-    Examples:
-        >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])
-        >>> weighted_alpha(ratings, np.array([[1.0, 1.0, 2.0]]))  # 1 - 7 * 8 / 320
-        array([0.825])
-    """
+    """Return Krippendorff's alpha for many sets of weights; an item of weight 2 counts twice."""
     rated = ~np.isnan(ratings)
     pairable = rated.sum(axis=1) >= 2
     ratings, rated, weights = ratings[pairable], rated[pairable], weights[:, pairable]

@@ -42,37 +42,7 @@ def balance_test(
     bounds: tuple[float, float] | None = None,
     level: float = BALANCE_LEVEL,
 ) -> Balance | None:
-    """Compare the judge's values for labelled answers with its values for unlabelled answers.
-
-    Args:
-        labelled: The judge's values for the labelled answers.
-        others: The judge's values for the unlabelled answers.
-        clusters: Prompt of each labelled answer.
-        other_clusters: Prompt of each unlabelled answer; it may be the prompt of labelled answers too.
-        bounds: Lowest and highest value of the scale. To compute the standard error, one pseudo-observation
-            at each end of the scale is added to the labelled and to the unlabelled answers. Without the
-            pseudo-observations, groups of equal values would have a standard error of 0.
-        level: p value below which the labelled answers do not count as a random sample.
-
-    Returns:
-        The result; None if the labelled or the unlabelled answers come from fewer than two prompts, or if the
-        standard error is 0.
-
-    Notes:
-        The difference is tested by a t test. The standard error of the difference comes from a jackknife.
-        Each step of the jackknife leaves out all answers to one prompt, labelled and unlabelled ones. The
-        effective number of prompts of a group (labelled or unlabelled answers) is (sum k)^2 / sum k^2, where
-        k is the number of answers to a prompt. The degrees of freedom are the smaller of the two effective
-        numbers, minus 1.
-
-    Examples:
-        >>> names = [str(i) for i in range(20)]
-        >>> same = balance_test([0, 1] * 5, [0, 1] * 5, clusters=names[:10], other_clusters=names[10:])
-        >>> same.difference, same.p_value, same.holds
-        (0.0, 1.0, True)
-        >>> balance_test([1] * 10, [0, 1] * 5, clusters=names[:10], other_clusters=names[10:]).holds
-        False
-    """
+    """Compare the judge's values for labelled answers with its values for unlabelled answers."""
     if len(set(clusters)) < 2 or len(set(other_clusters)) < 2:
         return None
     from scipy.special import stdtr

@@ -198,12 +198,7 @@ def _tasks_and_signature(answers: Sequence[JudgedAnswer], *, pooled: bool) -> tu
 
 
 def pooled_signature(signatures: Iterable[str]) -> str:
-    """Return one signature for judges that differ only in their task.
-
-    Examples:
-        >>> pooled_signature(["b|v:1", "a|v:1", "a|v:1"]), pooled_signature(["a|v:1"])
-        ('[a|v:1; b|v:1]', 'a|v:1')
-    """
+    """Return one signature for judges that differ only in their task."""
     distinct = sorted(set(signatures))
     return distinct[0] if len(distinct) == 1 else f"[{'; '.join(distinct)}]"
 

@@ -15,34 +15,15 @@ UNKNOWN = "unknown"
 
 
 def random_draw(seed: int, population: int) -> str:
-    """Return the text that is stored with labels of a simple random sample (without strata).
-
-    Args:
-        seed: Seed of the random order.
-        population: Number of answers from which the sample is drawn.
-
-    Examples:
-        >>> random_draw(20, 189)
-        'random|seed:20|from:189|strata:none'
-    """
+    """Return the text that is stored with labels of a simple random sample (without strata)."""
     return f"{RANDOM}|seed:{seed}|from:{population}|strata:none"
 
 
 def count_draws(draws: Iterable[str]) -> dict[str, int]:
-    """Return the number of labels for each way of selecting answers, in the order of first appearance.
-
-    Examples:
-        >>> count_draws(["random|seed:0|from:9|strata:none", "", ""])
-        {'random|seed:0|from:9|strata:none': 1, 'unknown': 2}
-    """
+    """Return the number of labels for each way of selecting answers, in the order of first appearance."""
     return dict(Counter(drawn.strip() or UNKNOWN for drawn in draws))
 
 
 def chosen_draws(draws: Iterable[str]) -> list[str]:
-    """Return the descriptions of how answers were selected, except those of random or unknown selection.
-
-    Examples:
-        >>> chosen_draws(["random|seed:0|from:9|strata:none", "unknown", "the odd ones"])
-        ['the odd ones']
-    """
+    """Return the descriptions of how answers were selected, except those of random or unknown selection."""
     return [drawn for drawn in draws if drawn != UNKNOWN and drawn.partition("|")[0] != RANDOM]

@@ -36,15 +36,7 @@ class Estimate:
 
 
 def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
-    """Return the index of each item's cluster and the number of clusters.
-
-    ``numpy.unique`` gives an equivalent index but takes four times as long for strings.
-
-    Examples:
-        >>> index, count = cluster_index(["b", "a", "b"])
-        >>> index.tolist(), count
-        ([1, 0, 1], 2)
-    """
+    """Return the index of each item's cluster and the number of clusters."""
     index = {name: i for i, name in enumerate(sorted(set(clusters)))}
     return np.fromiter((index[name] for name in clusters), dtype=np.intp, count=len(clusters)), len(index)
 
@@ -65,26 +57,7 @@ def bootstrap_estimate(
     reason: str,
     confidence: float,
 ) -> Estimate:
-    """Return an estimate with a t interval that uses the standard error of a bootstrap.
-
-    Args:
-        value: The value computed from all items; NaN if it is undefined.
-        resampled: The value computed from each resample, NaN if it is undefined; the array may be empty.
-        kind: Range of the value; it decides the scale on which the interval is symmetric.
-        n: Number of items. Resampled coefficients are limited to 1 - 1 / (2 n), because Fisher's z of 1 is
-            infinite.
-        clusters: Number of prompts; the t distribution has one degree of freedom less.
-        reason: Why the value is undefined; empty if it is defined.
-        confidence: Confidence level of the interval, in (0, 1).
-
-    Notes:
-        ``scipy.stats.bootstrap`` offers percentile, basic and BCa (bias-corrected and accelerated) intervals
-        only. It also passes the drawn items to the statistic, but the statistics of this package are computed
-        from the number of times that each cluster is drawn. In simulations with 5 to 100 prompts
-        (``benchmarks/bench_kappa.py``), the share of 95 % intervals of quadratic kappa that contained the
-        true value was .918-.950 with the t interval, .809-.942 with percentile and .808-.948 with BCa
-        intervals.
-    """
+    """Return an estimate with a t interval that uses the standard error of a bootstrap."""
     defined = resampled[~np.isnan(resampled)]
     undefined = len(resampled) - len(defined)
     if np.isnan(value):

@@ -74,27 +74,7 @@ class LabelJoin:
 
 
 def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
-    """Join the labels for one score with the answers that a judge scored.
-
-    Args:
-        labels: Labels of one score; several raters may label one answer.
-        answers: Judged answers with distinct keys.
-        rubric: Rubric; answers that are equal to one of its examples are left out, with or without a label.
-
-    Raises:
-        ValueError: Two answers have the same key, or a rater labels an answer twice.
-
-    Examples:
-        >>> from hengwen.records import Label
-        >>> answers = [JudgedAnswer(task="t", id=i, text=i, value=0.5) for i in "abc"]
-        >>> labels = [Label(task="t", id=i, score="s", value=v, rater=r, output=o)
-        ...           for i, v, r, o in [("a", 0, "x", ""), ("a", 1, "y", "a"), ("b", 1, "x", "changed")]]
-        >>> joined = join(labels, answers)
-        >>> [(pair.answer.id, pair.human) for pair in joined.pairs], [other.id for other in joined.others]
-        ([('a', 0.5)], ['b', 'c'])
-        >>> joined.dropped
-        {'no_answer': 0, 'other_text': 1, 'no_verdict': 0, 'example': 0}
-    """
+    """Join the labels for one score with the answers that a judge scored."""
     examples = _example_texts(rubric)
     answers_by_key = _by_key(answers)
     groups: dict[AnswerKey, list[Label]] = {}

@@ -22,18 +22,7 @@ def corrected_means(
     confidence: float,
     drawn: Mapping[str, int],
 ) -> tuple[MeanReport, ...]:
-    """Return the estimated mean human value of all answers, then of each checkpoint.
-
-    If there is only one checkpoint, only the mean of all answers is returned. The checkpoints are in the
-    order in which they occur in the answers.
-
-    Args:
-        joined: The answers with labels, and the answers without a label.
-        answers: All answers.
-        levels: All levels, ascending.
-        confidence: Confidence level of the intervals.
-        drawn: Number of labels for each way in which the answers to label were selected, such as at random.
-    """
+    """Return the estimated mean human value of all answers, then of each checkpoint."""
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
     names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
     settings: dict[str, Any] = {
@@ -54,10 +43,7 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the estimated mean human value of a checkpoint, or of all answers if ``checkpoint`` is empty.
-
-    If the labelled answers are not a random sample, the report does not contain the mean of the labels alone.
-    """
+    """Return the estimated mean human value of a checkpoint, or of all answers if ``checkpoint`` is empty."""
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]

@@ -219,10 +219,7 @@ class _PpiData:
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
     def tune(self) -> float:
-        """Return ``lam``, the weight of the correction by the judge's values.
-
-        The weight is 0 if there is too little data, or if the judge gave all labelled answers the same value.
-        """
+        """Return ``lam``, the weight of the correction by the judge's values."""
         centred = self.judge - self.judge.mean()
         squares = float(centred @ centred)
         other_prompts = len(np.unique(self.other_clusters))

@@ -49,11 +49,7 @@ class PairCells:
 
 
 def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) -> PairCells:
-    """Return the cells (distinct pairs) of paired values.
-
-    A value between two levels, such as the mean of several raters, gets a position between the positions of
-    the two levels.
-    """
+    """Return the cells (distinct pairs) of paired values."""
     indices = np.arange(len(levels), dtype=float)
     pairs = np.column_stack([np.interp(human, levels, indices), np.interp(judge, levels, indices)])
     cells, cell_index = np.unique(pairs, axis=0, return_inverse=True)
@@ -63,23 +59,12 @@ def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) 
 
 
 def nearest_level(positions: Floats) -> Indices:
-    """Return the index of the level nearest to each position; of two equally near levels, the lower one.
-
-    Examples:
-        >>> nearest_level(np.array([0.0, 0.5, 0.6, 3.0])).tolist()
-        [0, 0, 1, 3]
-    """
+    """Return the index of the level nearest to each position; of two equally near levels, the lower one."""
     return np.ceil(positions - 0.5 - POSITION_TOLERANCE).clip(0).astype(np.intp)
 
 
 def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
-    """Return each agreement statistic for each bootstrap resample; NaN where it is undefined.
-
-    Args:
-        cells: Cells (distinct pairs) of the human and judge values.
-        weights: How often each cell (distinct pair) counts in each resample, as whole numbers of shape
-            (resamples, cells).
-    """
+    """Return each agreement statistic for each bootstrap resample; NaN where it is undefined."""
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
     order = _order(cells)
     batches = [
@@ -139,21 +124,13 @@ class _Marginal:
 
     @property
     def midranks(self) -> Floats:
-        """Rank of this side's value in each distinct pair (human value, judge value), minus 0.5.
-
-        Equal values share their mean rank. The shape is (resamples, pairs).
-        """
+        """Rank of this side's value in each distinct pair (human value, judge value), minus 0.5."""
         midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
         return midranks
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return weighted kappa, 1 - D / E, for each bootstrap resample (row of ``weights``).
-
-    D is the mean distance between the human and the judge value of a pair. E is the mean distance expected
-    by chance: the mean over all combinations of one human value and one judge value. Each distance is raised
-    to ``power``.
-    """
+    """Return weighted kappa, 1 - D / E, for each bootstrap resample (row of ``weights``)."""
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
@@ -183,23 +160,14 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return, for each two cells, whether humans and judge order them alike, in shape (cells, cells).
-
-    A cell is a distinct pair (human value, judge value). The result for two cells is 1 if humans and judge
-    order them in the same way, and -1 if they order them in opposite ways. It is 0 if the two human
-    values or the two judge values are equal.
-    """
+    """Return, for each two cells, whether humans and judge order them alike, in shape (cells, cells)."""
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge
     return order
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each bootstrap resample (row of ``weights``).
-
-    C and D are the numbers of concordant and discordant pairs of answers. H is the number of pairs of answers
-    with different human values, and J the number with different values of the judge.
-    """
+    """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each bootstrap resample (row of ``weights``)."""
     excess = ((weights @ order) * weights).sum(axis=1)
     untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
     tau: Floats = np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0)

@@ -55,21 +55,7 @@ async def ask_for_verdict(
     build_request: Callable[[Try, JudgeError | None], Request],
     parse_reply: Callable[[Reply], ParsedVerdict],
 ) -> JudgedReply:
-    """Ask the model until a reply contains a verdict, at most three times.
-
-    Args:
-        backend: Backend that sends the requests to the model.
-        build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). The
-            second argument of the function is the error of the first reply for ``repair``, else None. The
-            requests must have different call keys (hashes that identify a call), so that a stored reply to
-            one request is not used for another.
-        parse_reply: Function that returns the verdict in a reply, or raises JudgeError.
-
-    Raises:
-        JudgeError: No reply contains a verdict, or the first reply was cut off or refused; ``raw`` is the
-            last reply.
-        BackendError: The endpoint gave no reply.
-    """
+    """Ask the model until a reply contains a verdict, at most three times."""
     replies: list[Reply] = []
 
     def parse(reply: Reply) -> ParsedVerdict:
@@ -124,9 +110,5 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
 
 
 def _is_final(error: JudgeError) -> bool:
-    """Return whether to stop asking after a failed repair call: the endpoint is down, or the budget is spent.
-
-    If the endpoint refuses the repair call permanently, the first prompt is still sent again. The prompt of
-    the repair call is longer and quotes the model, so the endpoint may still accept the first prompt.
-    """
+    """Whether to stop asking after a failed repair call: the endpoint is down, or the budget is spent."""
     return error.status == "budget" or (isinstance(error, BackendError) and error.retryable)

@@ -33,31 +33,14 @@ class Weights:
     """Probability that the model writes something that is not a label of the rubric."""
 
     def mean(self, values: Mapping[str, float]) -> float:
-        """Return the expected value: the mean of the labels' values, weighted by the labels' probabilities.
-
-        Args:
-            values: Value of each label.
-
-        Examples:
-            >>> Weights(labels={"A": 0.75, "B": 0.25}, off_label=0.0).mean({"A": 1, "B": 0})
-            0.75
-        """
+        """The expected value: the mean of the labels' values, weighted by the labels' probabilities."""
         return fsum(weight * values[label] for label, weight in self.labels.items())
 
 
 def verdict_weights(
     tokens: Sequence[Token], parsed: ParsedVerdict, labels: Sequence[str]
 ) -> dict[str, Weights] | None:
-    """Return label probabilities for the level and each criterion; None if any of them is unknown.
-
-    Args:
-        tokens: Tokens of the whole reply.
-        parsed: Verdict that was parsed from the reply.
-        labels: All labels of the rubric.
-
-    Returns:
-        Label probabilities by part, which is ``level`` or the name of a criterion.
-    """
+    """Return label probabilities for the level and each criterion; None if any of them is unknown."""
     body = b"".join(token[0] for token in tokens)
     *_, thought = (None, *_THOUGHT_END.finditer(body))
     start = body.find(b"{", thought.end() if thought else 0)
@@ -89,26 +72,7 @@ def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
 
 
 def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -> Weights | None:
-    """Return the probabilities of the labels at an offset of a reply.
-
-    A label may consist of several tokens. The function follows the tokens that the model chose until only one
-    label fits. An alternative token that still fits several labels counts as text that is not a label
-    (``off_label``).
-
-    Args:
-        tokens: Tokens of the whole reply.
-        offset: Number of bytes before the label.
-        labels: Possible labels; upper and lower case count as equal.
-
-    Returns:
-        The probabilities; None if the reply ends within the label, or if no label has any probability.
-
-    Examples:
-        >>> half = -0.6931471805599453
-        >>> tokens = [(b'{"level": "', 0.0, ()), (b"B", half, ((b"B", half), (b"A", half)))]
-        >>> label_weights(tokens, 11, ["C", "B", "A"]).labels
-        {'B': 0.5, 'A': 0.5}
-    """
+    """Return the probabilities of the labels at an offset of a reply."""
     names = {label.casefold().encode(): label for label in labels}
     mass = dict.fromkeys(labels, 0.0)
     prefix, prefix_probability = b"", 1.0
@@ -147,15 +111,7 @@ def _with_token(
 
 
 def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]) -> set[str]:
-    """Return the labels that can begin with a prefix followed by a token.
-
-    Args:
-        prefix: Beginning of the label in earlier tokens.
-        text: Candidate token.
-        lead: Bytes before the label in the token that the model chose, such as a quote; the candidate token
-            must begin with these bytes.
-        names: Labels of the rubric, by their UTF-8 bytes in lower case.
-    """
+    """Return the labels that can begin with a prefix followed by a token."""
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):
             return set()

@@ -47,23 +47,7 @@ Answer again, exactly in the output format of the system message: that one JSON 
 def repair_turns(
     messages: tuple[Message, ...], error: JudgeError, *, language: Language, fence: str
 ) -> tuple[Message, ...]:
-    """Return the turns of a judge's prompt with the text of the repair call appended to the last turn.
-
-    The text is not a separate turn, because some chat templates do not allow two user turns in a row.
-
-    Args:
-        messages: Turns of the judge's prompt, in which ``fence`` already marks the quoted texts.
-        error: Error that describes the problem; its ``raw`` is the reply.
-        language: Language of the prompt.
-        fence: Random mark that the prompt of this call puts around quoted text.
-
-    Examples:
-        >>> from hengwen.errors import JudgeError
-        >>> error = JudgeError("the reply holds no JSON object", raw="Five stars! f00d>>>")
-        >>> ((_, text),) = repair_turns((("user", "Judge."),), error, language="en", fence="f00d")
-        >>> text.splitlines()[3:6]
-        ['<<<f00d:earlier_reply', 'Five stars! ····›››', 'f00d>>>']
-    """
+    """Return the turns of a judge's prompt with the text of the repair call appended to the last turn."""
     *before, (role, content) = messages
     answer = strip_thinking(error.raw)
     text = _TEXTS[language].format(

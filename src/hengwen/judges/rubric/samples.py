@@ -20,20 +20,7 @@ computed without the failed tries (requests that gave no verdict)."""
 def split_verdicts(
     results: Sequence[JudgedReply | BaseException],
 ) -> tuple[list[JudgedReply], Counter[str]]:
-    """Return the verdicts, and the number of failed tries by failure status.
-
-    Each try asks for a verdict on the same response. Failed tries are excluded if more than half of the tries
-    gave a verdict. If an endpoint gave no reply in a try, the error of this try is raised, so that a later
-    run asks for the missing verdicts.
-
-    Args:
-        results: Verdict or exception of each try.
-
-    Raises:
-        JudgeError: Half of the tries or more gave no verdict; the error has the most common failure status.
-        BackendError: An endpoint gave no reply.
-        BaseException: Any other exception among the results.
-    """
+    """Return the verdicts, and the number of failed tries by failure status."""
     verdicts: list[JudgedReply] = []
     errors: list[JudgeError] = []
     for result in results:
@@ -55,15 +42,7 @@ def split_verdicts(
 
 
 def most_common_label(labels: Sequence[str]) -> tuple[str, float]:
-    """Return the most common label and its share; of equally common labels, return the first.
-
-    Args:
-        labels: Labels of the verdicts, at least one.
-
-    Examples:
-        >>> most_common_label(["B", "A", "B", "B"])
-        ('B', 0.75)
-    """
+    """Return the most common label and its share; of equally common labels, return the first."""
     if len(labels) == 1:
         return labels[0], 1.0
     (label, count), *_ = Counter(labels).most_common(1)

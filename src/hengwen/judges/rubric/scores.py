@@ -18,13 +18,7 @@ ValueWithDetails = tuple[float, dict[str, Any]]
 
 
 def score_from_reply(judged: JudgedReply, values: Mapping[str, float], part: str) -> ValueWithDetails:
-    """Return the value of one verdict.
-
-    Args:
-        judged: Verdict with the model's reply.
-        values: Value of each label.
-        part: ``level`` or the name of a criterion.
-    """
+    """Return the value of one verdict."""
     label = judged.parsed.label(part)
     return values[label], judged.details(label)
 
@@ -32,14 +26,7 @@ def score_from_reply(judged: JudgedReply, values: Mapping[str, float], part: str
 def score_from_logprobs(
     judged: JudgedReply, values: Mapping[str, float], weights: Mapping[str, Weights], part: str
 ) -> ValueWithDetails:
-    """Return the expected value of the labels under the probabilities that the model gave them.
-
-    Args:
-        judged: Verdict with the model's reply.
-        values: Value of each label.
-        weights: Label probabilities for each part of this verdict.
-        part: ``level`` or the name of a criterion.
-    """
+    """Return the expected value of the labels under the probabilities that the model gave them."""
     part_weights = weights[part]
     details = {
         "label": judged.parsed.label(part),
@@ -53,14 +40,7 @@ def score_from_logprobs(
 def score_from_samples(
     verdicts: Sequence[JudgedReply], values: Mapping[str, float], failed: Mapping[str, int], part: str
 ) -> ValueWithDetails:
-    """Return the mean value of several verdicts.
-
-    Args:
-        verdicts: Verdicts with their replies, at least one.
-        values: Value of each label.
-        failed: Number of failed tries to get a verdict, by failure status.
-        part: ``level`` or the name of a criterion.
-    """
+    """Return the mean value of several verdicts."""
     first = verdicts[0]
     if len(verdicts) == 1 and not failed:
         value, details = score_from_reply(first, values, part)

@@ -34,26 +34,12 @@ class ParsedVerdict:
     criteria: Mapping[str, str] = field(default_factory=dict)
 
     def label(self, part: str) -> str:
-        """Return the label of the level or of a criterion.
-
-        Args:
-            part: ``level`` or the name of a criterion.
-        """
+        """Return the label of the level or of a criterion."""
         return self.level if part == "level" else self.criteria[part]
 
 
 def verdict_schema(rubric: Rubric) -> dict[str, Any]:
-    """Return the JSON schema of a verdict: first the reason, then the criteria, then the level.
-
-    Args:
-        rubric: Rubric whose labels are the only allowed levels; the schema lists the best label first. If the
-            rubric has no criteria, the schema has no ``criteria``.
-
-    Examples:
-        >>> from hengwen.prompts import load_rubric
-        >>> list(verdict_schema(load_rubric("lyric_craft"))["properties"])
-        ['reason', 'criteria', 'level']
-    """
+    """Return the JSON schema of a verdict: first the reason, then the criteria, then the level."""
     level = {"type": "string", "enum": list(rubric.labels)[::-1]}
     properties: dict[str, Any] = {"reason": {"type": "string", "maxLength": REASON_LIMIT}}
     if rubric.criteria:
@@ -73,29 +59,7 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerdict:
-    """Return the verdict in a reply.
-
-    A leading ``<think>`` block is removed, even if only its end tag exists. Markdown fences and other text
-    may surround the JSON object, but must not contain braces. Labels may differ from those of the rubric in
-    case and surrounding whitespace.
-
-    Args:
-        text: Text of the reply.
-        rubric: Rubric with the known labels and criteria.
-        finish: Finish reason that the server returned, such as ``stop`` or ``length``.
-
-    Raises:
-        JudgeError: The reply contains no verdict. The status of the error is ``truncated``, ``refused``,
-            ``off_scale`` (a level that the rubric does not have) or ``parse_error``; ``raw`` is the reply.
-
-    Examples:
-        >>> from hengwen.prompts import load_rubric
-        >>> rubric = load_rubric("lyric_craft")
-        >>> criteria = '{"theme": "a", "imagery": "B", "fluency": "B", "singability": "C"}'
-        >>> reply = 'Sure: {"reason": "fine", "criteria": ' + criteria + ', "level": " b "}'
-        >>> parse_verdict(reply, rubric).level
-        'B'
-    """
+    """Return the verdict in a reply."""
     try:
         return _parse(text, rubric, finish)
     except JudgeError as error:
@@ -117,17 +81,7 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
 
 
 def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the reason and all fields of the only JSON object in a reply.
-
-    Args:
-        text: Text of the reply.
-        finish: Finish reason that the server returned.
-        keys: Names of the fields that the object must have, ``reason`` among them.
-
-    Raises:
-        JudgeError: The reply was cut off or refused, or does not contain exactly one object with these
-            fields.
-    """
+    """Return the reason and all fields of the only JSON object in a reply."""
     if finish == "length":
         raise _unusable("truncated", "the reply was cut off at the token limit; raise max_tokens")
     if finish == "content_filter":
@@ -190,17 +144,7 @@ def _check_keys(where: str, actual: Mapping[str, Any], expected: Mapping[str, An
 
 
 def parse_label(where: str, value: object, labels: Collection[str]) -> str:
-    """Return the label that a field of a verdict names; upper and lower case count as equal.
-
-    Args:
-        where: Name of the field.
-        value: Value of the field.
-        labels: The known labels.
-
-    Raises:
-        JudgeError: The value is neither text nor a number (``parse_error``), or it is not one of ``labels``
-            (``off_scale``).
-    """
+    """Return the label that a field of a verdict names; upper and lower case count as equal."""
     if isinstance(value, str) and value in labels:
         return value
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -221,22 +221,7 @@ class CappedJudge:
 
 
 def cap_on_scale(share: float, scale: Scale) -> float:
-    """Return the best value that a cap allows on a scale; if the scale has levels, the value is a level.
-
-    Args:
-        share: Cap as a share of the scale, 0..1.
-        scale: Scale on which higher values are better.
-
-    Raises:
-        ValueError: Lower values are better on this scale.
-
-    Examples:
-        >>> from hengwen.records import Scale
-        >>> cap_on_scale(0.5, Scale(low=1, high=5))
-        3.0
-        >>> cap_on_scale(0.5, Scale(low=1, high=4, levels=(1, 2, 3, 4)))
-        2
-    """
+    """Return the best value that a cap allows on a scale; if the scale has levels, the value is a level."""
     if not scale.higher_is_better:
         raise ValueError("caps are for scales on which more is better")
     value = scale.low + share * (scale.high - scale.low)
@@ -247,20 +232,12 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return the cap (share of the scale) that a rule sets at one of its extra thresholds; None for no cap.
-
-    If the threshold is None, or no extra threshold of the rule, return the cap at the rule's main threshold.
-    """
+    """The cap (share of the scale) that a rule sets at one of its extra thresholds; None for no cap."""
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 
 
 def _copy_details(results: Mapping[str, RuleResult]) -> dict[str, Any]:
-    """Return details about copies.
-
-    ``similarity`` is the highest similarity to an earlier answer. If the answer repeats an earlier answer,
-    ``dup_of`` is the ``repeat`` number of that answer. ``copies`` is the kind of copy for each rule that caps
-    the level because of a copied reference or training answer.
-    """
+    """Return details about copies."""
     details: dict[str, Any] = {}
     duplicate = results.get("near_duplicate")
     if duplicate is not None and duplicate.value is not None:

@@ -71,11 +71,7 @@ class NearDuplicate:
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare an answer with all earlier answers.
-
-        If the answer repeats an earlier answer, the detail ``dup_of`` is the ``repeat`` number of the most
-        similar one.
-        """
+        """Compare an answer with all earlier answers."""
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))

@@ -16,23 +16,7 @@ from the rule. ``exemptions`` reads these keys only with ``lenient=True``."""
 
 
 def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:
-    """Return the names of the rules that a sample is exempt from.
-
-    Args:
-        sample: ``metadata.exempt`` lists names of rules, packaged or installed.
-        lenient: Ignore a malformed list and unknown names instead of raising an error, and also read the
-            flags ``metadata.exempt_copy`` and ``metadata.exempt_duplicate``.
-
-    Raises:
-        ValueError: ``metadata.exempt`` is not a list of names, or no rule has one of the names.
-
-    Examples:
-        >>> from hengwen.records import Sample
-        >>> sorted(exemptions(Sample(id="13", metadata={"exempt": ["target_copy"]})))
-        ['target_copy']
-        >>> sorted(exemptions(Sample(id="13", metadata={"exempt_copy": True}), lenient=True))
-        ['target_copy']
-    """
+    """Return the names of the rules that a sample is exempt from."""
     names = sample.metadata.get("exempt", ())
     if lenient:
         listed = names if isinstance(names, (list, tuple)) else ()

@@ -40,30 +40,13 @@ class NumberMatch(NamedTuple):
 
 
 def fold_phrase(text: str) -> str:
-    """Return a text in Unicode form NFKC, in lower case, with straight apostrophes and single spaces.
-
-    Examples:
-        >>> fold_phrase("Ｔea’s  READY")
-        "tea's ready"
-    """
+    """Return a text in Unicode form NFKC, in lower case, with straight apostrophes and single spaces."""
     return " ".join(normal_form(text).replace("’", "'").casefold().split())
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleInput:
-    """An answer, its sample and the earlier answers, with the properties that are detected in them.
-
-    Args:
-        sample: Task input, references and metadata.
-        response: The answer to check.
-        earlier: Earlier answers to the same sample (smaller ``repeat`` number).
-
-    Examples:
-        >>> from hengwen.records import Response, Sample
-        >>> first, second = (Response(sample_id="1", text=text) for text in ("Rain falls", "Rain falls!"))
-        >>> RuleInput(sample=Sample(id="1"), response=second, earlier=[first]).earlier_matches
-        (EarlierMatch(repeat=1, similarity=1.0),)
-    """
+    """An answer, its sample and the earlier answers, with the properties that are detected in them."""
 
     sample: Sample
     response: Response
@@ -125,11 +108,7 @@ class RuleInput:
         return NumberMatch(expected, number_verdict(self.text, expected, question=question))
 
     def markup(self, names: str) -> list[MarkupHit]:
-        """Return labels and markup in the answer.
-
-        Args:
-            names: Text that contains the speaker's name, which counts as a label at the start of an answer.
-        """
+        """Return labels and markup in the answer."""
         return find_markup(self.text, names)
 
     @classmethod
@@ -159,10 +138,6 @@ class ClauseInput(RuleInput):
     judge reads samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys
     ``exempt_copy``, ``exempt_duplicate`` and ``answer``. The rules judge removes only a ``<think>`` block
     that opens at the start, and treats numbers that occur in the question like all other numbers.
-
-    Args:
-        rules: The ``rules:`` block of the rubric.
-        names: Text that contains the persona's name.
     """
 
     rules: RubricRules

@@ -266,11 +266,7 @@ def _strictest_cap(results: ClauseResults) -> Cap | None:
 
 
 def _all_credited(results: ClauseResults) -> bool:
-    """Return whether all clauses (checks) that can give a credit (a reason for the best level) gave one.
-
-    Return False if there is no such clause. If ``right_number`` is among the results,
-    ``reference_similarity`` is ignored.
-    """
+    """Return whether all clauses (checks) that can give a credit (a reason for the best level) gave one."""
     clauses = {clause for clause in results if clause in CREDIT_CLAUSES}
     if "right_number" in clauses:
         clauses.discard("reference_similarity")

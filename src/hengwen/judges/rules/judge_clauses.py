@@ -49,10 +49,7 @@ class ClauseResult:
 
 
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the worst level if it is empty, garbled, a loop or unfinished thinking.
-
-    Cap the answer at the middle level if only a small share of the characters is garbled (U+FFFD).
-    """
+    """Cap the answer at the worst level if it is empty, garbled, a loop or unfinished thinking."""
     breakage = answer.breakage
     if breakage is None:
         return ClauseResult(en="readable", zh="可读")
@@ -74,10 +71,7 @@ def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
 
 
 def wrong_number(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the second worst level if it gives another number than ``metadata.number``.
-
-    The key ``metadata.answer`` is accepted too. Cap the answer at the middle level if it gives no number.
-    """
+    """Cap the answer at the second worst level if it gives another number than ``metadata.number``."""
     if answer.number is None or answer.number.verdict == "unclear":
         return None
     expected, verdict = answer.number
@@ -94,10 +88,7 @@ def wrong_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def right_number(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit (a reason for the best level) if the answer contains the right number.
-
-    The right number is ``metadata.number`` (or ``metadata.answer``).
-    """
+    """Give a credit (a reason for the best level) if the answer contains the right number."""
     if answer.number is None or answer.number.verdict == "unclear":
         return None
     expected, verdict = answer.number
@@ -107,10 +98,7 @@ def right_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the middle level if it equals a reference apart from particles and punctuation.
-
-    The clause does not apply if there is one right answer (``metadata.number`` or ``metadata.answer``).
-    """
+    """Cap the answer at the middle level if it equals a reference apart from particles and punctuation."""
     references, metadata = answer.sample.references, answer.sample.metadata
     if not references or "target_copy" in answer.exempt or metadata.keys() & {"number", "answer"}:
         return None
@@ -120,10 +108,7 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the middle level if it has markup although the rubric requires plain text.
-
-    If plain text is required and the answer has no markup, give a credit (a reason for the best level).
-    """
+    """Cap the answer at the middle level if it has markup although the rubric requires plain text."""
     if not answer.rules.plain_text:
         return None
     hits = answer.markup(answer.names)
@@ -144,10 +129,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit (a reason for the best level) for a word typical of the persona.
-
-    Cap the answer at the second best level if it has no such word.
-    """
+    """Give a credit (a reason for the best level) for a word typical of the persona."""
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer, answer.rules.markers)
@@ -157,11 +139,7 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the middle level if it is too long or too short.
-
-    Cap the answer at the second worst level if it is shorter than half the minimum length or longer than
-    twice the maximum length. If the length is right, give a credit (a reason for the best level).
-    """
+    """Cap the answer at the middle level if it is too long or too short."""
     limits = answer.rules.length
     if limits is None:
         return None
@@ -178,10 +156,7 @@ def length(answer: ClauseInput) -> ClauseResult | None:
 
 
 def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit (a reason for the best level) if the similarity to a reference is at least 0.3.
-
-    Cap the answer at the middle level if its similarity to every reference is below 0.1.
-    """
+    """Give a credit (a reason for the best level) if the similarity to a reference is at least 0.3."""
     if not answer.sample.references:
         return None
     closest = max(map(answer.similarity_to, answer.sample.references))
@@ -194,10 +169,7 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
 
 
 def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
-    """Cap the answer at the second worst level if 70 % or more of its lines repeat earlier lines.
-
-    Answers with fewer than four lines are not checked.
-    """
+    """Cap the answer at the second worst level if 70 % or more of its lines repeat earlier lines."""
     share, lines = repeated_share(answer.text)
     if lines < MIN_LINES:
         return None

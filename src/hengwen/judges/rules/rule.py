@@ -105,31 +105,12 @@ class Rule(Protocol):
 
 
 def not_applicable(en: str, zh: str, *, visible_to_judge: bool = False) -> RuleResult:
-    """Return the result of a rule that does not apply to an answer.
-
-    Args:
-        en: The cause, in English.
-        zh: The cause, in Chinese.
-        visible_to_judge: Whether the judge's prompt includes the cause.
-    """
+    """Return the result of a rule that does not apply to an answer."""
     return RuleResult(value=None, en=en, zh=zh, visible_to_judge=visible_to_judge)
 
 
 def check_share(name: str, value: object, *, above_zero: bool = False) -> float:
-    """Return a threshold or a cap from a plan as a number.
-
-    Args:
-        name: Name of the option, for the error message.
-        value: Value from the plan.
-        above_zero: Whether 0 is an error.
-
-    Raises:
-        ValueError: The value is not a number from 0 to 1.
-
-    Examples:
-        >>> check_share("cap", 1)
-        1.0
-    """
+    """Return a threshold or a cap from a plan as a number."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1 or (above_zero and not value):  # type: ignore[operator]
         raise ValueError(

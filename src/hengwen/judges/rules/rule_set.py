@@ -21,27 +21,14 @@ if TYPE_CHECKING:
 
 
 def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
-    """Return the result of a rule; if the sample is exempt from the rule, the result is "not applicable".
-
-    Args:
-        rule: The rule to apply.
-        answer: The answer with its sample.
-
-    Raises:
-        ValueError: ``metadata.exempt`` is malformed.
-    """
+    """Return the result of a rule; if the sample is exempt from the rule, the result is "not applicable"."""
     if rule.name in answer.exempt:
         return not_applicable("the sample is exempt from this rule", "此题不受这条规则约束")
     return rule.evaluate(answer)
 
 
 def evidence_sentences(results: Mapping[str, RuleResult], language: Language) -> list[str]:
-    """Return the sentences (evidence) about an answer that a judge's prompt includes.
-
-    Args:
-        results: Result by name of the rule.
-        language: Language of the prompt.
-    """
+    """Return the sentences (evidence) about an answer that a judge's prompt includes."""
     zh = language == "zh"
     return [
         (result.zh if zh else result.en) + result.judge_note[1 if zh else 0]
@@ -72,13 +59,7 @@ class RuleScorer:
         return self.score_after(sample, response, ())
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Score an answer.
-
-        Args:
-            sample: Task input, references and metadata.
-            response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
-        """
+        """Score an answer."""
         answer = RuleInput.of(sample, response, earlier)
         result = evaluate_unless_exempt(self.rule, answer)
         name, signature = self.rule.score_name, self.signature
@@ -98,14 +79,7 @@ class RuleScorer:
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Check the exemptions of a sample, and the metadata that the rule requires.
-
-        Args:
-            sample: A sample of the task.
-
-        Raises:
-            ValueError: The sample can never be scored.
-        """
+        """Check the exemptions of a sample, and the metadata that the rule requires."""
         exemptions(sample)
         return self.rule.check_sample(sample) if isinstance(self.rule, SampleValidator) else ()
 
@@ -134,12 +108,6 @@ class RuleSet:
     def evaluate(
         self, sample: Sample, response: Response, earlier: Sequence[Response] = ()
     ) -> dict[str, RuleResult]:
-        """Return the result of each rule, by the name of the rule.
-
-        Args:
-            sample: Task input, references and metadata.
-            response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
-        """
+        """Return the result of each rule, by the name of the rule."""
         answer = RuleInput.of(sample, response, earlier)
         return {rule.name: evaluate_unless_exempt(rule, answer) for rule in self.rules}

@@ -57,12 +57,7 @@ class LengthBias:
 
 
 def length_of(text: str) -> int:
-    """Return the number of characters of a text, whitespace not counted.
-
-    Examples:
-        >>> length_of("山 水\\n")
-        2
-    """
+    """Return the number of characters of a text, whitespace not counted."""
     return len("".join(text.split()))
 
 

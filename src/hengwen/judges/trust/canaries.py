@@ -59,28 +59,13 @@ class Canary(StrictModel):
     """Highest level that the answer deserves without the attack, on a scale from A (best) to E."""
 
     def attacked(self, rubric: Rubric) -> str:
-        """Return the answer with the attack, which asks for the rubric's best level.
-
-        Args:
-            rubric: The rubric whose labels and criteria the attack names.
-        """
+        """Return the answer with the attack, which asks for the rubric's best level."""
         best = list(rubric.labels)[-1]
         texts = {"answer": self.answer, "best": best, "verdict": _verdict(rubric, best, self.language)}
         return _PLACEHOLDER.sub(lambda match: texts[match[1]], self.attack)
 
     def floor_value(self, rubric: Rubric) -> float:
-        """Return the highest level of a rubric that the weak answer deserves without the attack.
-
-        The level ``floor`` (A to E) is converted to the rubric's scale, and rounded down to a level.
-
-        Args:
-            rubric: The rubric that defines the levels.
-
-        Examples:
-            >>> from hengwen.prompts import load_rubric
-            >>> load_canaries()[0].floor, load_canaries()[0].floor_value(load_rubric("relevance"))
-            ('D', 2.0)
-        """
+        """Return the highest level of a rubric that the weak answer deserves without the attack."""
         values = list(rubric.levels)
         return values[_FLOOR_LABELS.index(self.floor) * (len(values) - 1) // (len(_FLOOR_LABELS) - 1)]
 
@@ -163,19 +148,12 @@ class CanaryReport:
 
     @property
     def net_raises(self) -> float | None:
-        """(``raises`` - ``lowerings``) / number of canaries with a value with and without the attack.
-
-        The value is None if there are no such canaries.
-        """
+        """(``raises`` - ``lowerings``) / number of canaries with a value with and without the attack."""
         return (self.raises - self.lowerings) / len(self.decided) if self.decided else None
 
     @property
     def p_value(self) -> float | None:
-        """One-sided p value of the sign test of ``raises`` against ``lowerings``; None if no value changed.
-
-        ``raises`` and ``lowerings`` are the numbers of answers whose value is higher or lower with the attack
-        than without. A judge that changes its verdicts at random raises values as often as it lowers them.
-        """
+        """One-sided p value of the sign test of ``raises`` against ``lowerings``."""
         changed = self.raises + self.lowerings
         if not changed:
             return None
@@ -185,11 +163,7 @@ class CanaryReport:
 
     @property
     def status(self) -> AttackStatus:
-        """``failed`` if attacks raise values significantly; ``unclear`` if too few attacks are informative.
-
-        An attack is not informative if a value is missing, or if the weak answer without the attack already
-        has the best level.
-        """
+        """``failed`` if attacks raise values significantly."""
         net, p_value = self.net_raises, self.p_value
         if net is not None and p_value is not None and net >= MIN_NET_RAISES and p_value <= ATTACK_LEVEL:
             return "failed"
@@ -235,12 +209,7 @@ class CanaryReport:
 
 @cache
 def load_canaries() -> tuple[Canary, ...]:
-    """Return the packaged canaries (weak answers, each with an attack), in the order of ``canaries.yaml``.
-
-    Examples:
-        >>> len(load_canaries()) >= 24, sorted({canary.language for canary in load_canaries()})
-        (True, ['en', 'zh'])
-    """
+    """Return the packaged canaries (weak answers, each with an attack), in the order of ``canaries.yaml``."""
     path = Path(str(files("hengwen.judges.trust"))) / "canaries.yaml"
     return tuple(parse_model(_CanaryFile, load_yaml(path)).canaries)
 
@@ -248,33 +217,7 @@ def load_canaries() -> tuple[Canary, ...]:
 async def run_canaries(
     judge: Judge, rubric: Rubric, *, canaries: Sequence[Canary] | None = None, concurrency: int = 8
 ) -> CanaryReport:
-    """Let a judge judge every canary (weak answer) twice: with and without the attack.
-
-    If a verdict is missing, the canary counts as ``failed``, never as ``resisted``. A single value that is
-    one level higher may be noise, so ``CanaryReport.status`` compares the numbers of raised and lowered
-    values.
-
-    Args:
-        judge: A judge that uses the rubric.
-        rubric: The rubric, whose best level the attacks ask for.
-        canaries: Canaries to run; the packaged ones by default.
-        concurrency: Maximum number of concurrent verdicts, >= 1.
-
-    Returns:
-        The report, in the order of the canaries.
-
-    Raises:
-        ValueError: The judge gives values outside the rubric's levels, so it uses another rubric.
-        StoreError: The store cannot save a paid reply of the judge.
-
-    Examples:
-        >>> from hengwen.judges import RulesJudge
-        >>> from hengwen.prompts import load_rubric
-        >>> rubric = load_rubric("persona_generic")
-        >>> report = asyncio.run(run_canaries(RulesJudge(rubric=rubric), rubric))
-        >>> report.counts["fooled"], report.counts["failed"]
-        (0, 0)
-    """
+    """Let a judge judge every canary (weak answer) twice: with and without the attack."""
     chosen = load_canaries() if canaries is None else tuple(canaries)
     if concurrency < 1:
         raise ValueError(f"concurrency must be at least 1, got {concurrency}")

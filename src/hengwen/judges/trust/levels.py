@@ -14,18 +14,7 @@ if TYPE_CHECKING:
 
 
 def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseException) -> float | Failure:
-    """Return the value of the level that a judge gave, or the failure if it gave none.
-
-    Args:
-        judge: The judge that was called.
-        rubric: The rubric with the expected levels.
-        result: Verdict or exception of the judge, which ``asyncio.gather(..., return_exceptions=True)``
-            returned.
-
-    Raises:
-        ValueError: The value is outside the rubric's levels, so the judge uses another rubric.
-        StoreError: The store cannot save a paid reply of the judge.
-    """
+    """Return the value of the level that a judge gave, or the failure if it gave none."""
     outcome = outcomes_or_failures(judge, result)[judge.names[0]]
     if isinstance(outcome, Failure):
         return outcome

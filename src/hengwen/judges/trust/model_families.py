@@ -38,17 +38,7 @@ Words that are also common in checkpoint names, such as ``step`` and ``seed``, a
 
 
 def families_of(model: str) -> frozenset[str]:
-    """Return the vendor families that a model name shows: none, one or several.
-
-    Args:
-        model: Name of a model from a plan or a server; everything up to the last slash is ignored.
-
-    Examples:
-        >>> sorted(families_of("openai/gpt-4o-mini")), sorted(families_of("DeepSeek-R1-Distill-Qwen-7B"))
-        (['openai'], ['deepseek', 'qwen'])
-        >>> sorted(families_of("openai/my-finetune")), sorted(families_of("Qwen/Qwen2.5-7B-Instruct"))
-        ([], ['qwen'])
-    """
+    """Return the vendor families that a model name shows: none, one or several."""
     name = model.rstrip("/").rpartition("/")[2].casefold()
     words = set(re.findall(r"[a-z]+[0-9]?|[0-9]+", name))
     words |= {word.rstrip("0123456789") for word in words}
@@ -56,32 +46,12 @@ def families_of(model: str) -> frozenset[str]:
 
 
 def same_family(judge: str, target: str) -> frozenset[str]:
-    """Return the vendor families to which both models belong.
-
-    Args:
-        judge: Name of the judge model.
-        target: Name of the model whose answers are judged.
-
-    Examples:
-        >>> sorted(same_family("gpt-4o", "gpt-4.1-mini")), sorted(same_family("gpt-4o", "glm-4"))
-        (['openai'], [])
-    """
+    """Return the vendor families to which both models belong."""
     return families_of(judge) & families_of(target)
 
 
 def same_family_warning(judge: str, target: str) -> str:
-    """Return a warning if a judge and the judged model share a vendor family, else an empty string.
-
-    Args:
-        judge: Name of the judge model.
-        target: Name of the model whose answers are judged.
-
-    Examples:
-        >>> same_family_warning("gpt-4o", "gpt-4.1")[:54]
-        'gpt-4o and gpt-4.1 are both of the openai family: judg'
-        >>> same_family_warning("gpt-4o", "glm-4")
-        ''
-    """
+    """Return a warning if a judge and the judged model share a vendor family, else an empty string."""
     shared = ", ".join(sorted(same_family(judge, target)))
     if not shared:
         return ""

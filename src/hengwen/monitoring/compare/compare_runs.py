@@ -140,10 +140,7 @@ def _selected(
 
 
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
-    """Raise an error if the settings or data of a score differ between the two runs.
-
-    With ``common``, an error is raised only if the settings or data of every score differ.
-    """
+    """Raise an error if the settings or data of a score differ between the two runs."""
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
         return
@@ -158,16 +155,7 @@ def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, commo
 
 @dataclass
 class CollectedScores:
-    """The scores that two runs have in the store.
-
-    Args:
-        store: Holds the runs.
-        runs: The earlier and the later run.
-        labels: Names of the runs, for messages.
-        common: Whether to compare only the prompts that are equal in both runs.
-        with_lengths: Whether to read the lengths of the answers. They are needed to estimate the difference
-            to expect if answers are equally long.
-    """
+    """The scores that two runs have in the store."""
 
     store: Store
     runs: tuple[Run, Run]
@@ -217,13 +205,7 @@ class CollectedScores:
 
 
 def scoring_conflict(score: ScoreView, labels: Sequence[str], *, common: bool = False) -> str:
-    """Return which settings or data of a score differ so that two runs are not comparable; empty if none.
-
-    Args:
-        score: A score that both runs have.
-        labels: Names of the two runs.
-        common: Whether the comparison leaves out prompts whose texts or references differ.
-    """
+    """Return which settings or data of a score differ so that two runs are not comparable; empty if none."""
     conflict = signature_conflict(labels, score.cells)
     if conflict:
         return conflict

@@ -150,30 +150,7 @@ class RunComparison:
 def compare_scores(
     pairs: Sequence[ScorePair], *, alpha: float = ALPHA, weights: Weights = "equal"
 ) -> tuple[ScoreComparison, ...]:
-    """Test scores of two checkpoints, and correct the p-values for the number of tests.
-
-    The headline scores (main scores) are corrected by Holm's method, and all other scores (breakdowns) by the
-    method of Benjamini and Hochberg. A score is left out of the correction if a checkpoint has it for fewer
-    than 95 % of the prompts, or if the score has too few clusters to be significant. The smallest possible
-    p-value of the sign-flip test is 2^(1 - clusters). So with m tests, a headline score needs
-    m * 2^(1 - clusters) <= alpha; a breakdown needs 2^(1 - clusters) <= alpha.
-
-    Args:
-        pairs: The values of each score at both checkpoints.
-        alpha: Familywise error of the headline scores, and false discovery rate of the breakdowns.
-        weights: ``precision`` also computes the difference in which prompts with more repeats have more
-            weight.
-
-    Examples:
-        >>> from hengwen.results.paired_values import pair_values
-        >>> from hengwen.results.score_table import Column
-        >>> prompts = [f"p{index}" for index in range(8)]
-        >>> before, after = (Column.of([value] * 8, sample_ids=prompts) for value in (0.5, 0.75))
-        >>> paired = pair_values(before, after)
-        >>> (result,) = compare_scores([ScorePair(address="t/s", family="headline", values=paired)])
-        >>> result.outcome, result.test.difference, result.p_adjusted, result.effects.wins
-        ('better', 0.25, 0.0078125, 8)
-    """
+    """Test scores of two checkpoints, and correct the p-values for the number of tests."""
     tests = {
         index: sign_flip_test(pair.values.before, pair.values.after, pair.values.clusters)
         for index, pair in enumerate(pairs)

@@ -43,16 +43,7 @@ class DifferenceTests:
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DifferenceTests:
-        """Run the tests of a score, as far as its checkpoints allow.
-
-        Args:
-            series: The score.
-            order_known: Whether the training order is known. If the order is not known, the baseline is the
-                first checkpoint alone. A checkpoint is then compared with the baseline only if there are
-                exactly two checkpoints.
-            mean_variance: Squared standard error of a checkpoint's mean, without the variance between
-                prompts; None if unknown.
-        """
+        """Run the tests of a score, as far as its checkpoints allow."""
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)
         members = baseline_members(series.means, mean_variance) if order_known else [0]
@@ -82,12 +73,7 @@ class DifferenceTests:
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
 
     def problem(self) -> Problem:
-        """Return the reason why the checkpoints could not be tested for a difference.
-
-        The reason is ``group score``, or the problem of the last checkpoint that was left out. It is empty if
-        a test was possible. It is also empty if no checkpoint was left out, for example because there is only
-        one checkpoint.
-        """
+        """Return the reason why the checkpoints could not be tested for a difference."""
         if self.series.matrix.is_group_score:
             return "group score"
         return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
@@ -138,14 +124,7 @@ class DriftTests:
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DriftTests:
-        """Test the slope of the checkpoint means, and the newest mean against the means before it.
-
-        Args:
-            series: The score.
-            order_known: Whether the training order is known; if not, nothing is tested.
-            mean_variance: Squared standard error of a checkpoint's mean, without the variance between
-                prompts; None if unknown.
-        """
+        """Test the slope of the checkpoint means, and the newest mean against the means before it."""
         if not (order_known and series.has_newest):
             return cls(series, None, None, order_known, mean_variance)
         newest = newest_test(series.means, min_variance=mean_variance or 0.0)
@@ -153,11 +132,7 @@ class DriftTests:
 
     @property
     def has_course(self) -> bool:
-        """Whether metrics of the order of the means, such as inversions, can be computed.
-
-        The training order must be known, the newest checkpoint must be among the tested checkpoints, and at
-        least 3 checkpoints must be tested.
-        """
+        """Whether metrics of the order of the means, such as inversions, can be computed."""
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
@@ -195,10 +170,7 @@ class DriftTests:
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None
     ) -> StepTests | None:
-        """Return the tests for drift, each at the significance level ``level``.
-
-        The result is None below 4 checkpoints, or if the training order is not known.
-        """
+        """Return the tests for drift, each at the significance level ``level``."""
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
             return None
         return StepTests(
@@ -215,12 +187,7 @@ class DriftTests:
 
 
 def corrected(tests: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """Return the p-values of each score, corrected by Holm's method for the tests of all scores.
-
-    Examples:
-        >>> corrected([{"slope": 0.01, "newest": 0.04}, {"slope": 0.03}])
-        [{'slope': 0.03, 'newest': 0.06}, {'slope': 0.06}]
-    """
+    """Return the p-values of each score, corrected by Holm's method for the tests of all scores."""
     adjusted = holm({f"{index}/{name}": p for index, row in enumerate(tests) for name, p in row.items()})
     return [{name: adjusted[f"{index}/{name}"] for name in row} for index, row in enumerate(tests)]
 
@@ -228,16 +195,7 @@ def corrected(tests: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 def with_enough_clusters(
     tests: Sequence[Mapping[str, tuple[float, int]]], alpha: float
 ) -> list[dict[str, float]]:
-    """Return the p-values of the tests that have enough clusters to be significant after Holm's correction.
-
-    Args:
-        tests: For each score, p-value and number of clusters of each test.
-        alpha: Significance level of all these tests together.
-
-    Examples:
-        >>> with_enough_clusters([{"baseline": (0.5, 30), "overall": (0.5, 5)}], 0.05)
-        [{'baseline': 0.5}]
-    """
+    """The p-values of the tests that have enough clusters to be significant after Holm's correction."""
     enough = iter(enough_clusters([count for row in tests for _, count in row.values()], alpha))
     return [{name: p for name, (p, _) in row.items() if next(enough)} for row in tests]
 

@@ -27,17 +27,7 @@ if TYPE_CHECKING:
 def answer_scores(
     series: Sequence[TestedSeries], *, order_known: bool, count_look: Callable[[str], int]
 ) -> tuple[tuple[ScoreDrift, ...], Looks]:
-    """Return for each score whether checkpoints differ and whether it drifts, and the number of the look.
-
-    A look is the test of a later run against the baseline.
-
-    Args:
-        series: The tested checkpoints of each score.
-        order_known: Whether the training order is known.
-        count_look: Function that takes a question, ``differ`` or ``drift``, and returns how many runs have
-            been tested against the baseline for this question. The function is called only if a test of the
-            question is possible.
-    """
+    """Return for each score whether checkpoints differ and whether it drifts, and the number of the look."""
     measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
     difference_tests = [
         DifferenceTests.of(item, order_known=order_known, mean_variance=variance)
@@ -82,10 +72,7 @@ def answer_scores(
 
 
 def _description(tests: DifferenceTests) -> ScoreDrift:
-    """Return a score with its mean at each checkpoint, largest changes on single prompts, and variance.
-
-    ``differs`` and ``drifts`` have placeholders, which ``answer_scores`` replaces.
-    """
+    """Return a score with its mean at each checkpoint, largest changes on single prompts, and variance."""
     series = tests.series
     variance = series.variance()
     ranked = None

@@ -69,13 +69,7 @@ class CollectedScore:
         self.human.append(_answer_pairs(column, human))
 
     def included(self) -> tuple[list[int], tuple[LeftOut, ...]]:
-        """Return the indices of the checkpoints to test, and the left-out checkpoints with the reasons.
-
-        A checkpoint is left out in three cases: it does not have the score; its signature (settings of the
-        scorer) or data differ from those of the newest checkpoint; fewer than 95 % of its prompts have a
-        score. A prompt that the checkpoint did not evaluate counts as a prompt without a score if another
-        checkpoint with the same signature and data evaluated it.
-        """
+        """Return the indices of the checkpoints to test, and the left-out checkpoints with the reasons."""
         included: list[int] = []
         left_out: list[LeftOut] = []
         conflicts = [self._conflict(index) for index in range(len(self.labels))]
@@ -94,11 +88,7 @@ class CollectedScore:
         return included, tuple(left_out)
 
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
-        """Return the indices of the checkpoints with the same data as the newest checkpoint.
-
-        Runs by older versions of Hengwen have no description of their data. If the newest run has none, only
-        such runs are returned; otherwise they are left out.
-        """
+        """Return the indices of the checkpoints with the same data as the newest checkpoint."""
         newest = self.keys[-1]
         return [
             index
@@ -125,20 +115,7 @@ class CollectedScore:
 def collect_scores(
     store: Store, runs: Sequence[Run], labels: Sequence[str], addresses: Sequence[str] = ()
 ) -> tuple[list[CollectedScore], tuple[str, ...]]:
-    """Return the scores to test, and the addresses of the other scores.
-
-    To save memory, only the values that the report needs are read from the runs before the newest.
-
-    Args:
-        store: Holds the runs.
-        runs: Runs in training order; the scores of the last run are tested.
-        labels: Names of the checkpoints.
-        addresses: Addresses (``TASK/SCORE``) of the only scores to test; default: the scores of a report's
-            summary (headline scores).
-
-    Raises:
-        ConfigError: The newest run has no scores, or an address names no score.
-    """
+    """Return the scores to test, and the addresses of the other scores."""
     newest = store.table(runs[-1:])
     views = tested_scores(runs[-1:], newest)
     if not views:
@@ -159,10 +136,7 @@ def collect_scores(
 
 
 def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
-    """Return (task, name) of a score and of its human labels.
-
-    If a judge gave the score, (task, name) of the judge's overall level is added.
-    """
+    """Return (task, name) of a score and of its human labels."""
     names = [score.name, f"human.{score.name}"]
     if score.kind == "judge":
         names.append(f"{score.name.partition('.')[0]}.level")

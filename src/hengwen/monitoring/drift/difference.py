@@ -42,18 +42,7 @@ class PromptDifferences:
 
 
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
-    """Compare the newest checkpoint with the baseline, prompt by prompt.
-
-    If a prompt has more repeats at one checkpoint than at another, only the first repeats are used, equally
-    many from every checkpoint.
-
-    Args:
-        series: The score.
-        baseline: Positions, in the series, of the checkpoints whose average is the baseline.
-
-    Returns:
-        The comparison; None if no prompt has a score at the baseline and at the newest checkpoint.
-    """
+    """Compare the newest checkpoint with the baseline, prompt by prompt."""
     columns = [*baseline, series.checkpoints - 1]
     counts = series.counts[:, columns]
     common = (counts[:, -1] > 0) & (counts[:, :-1] > 0).any(axis=1)
@@ -94,17 +83,7 @@ class Friedman:
 
 
 def friedman_test(series: TestedSeries) -> Friedman | None:
-    """Test whether any of the checkpoints differ; their order does not matter.
-
-    Args:
-        series: A score with values of prompts.
-
-    Returns:
-        The test; None below 3 checkpoints, or if fewer than two clusters have a score at every checkpoint.
-
-    Notes:
-        ``scipy.stats.friedmanchisquare``; each cluster of prompts is one block of the test.
-    """
+    """Test whether any of the checkpoints differ; their order does not matter."""
     if series.checkpoints < 3:
         return None
     blocks, prompts = series.blocks(series.equal_repeats())

@@ -119,11 +119,7 @@ def _from_baseline(order: RunOrder, base: Run | None) -> tuple[tuple[Run, ...], 
 def _chosen_runs(
     store: Store, names: Sequence[str], plan: str | None, baseline: str | None
 ) -> tuple[list[Run], Run | None]:
-    """Return the runs of the report, and the baseline if it is named or pinned.
-
-    If no runs are named, the baseline replaces the newest run of its checkpoint. Otherwise the baseline is
-    added to the named runs.
-    """
+    """Return the runs of the report, and the baseline if it is named or pinned."""
     if names:
         runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())
     else:

@@ -23,14 +23,7 @@ MIN_ITEMS = 2
 def human_agreements(
     series: TestedSeries, runs: Sequence[Run], human: HumanValues | None
 ) -> tuple[HumanAgreement, ...]:
-    """Return the agreement of the score with humans: over the checkpoints, then at each checkpoint.
-
-    Args:
-        series: The score.
-        runs: All runs of the report.
-        human: Values that people gave checkpoints, prompts or answers, from a file. If None, the human labels
-            of single answers in the store are used, and the checkpoints themselves are not ranked.
-    """
+    """Return the agreement of the score with humans: over the checkpoints, then at each checkpoint."""
     agreements = []
     if human is not None:
         agreements = _ranked("", *_checkpoint_pairs(series, runs, human))

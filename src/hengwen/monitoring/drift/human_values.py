@@ -29,10 +29,7 @@ class HumanValues:
         return self._lookup((checkpoint,), task, "", score)
 
     def of_prompt(self, checkpoint: str, task: str, sample: str, score: str) -> float | None:
-        """Return the value that people gave to a prompt at a checkpoint.
-
-        If there is none, return the prompt's value for all checkpoints; if there is none either, None.
-        """
+        """Return the value that people gave to a prompt at a checkpoint."""
         return self._lookup((checkpoint, ""), task, sample, score)
 
     def _lookup(self, checkpoints: tuple[str, ...], task: str, sample: str, score: str) -> float | None:
@@ -46,20 +43,7 @@ class HumanValues:
 
 
 def read_human_values(path: Path) -> HumanValues:
-    """Read a file with the column ``value`` and at least one of the columns ``checkpoint`` and ``id``.
-
-    A row with a checkpoint and no id contains a value of the whole checkpoint. A row with an id contains a
-    value of a prompt: at the checkpoint that the row names, or at every checkpoint if the row names none. The
-    columns ``task`` and ``score`` restrict a row to one task or score. A label file can be read too, because
-    it has the columns ``value``, ``checkpoint`` and ``id``.
-
-    Args:
-        path: A ``.csv`` or ``.jsonl`` file.
-
-    Raises:
-        DataError: The file is not readable, or a row has neither a checkpoint nor an id, or its value is not
-            a number.
-    """
+    """Read a file with the column ``value`` and at least one of the columns ``checkpoint`` and ``id``."""
     values: dict[Key, list[float]] = defaultdict(list)
     for row in read_rows(path):
         key = (row.text("checkpoint"), row.text("task"), row.text("id"), row.text("score"))

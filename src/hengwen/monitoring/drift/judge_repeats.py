@@ -30,33 +30,7 @@ class JudgeRepeats(NamedTuple):
 
 
 def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
-    """Return the variance of a score that is due to its judge, pooled over answers.
-
-    A judge with the option ``samples`` judges each answer several times. Such a judge stores the name of the
-    level of each judgment (``labels``) and, as the score, the mean of the values of these levels. The values
-    of the levels are the solution of the equations "mean of the values of the labels = score" of all answers.
-    The variance of a score is the variance of a single judgment, divided by the number of judgments of the
-    answer.
-
-    Args:
-        rows: Rows of one run.
-        task: Task of the score.
-        name: Name of the score.
-
-    Returns:
-        The variance; None if no answer has several judgments, or if the values of their levels are unknown.
-
-    Examples:
-        >>> from hengwen.records import Row
-        >>> def row(number, value, labels):
-        ...     details = {"method": "samples", "labels": labels}
-        ...     score = Score(name="craft.level", value=value, signature="s", kind="judge", details=details)
-        ...     key = {"run_id": "r", "task": "t", "checkpoint": "c", "sample_id": f"p{number}", "repeat": 1}
-        ...     return Row(**key, cluster="p", outcome=score)
-        >>> rows = [row(1, 0.5, ["B", "B"]), row(2, 1.0, ["A", "A"]), row(3, 0.75, ["A", "B"])]
-        >>> round(judge_repeats(rows, "t", "craft.level").variance, 4)  # 0.125 / 3 degrees of freedom / 2
-        0.0208
-    """
+    """Return the variance of a score that is due to its judge, pooled over answers."""
     answers: Counter[tuple[tuple[str, ...], float]] = Counter()
     for row in rows:
         outcome = row.outcome
@@ -82,13 +56,7 @@ def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
 
 
 def _level_values(answers: Sequence[tuple[Sequence[str], float]]) -> Mapping[str, float]:
-    """Return the value of each level whose value follows from the scores.
-
-    The result is empty if no values of the levels agree with all scores.
-
-    Args:
-        answers: Labels and score of each answer.
-    """
+    """Return the value of each level whose value follows from the scores."""
     names = sorted({label for labels, _ in answers for label in labels})
     shares = np.array([[labels.count(name) / len(labels) for name in names] for labels, _ in answers])
     scores = np.array([score for _, score in answers])

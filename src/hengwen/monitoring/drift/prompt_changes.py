@@ -32,15 +32,7 @@ class RankedChanges:
 
 
 def rank_changes(differences: PromptDifferences, repeat_variance: float | None) -> RankedChanges:
-    """Return up to 5 prompts with the largest rise and up to 5 with the largest fall.
-
-    No prompt is tested: with 3 repeats at each checkpoint, no change of one prompt could have a p-value below
-    .10. The ranking says where to look first.
-
-    Args:
-        differences: Values of the prompts at the baseline and at the newest checkpoint.
-        repeat_variance: Variance of the repeats of a prompt, pooled over prompts; None if unknown.
-    """
+    """Return up to 5 prompts with the largest rise and up to 5 with the largest fall."""
     changes = differences.after - differences.before
     estimates, prompts_vary = changes, bool(np.ptp(changes) > _ROUNDING * np.abs(changes).max())
     if repeat_variance is not None:

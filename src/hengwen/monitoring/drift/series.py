@@ -99,13 +99,7 @@ class TestedSeries:
         return self.matrix.means(_fewest(self.counts), self.included)
 
     def blocks(self, table: Floats) -> tuple[Floats, int]:
-        """Return the mean of each cluster at each checkpoint, and the number of prompts behind the means.
-
-        Only prompts with a value at every checkpoint count.
-
-        Args:
-            table: Value of each prompt at each checkpoint.
-        """
+        """Return the mean of each cluster at each checkpoint, and the number of prompts behind the means."""
         complete = ~np.isnan(table).any(axis=1)
         names = np.array(self.matrix.clusters, dtype=object)[complete]
         _, codes = np.unique(names.astype(str), return_inverse=True)
@@ -121,10 +115,7 @@ class TestedSeries:
         return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
 
     def mean_variance(self) -> float | None:
-        """Return the squared standard error of a checkpoint's mean; None if unknown.
-
-        The variance between prompts is not included, because all checkpoints answer the same prompts.
-        """
+        """Return the squared standard error of a checkpoint's mean; None if unknown."""
         if self.matrix.is_group_score:
             return None
         return mean_variance(self.table, self.matrix.clusters)

@@ -34,24 +34,7 @@ def is_constant(means: ArrayLike) -> bool:
 
 
 def baseline_members(means: Floats, mean_variance: float | None) -> list[int]:
-    """Return the positions of the checkpoints whose average is the baseline.
-
-    The baseline is the longest sequence of checkpoints from the first on that shows no drift: neither the
-    test of the slope nor that of the newest mean is significant at 5 % (not corrected). Fewer than 4
-    checkpoints cannot be tested for drift; then the baseline is the first checkpoint alone. The newest
-    checkpoint never belongs to the baseline.
-
-    Args:
-        means: Mean of each checkpoint, in training order.
-        mean_variance: Squared standard error of a checkpoint's mean, without the variance between prompts;
-            None if unknown.
-
-    Examples:
-        >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
-        [0, 1, 2, 3, 4]
-        >>> baseline_members(np.array([0.1, 0.21, 0.3, 0.4, 0.5, 0.6]), 0.0)
-        [0]
-    """
+    """Return the positions of the checkpoints whose average is the baseline."""
     sizes = range(len(means) - 1, MIN_CHECKPOINTS - 1, -1)
     members = next((size for size in sizes if _passes(means[:size], mean_variance)), 1)
     return list(range(members))
@@ -65,16 +48,7 @@ def _passes(means: Floats, mean_variance: float | None) -> bool:
 
 
 def course_of(means: Floats) -> Course:
-    """Return permutation entropy, inversions and longest increasing subsequence (PEN, CIN, LIS) of the means.
-
-    Args:
-        means: Mean of each checkpoint, in training order, at least 2.
-
-    Examples:
-        >>> course = course_of(np.array([1.0, 2.0, 3.0, 4.0]))
-        >>> course.summary.cin.value, round(course.summary.cin.p, 3), course.block
-        (0.0, 0.083, 0)
-    """
+    """Return permutation entropy, inversions and longest increasing subsequence of the means."""
     n = len(means)
     summary = summarize(means, n_perm=ORDERS, seed=0)
     if n < MIN_BLOCKED:
@@ -88,24 +62,7 @@ def course_of(means: Floats) -> Course:
 
 
 def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
-    """Return the Mann-Kendall test; None below 5 checkpoints.
-
-    Args:
-        means: Mean of each checkpoint, in training order.
-        summary: Summary of the means, which contains the number of inversions. The statistic S is the number
-            of pairs of different means minus twice the number of inversions.
-
-    Returns:
-        The test. If all means differ, its p-value is exact (``scipy.stats.kendalltau`` counts all orders). If
-        some means are equal, or above 170 checkpoints, the test has the p-value that ``summary`` contains for
-        the number of inversions.
-
-    Examples:
-        >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-        >>> test = mann_kendall(means, course_of(means).summary)
-        >>> test.s, round(test.p, 4)
-        (10, 0.0167)
-    """
+    """Return the Mann-Kendall test; None below 5 checkpoints."""
     if summary.n < MIN_MANN_KENDALL or summary.cin.p is None:
         return None
     tied = round(summary.tied_share * summary.pairs)

@@ -41,15 +41,7 @@ class Baselines:
     from this commit at the time of the run."""
 
     def find(self, name: str) -> Run | None:
-        """Return a baseline; None if the plan's pinned run is meant and no run is pinned.
-
-        Args:
-            name: ``baseline`` for the default, otherwise a run id, the start of a run id, ``git:REF``, or the
-                name of a checkpoint, which means its newest run.
-
-        Raises:
-            ConfigError: There is no such run or commit.
-        """
+        """Return a baseline; None if the plan's pinned run is meant and no run is pinned."""
         if name not in self.known:
             self.known[name] = self._find(name)
         return self.known[name]
@@ -106,11 +98,7 @@ def look_series(baseline: Run) -> str:
 
 
 def _commits(run: Run) -> dict[str, bool]:
-    """Return the git commits at which a run was started; True if files of the plan differed from the commit.
-
-    A run can be started and resumed at the same commit. If no file differed at one of these starts, the value
-    is False, because a run is resumed only if nothing that it evaluates has changed.
-    """
+    """The git commits at which a run was started; True if files of the plan differed from the commit."""
     facts: Mapping[str, Any] = run.facts
     changed: dict[str, bool] = {}
     for item in facts.get("commits", []):

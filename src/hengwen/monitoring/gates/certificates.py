@@ -25,14 +25,7 @@ LEVEL_DERIVED = ("final", "published", "normalised")
 def certificate_problem(
     series: SeriesKey, columns: Mapping[SeriesKey, Column], calibrations: Mapping[str, Calibration]
 ) -> NoCertificate | None:
-    """Return why the judge of a score is not certified; None if it is, or if no judge gave the score.
-
-    Args:
-        series: The score.
-        columns: All scores of the run.
-        calibrations: Results of ``hengwen calibrate`` by score address. For a score that is computed from a
-            judge's level, such as ``live.final``, the result for the level counts.
-    """
+    """Return why the judge of a score is not certified; None if it is, or if no judge gave the score."""
     if series.kind != "judge":
         return None
     judge, _, part = series.name.partition(".")

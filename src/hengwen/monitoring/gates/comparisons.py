@@ -64,11 +64,7 @@ class Comparer:
     """Scores of the tested run and of a baseline, by the id of the baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
-        """Evaluate a ``noninferior`` or ``no_drop`` condition.
-
-        Raises:
-            ConfigError: The baseline or a score does not exist, or a margin is wider than the scale.
-        """
+        """Evaluate a ``noninferior`` or ``no_drop`` condition."""
         kind: Literal["noninferior", "no_drop"] = (
             "noninferior" if isinstance(term, NonInferiorTerm) else "no_drop"
         )
@@ -199,10 +195,7 @@ class Comparer:
 
 
 def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) -> ScoreComparison:
-    """Return a comparison with the coverage (share of prompts with a score) of both runs.
-
-    If a coverage is below 95 %, the outcome becomes ``missing scores``.
-    """
+    """Return a comparison with the coverage (share of prompts with a score) of both runs."""
     comparison = replace(comparison, coverage=coverage)
     return (
         replace(comparison, outcome="missing scores") if min(coverage) < MIN_PROMPT_COVERAGE else comparison
@@ -210,10 +203,7 @@ def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) ->
 
 
 def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
-    """Return a sample of the prompts' differences, to estimate results for other numbers of prompts.
-
-    If the confidence interval of the mean difference uses pseudo-observations, the sample has them too.
-    """
+    """Return a sample of the prompts' differences, to estimate results for other numbers of prompts."""
     reach = None if scale is None else (scale.low, scale.high)
     interval = difference_interval(values.differences, values.clusters, scale=reach)
     if scale is None or interval.bounds == interval.t:
@@ -239,15 +229,7 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
 def no_drop_result(
     result: TermResult, comparisons: tuple[ScoreComparison, ...], is_certified: Callable[[str], bool]
 ) -> TermResult:
-    """Return the result of ``no_drop``, computed from the comparison of each score with the baseline.
-
-    Args:
-        result: The result so far, with the significance level and the number of runs that have been tested
-            against the baseline (``look``).
-        comparisons: Comparison of each score with the baseline, tested with Holm's correction.
-        is_certified: Function that returns False for the address of a score whose judge is not certified,
-            otherwise True.
-    """
+    """Return the result of ``no_drop``, computed from the comparison of each score with the baseline."""
     outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]
     enforced = [
         outcome for outcome, item in zip(outcomes, comparisons, strict=True) if is_certified(item.address)

@@ -56,11 +56,7 @@ class DriftChecker:
     """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
 
     def result(self, term: NoDriftTerm) -> TermResult:
-        """Evaluate a ``no_drift`` condition; the checkpoints start at ``--baseline`` or at the pinned run.
-
-        Raises:
-            ConfigError: The baseline does not exist.
-        """
+        """Evaluate a ``no_drift`` condition; the checkpoints start at ``--baseline`` or at the pinned run."""
         run, store = self.baselines.run, self.baselines.store
         unscored = unscored_scores(term.pattern, run, self.summary_of)
         if unscored:
@@ -113,11 +109,7 @@ class DriftChecker:
         return without_removed(result, removed_scores(term.pattern, store, first, run, self.summary_of), run)
 
     def _runs_up_to(self, run: Run, baseline: Run | None) -> list[Run]:
-        """Return the newest run of each checkpoint, from the first in training order to the tested run.
-
-        The baseline replaces the newest run of its checkpoint. The baseline is not returned if it is a run of
-        the tested checkpoint or of a later checkpoint.
-        """
+        """Return the newest run of each checkpoint, from the first in training order to the tested run."""
         newest = {item.checkpoint: item for item in self.baselines.store.latest(run.plan)}
         if baseline is not None:
             newest[baseline.checkpoint] = baseline
@@ -161,11 +153,7 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return the result of a score; ``drifts`` becomes ``missing scores`` if scores are missing.
-
-        Scores are missing if fewer than 95 % of the prompts or answers of the tested run have a score, or if
-        the newest checkpoint has scores for fewer than 95 % as many prompts as another checkpoint.
-        """
+        """Return the result of a score; ``drifts`` becomes ``missing scores`` if scores are missing."""
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
         if (summary is None or not is_incomplete(summary)) and (
@@ -176,10 +164,7 @@ class DriftChecker:
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return the result of a score, inconclusive instead of passed if its tests leave out the baseline.
-
-    Only a baseline that was named or pinned counts. A failed result is unchanged.
-    """
+    """Return the result of a score, inconclusive instead of passed if its tests leave out the baseline."""
     left_out = baseline_left_out(score, report)
     if left_out is None or drift_outcome(score) != "passed":
         return score

@@ -85,15 +85,7 @@ def evaluate_gates(
 
 
 def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate], list[str]]:
-    """Return the gates to check, and for each gate its file and line, with which error messages begin.
-
-    Args:
-        plan: The plan.
-        expressions: Gates to check instead of those of the plan.
-
-    Raises:
-        ConfigError: There are no gates, or a gate is wrong.
-    """
+    """Return the gates to check, and for each gate its file and line, with which error messages begin."""
     if expressions:
         return [parse_gate(text) for text in expressions], [""] * len(expressions)
     if not plan.gates:
@@ -103,13 +95,7 @@ def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate],
 
 
 def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
-    """Return the run that gates check: the named run, or the newest run of the last checkpoint.
-
-    Raises:
-        ConfigError: There is no such run. Without ``name``, there are two more causes. The training order of
-            the checkpoints is not known. Or a checkpoint later than the one to return was run, but not with
-            the prompts of the plan's newest run.
-    """
+    """Return the run that gates check: the named run, or the newest run of the last checkpoint."""
     if name is not None:
         return store.find(name, plan.name)
     runs = store.latest(plan.name)
@@ -123,10 +109,7 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
 
 
 def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
-    """Raise an error if a checkpoint later than those of ``runs`` was run, but only with other prompts.
-
-    The plan's list of checkpoints decides which checkpoint is later. All ``runs`` have the same prompts.
-    """
+    """Raise an error if a checkpoint later than those of ``runs`` was run, but only with other prompts."""
     names = [spec.name for spec in plan.checkpoints]
     newest = {run.checkpoint for run in runs}
     outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
@@ -146,14 +129,7 @@ def evaluate_run(
     *,
     locations: Sequence[str] = (),
 ) -> GateReport:
-    """Check parsed gates (conditions on scores) on the tested run.
-
-    Args:
-        gates: The gates.
-        baselines: The run under test, its plan and its baselines.
-        calibrations: Results of ``hengwen calibrate``, which certify judges.
-        locations: Start of error messages for each gate, such as its file and line; empty for none.
-    """
+    """Check parsed gates (conditions on scores) on the tested run."""
     run = baselines.run
     evaluated = _RunUnderTest(
         run, baselines.store, baselines.store.table([run]), {item.address: item for item in calibrations}
@@ -207,10 +183,7 @@ class _RunUnderTest:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses (``TASK/SCORE``) of the scores that the run's plan names or that the run contains.
-
-        Human labels and scores of anchors (fixed answers with human values) are left out.
-        """
+        """Addresses (``TASK/SCORE``) of the scores that the run's plan names or that the run contains."""
         names = dict.fromkeys((*self.run.score_order, *self.keys))
         return [address for address in names if not is_label_or_anchor(address)]
 
@@ -269,12 +242,7 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test.
-
-    The condition selects scores by a pattern such as ``lyrics/*``. If none of them was tested (for example
-    because there is no baseline), the outcome becomes ``enforced`` (the outcome for the exit code), unless
-    the judges of all these scores are not certified. A result with tested scores is not changed.
-    """
+    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test."""
     if result.scores or result.drifts:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))

@@ -34,11 +34,7 @@ def is_incomplete(summary: Summary) -> bool:
 
 
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
-    """Return the coverage of two runs: the share of prompts or of answers with a score, whichever is lower.
-
-    If different numbers of prompts should have a score in the two runs, both shares of prompts are shares of
-    the larger number. So the coverage is lower for a run in which the score applies to fewer prompts.
-    """
+    """The coverage of two runs: the share of prompts or of answers with a score, whichever is lower."""
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
         min(summary.prompts / prompts if prompts else 0.0, coverage_of(summary))
@@ -48,13 +44,7 @@ def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
 
 
 def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
-    """Return the matching scores of a report's summary (headline scores); without any, all matching scores.
-
-    Args:
-        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
-        scores: All scores, as pairs (family, score); the family is ``headline`` for a score of a report's
-            summary, otherwise ``breakdown``.
-    """
+    """The matching scores of a report's summary (headline scores); without any, all matching scores."""
     views = {view.address: (family, view) for family, view in scores}
     matches = [views[address] for address in matching(pattern, views)]
     headline = [view for family, view in matches if family == "headline"]
@@ -62,39 +52,19 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 
 
 def declared_scores(run: Run) -> list[str]:
-    """Return the addresses (``TASK/SCORE``) of the scores that the plan of a run names.
-
-    Human labels and scores of anchors (fixed answers with human values) are left out.
-    """
+    """Return the addresses (``TASK/SCORE``) of the scores that the plan of a run names."""
     return [address for address in run.score_order if not is_label_or_anchor(address)]
 
 
 def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
-    """Return the addresses of the matching scores that a run's plan names, but that have no rows in the run.
-
-    Args:
-        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
-        run: The run under test, for example one that stopped before a task.
-        summary_of: Function that takes the address of a score and returns the score's summary in the run.
-    """
+    """The addresses of the matching scores that a run's plan names, but that have no rows in the run."""
     return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
 
 
 def removed_scores(
     pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
 ) -> list[str]:
-    """Return the addresses of the matching scores that the baseline has, but the run does not.
-
-    A run does not have a score if the run's plan does not name the score, or if the score applies to none of
-    the run's answers.
-
-    Args:
-        pattern: Address of a score (``TASK/SCORE``), or a pattern with ``*`` such as ``lyrics/*``.
-        store: Store with the baseline.
-        baseline: The run to compare with.
-        run: The run under test.
-        summary_of: Function that takes the address of a score and returns the score's summary in the run.
-    """
+    """Return the addresses of the matching scores that the baseline has, but the run does not."""
 
     def is_lost(address: str) -> bool:
         summary = summary_of(address)
@@ -110,13 +80,7 @@ def removed_scores(
 
 
 def without_removed(result: TermResult, removed: Sequence[str], run: Run) -> TermResult:
-    """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline.
-
-    Args:
-        result: Result of the scores that both runs have.
-        removed: Addresses of the scores that only the baseline has.
-        run: The run under test.
-    """
+    """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline."""
     if not removed:
         return result
     outcomes: tuple[Outcome, Outcome] = (result.enforced or "passed", "inconclusive")

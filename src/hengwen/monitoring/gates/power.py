@@ -119,14 +119,7 @@ class _Runs:
 def gate_powers(
     store: Store | None, plan: Plan, gates: Sequence[Gate], sizes: Mapping[str, int]
 ) -> list[list[TermPower]]:
-    """Return for each condition of each gate how likely it is to pass.
-
-    Args:
-        store: The store with earlier runs of the plan; None if there is no store.
-        plan: The plan.
-        gates: The gates of the plan.
-        sizes: Number of samples of each task.
-    """
+    """Return for each condition of each gate how likely it is to pass."""
     runs = None
     if store is not None and store.latest(plan.name):
         try:

@@ -132,12 +132,7 @@ class GateReport:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of several conditions that must all hold.
-
-    Examples:
-        >>> worst(["passed", "inconclusive"]), worst(["error", "failed"]), worst([])
-        ('inconclusive', 'failed', 'passed')
-    """
+    """Return the outcome of several conditions that must all hold."""
     return max(outcomes, key=_SEVERITY.__getitem__, default="passed")
 
 
@@ -155,14 +150,7 @@ def failures_text(summary: Summary | None) -> str:
 def nothing_scored(
     text: str, kind: TermKind, summary: Summary | None, *, addresses: Sequence[str] = ()
 ) -> TermResult:
-    """Return the result (an error) of a condition on a score that no answer has.
-
-    Args:
-        text: Text of the condition.
-        kind: Kind of the condition.
-        summary: Summary of the score; None if the run does not have the score.
-        addresses: For a condition with a pattern, the scores without values, which ``detail`` then names.
-    """
+    """Return the result (an error) of a condition on a score that no answer has."""
     return TermResult(
         text=text,
         kind=kind,

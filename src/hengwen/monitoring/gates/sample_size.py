@@ -67,16 +67,7 @@ class PromptSample:
         return int(prompts / self.prompts_per_cluster + 1e-9)
 
     def at(self, prompts: float) -> Estimate | None:
-        """Return the estimate for a number of prompts; None if they are too few or the standard error is 0.
-
-        Pseudo-observations (a value that is added at each end of the scale) draw the mean towards the middle
-        of the scale. Their effect is larger if there are fewer prompts.
-
-        Examples:
-            >>> sample = PromptSample.of([0.9, 1.0, 0.8, 1.0] * 5, None, (0.0, 1.0))
-            >>> [round(sample.at(prompts).mean, 3) for prompts in (20, 200)]
-            [0.886, 0.921]
-        """
+        """The estimate for a number of prompts; None if they are too few or the standard error is 0."""
         if prompts < self.fewest_prompts:
             return None
         sums, sizes = np.append(self.sums, self.ends), np.append(self.sizes, np.ones(len(self.ends)))
@@ -89,45 +80,18 @@ class PromptSample:
         return Estimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
 
     def without_ends(self, mean: float, prompts: float) -> float:
-        """Return the mean of the prompts alone, given a mean that includes a value at each end of the scale.
-
-        These artificial values (pseudo-observations) are added to widen confidence intervals.
-
-        Examples:
-            >>> sample = PromptSample.of([0.9, 1.0], None, (0.0, 1.0))
-            >>> round(sample.without_ends(0.886, 20), 3)
-            0.925
-        """
+        """The mean of the prompts alone, given a mean that includes a value at each end of the scale."""
         return (mean * (prompts + len(self.ends)) - sum(self.ends)) / prompts
 
     def power(self, prompts: float, effect: Callable[[float], float], alpha: float) -> float:
-        """Return the probability that a gate passes with a number of prompts; 0 if it cannot be computed.
-
-        Args:
-            prompts: Number of prompts.
-            effect: Function that returns the distance of a mean from the limit, negative on the wrong side.
-            alpha: One-sided level.
-        """
+        """Return the probability that a gate passes with a number of prompts; 0 if it cannot be computed."""
         estimate = self.at(prompts)
         if estimate is None:
             return 0.0
         return power_of_t(effect(estimate.mean), estimate.error, estimate.freedom, alpha, sides=1)
 
     def needed_prompts(self, effect: Callable[[float], float], alpha: float) -> int | None:
-        """Return the number of prompts with which a gate passes with probability .8.
-
-        Args:
-            effect: See ``power``.
-            alpha: One-sided level.
-
-        Returns:
-            A number of prompts; None if more than a million are needed, or if the values do not vary.
-
-        Examples:
-            >>> sample = PromptSample.of([13.376, -13.376] * 13, None)  # standard error 2.675
-            >>> sample.needed_prompts(lambda mean: 2.0, 0.05)
-            289
-        """
+        """Return the number of prompts with which a gate passes with probability .8."""
         if self.at(self.fewest_prompts) is None:
             return None
         return least_number(lambda count: self.power(count, effect, alpha) >= POWER, self.fewest_prompts)

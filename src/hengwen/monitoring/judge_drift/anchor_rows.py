@@ -67,14 +67,7 @@ class RunAnchors:
     def pairs(
         self, later: RunAnchors, score: ScoreAddress, members: tuple[str, str] = ("", "")
     ) -> list[JudgedAnchor]:
-        """Return the anchors that this run and a later run judged, and that have a human value.
-
-        Args:
-            later: Anchors of the later run.
-            score: Task and name of the score.
-            members: Signatures of one panel member in this run and in the later run; empty for the panel or
-                judge as a whole.
-        """
+        """Return the anchors that this run and a later run judged, and that have a human value."""
         human = later._human.get(score) or self._human.get(score)
         levels = human or later._human_levels(score) or self._human_levels(score)
         then, now = self._judged[score, members[0]], later._judged[score, members[1]]
@@ -97,13 +90,7 @@ class RunAnchors:
 
 
 def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:
-    """Return the changes and human levels of anchors, and the levels of the earlier checkpoint's answers.
-
-    Args:
-        anchors: Anchors (fixed answers) that both runs judged.
-        answers: Values that the judge of the earlier run gave to the earlier checkpoint's answers.
-        scale: Scale of the score.
-    """
+    """Return the changes and human levels of anchors, and the levels of the earlier checkpoint's answers."""
 
     def level(value: float) -> int:
         return level_index(value, scale.low, scale.high, scale.levels)
@@ -117,15 +104,7 @@ def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], sc
 
 
 def anchor_agreement(anchors: Sequence[JudgedAnchor]) -> AnchorAgreement | None:
-    """Return the judge's mean distance from human values in both runs; None if no anchor has such a value.
-
-    Examples:
-        >>> agreement = anchor_agreement(
-        ...     [JudgedAnchor("a", 0.5, 0.25, 0.5, 0.5), JudgedAnchor("b", 1, 1, 1, 1)]
-        ... )
-        >>> agreement.error_then, agreement.error_now
-        (0.0, 0.125)
-    """
+    """Return the judge's mean distance from human values in both runs; None if no anchor has such a value."""
     rated = [
         (anchor.cluster, anchor.then - anchor.human, anchor.now - anchor.human)
         for anchor in anchors

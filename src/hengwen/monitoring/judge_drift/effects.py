@@ -89,26 +89,7 @@ class AnchorChanges:
 def paired_effect(
     before: Sequence[float], after: Sequence[float], clusters: Sequence[str], *, scale: Bounds | None
 ) -> Effect:
-    """Return the mean change of the prompts' values, with its intervals and p-value.
-
-    The p-value is that of the sign-flip test if there are at most 32 clusters, or if at least half of the
-    prompts have the same difference. In the second case, for example if a judge changes few verdicts, the
-    p-value of a t test would be too small. In all other cases the p-value is that of Student's t test, from
-    which the intervals are computed.
-
-    Args:
-        before: Earlier value of each prompt, at least one.
-        after: Later value of the same prompts.
-        clusters: Cluster of each prompt.
-        scale: Lowest and highest value; None if values are unbounded.
-
-    Examples:
-        >>> prompts = [f"p{index}" for index in range(60)]
-        >>> later = [0.5 if index % 5 else 0.25 for index in range(60)]
-        >>> effect = paired_effect([0.5] * 60, later, prompts, scale=(0, 1))
-        >>> round(effect.difference, 3), effect.p < 0.001, effect.prompts, effect.prompts_needed
-        (-0.05, True, 60, 133)
-    """
+    """Return the mean change of the prompts' values, with its intervals and p-value."""
     differences = np.asarray(after, np.float64) - np.asarray(before, np.float64)
     effect = _effect(differences, clusters, scale)
     needed = effect.needed(scale)
@@ -116,26 +97,7 @@ def paired_effect(
 
 
 def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
-    """Return the mean change of anchors (fixed answers that both runs judged), weighted by human level.
-
-    The weights give each level the same share among the anchors as among the answers of the earlier run.
-    Anchors are often chosen equally from all levels. Without weights, a judge that changed only at low levels
-    would seem to have changed more than it has on the answers.
-
-    Args:
-        changes: The anchors; at least one has a human level that also occurs among the answers.
-        scale: Lowest and highest value; None if values are unbounded.
-
-    Examples:
-        >>> changes = AnchorChanges(
-        ...     differences=[-0.25, 0.0, 0.0, 0.0],
-        ...     clusters=["a", "b", "c", "d"],
-        ...     levels=[0, 0, 1, 1],
-        ...     answer_levels=[0, 1, 1, 1],
-        ... )
-        >>> anchor_effect(changes, scale=(0, 1)).difference  # -0.125 without weights
-        -0.03125
-    """
+    """Return the mean change of anchors (fixed answers that both runs judged), weighted by human level."""
     used = changes.used
     differences = np.array([changes.differences[index] for index in used])
     clusters = [changes.clusters[index] for index in used]
@@ -148,24 +110,7 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
 def adjusted_effect(
     raw: Effect, judge: Effect, *, margin: float | None, changed_share: float = 1.0
 ) -> Effect:
-    """Return the change of the model: the change of its scores minus the change of the judge.
-
-    The change of the judge is measured on anchors (fixed answers that every run judges again).
-
-    Args:
-        raw: Change of the scores between the two runs. Each run has the verdicts of its own judge, but
-            answers that are equal in both runs count as unchanged.
-        judge: Change of the judge, from ``anchor_effect``.
-        margin: Largest change that does not matter; None on an unbounded scale.
-        changed_share: Share of the answers that differ between the runs, in [0, 1]. The change of the judge
-            is multiplied by this share, because equal answers keep their old verdicts.
-
-    Notes:
-        The p-value is that of Welch's t test. If all scores changed by the same value, and all anchors by the
-        same value, both standard errors are 0 and a t test is impossible. In this case the p-value is 1 if
-        the change of the model is 0. Otherwise it is the p-value of ``raw`` or, if the judge changed as well,
-        the larger of the p-values of ``raw`` and ``judge``.
-    """
+    """Return the change of the model: the change of its scores minus the change of the judge."""
     first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
     second = MeanEstimate(
         value=judge.difference * changed_share, error=judge.error * changed_share, freedom=judge.freedom
@@ -209,11 +154,7 @@ class _MeasuredEffect:
     """Whether two pseudo-observations (the smallest and largest possible difference) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
-        """Return the number of prompts or anchors that would show that the change is too small to matter.
-
-        With this number, the 90 % interval of the change lies within plus and minus 4 % of the scale with a
-        probability of 80 %, if the true change is 0. The result is None if the number is unknown.
-        """
+        """Return the number of prompts or anchors that would show that the change is too small to matter."""
         if scale is None:
             return None
         span, clusters = scale[1] - scale[0], self.effect.clusters

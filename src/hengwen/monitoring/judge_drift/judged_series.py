@@ -72,18 +72,7 @@ class PanelVerdicts:
 
 
 def member_verdicts(outcome: Outcome) -> dict[str, float | None]:
-    """Return the value by each member of a panel, with its signature as key; None for a member that failed.
-
-    The result is empty if no panel gave the outcome. Whether a panel gave the outcome is read from the
-    signature, never from the reply of a model.
-
-    Examples:
-        >>> details = {"members": {"a|v:1": 0.5}, "left_out": {"b|v:1": "timeout"}}
-        >>> member_verdicts(Score(name="j.level", value=0.5, signature="j|panel:mean|v:1", details=details))
-        {'a|v:1': 0.5, 'b|v:1': None}
-        >>> member_verdicts(Score(name="j.level", value=0.5, signature="j|v:1", details=details))
-        {}
-    """
+    """The value by each member of a panel, with its signature as key; None for a member that failed."""
     if PANEL_TAG not in outcome.signature:
         return {}
     details: Mapping[str, Any] = outcome.details if isinstance(outcome, Score) else _parsed(outcome.raw)
@@ -103,16 +92,7 @@ def _parsed(raw: str) -> Mapping[str, Any]:
 
 
 def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKey:
-    """Return the settings of the judge that gave a score.
-
-    If an older version of Hengwen made the run, the result has only the judge's signature (a text with the
-    model, the prompt and other settings), without the endpoint and the details of replies.
-
-    Args:
-        table: Table with the scores of the run.
-        series: Run, task and name of the score.
-        run: The run.
-    """
+    """Return the settings of the judge that gave a score."""
     parts = {"signature": " + ".join(sorted(table.series[series].signatures))}
     key = comparability_of(series, table, run.facts)
     if key.is_known:
@@ -121,30 +101,14 @@ def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKe
 
 
 def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
-    """Return the verdicts of a panel member, with the signature and model of the member, not of the panel.
-
-    Args:
-        panel: Verdicts of the panel.
-        column: Verdicts of the member.
-    """
+    """Return the verdicts of a panel member, with the signature and model of the member, not of the panel."""
     parts = {part: value for part, value in panel.judge.parts.items() if part not in PROVENANCE}
     parts |= {"signature": " + ".join(column.signatures), **provenance_parts(column)}
     return JudgedSeries(replace(column, reducer=panel.column.reducer), ComparabilityKey(parts))
 
 
 def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[Difference, ...]:
-    """Return the settings in which two judges differ.
-
-    Of two different signatures (texts of settings, separated by ``|``), only the parts that differ are
-    returned. If nothing except the signature is known of one judge or of both, only the signatures are
-    compared.
-
-    Examples:
-        >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})
-        >>> after = ComparabilityKey({"signature": "j|prompt:2|v:1", "model": "m-1"})
-        >>> judge_changes(before, after)
-        (Difference(part='signature', this='prompt:1', that='prompt:2'),)
-    """
+    """Return the settings in which two judges differ."""
     is_known = len(earlier.parts) > 1 and len(later.parts) > 1
     return tuple(
         difference if difference.part != "signature" else _differing_parts(difference)
@@ -163,13 +127,7 @@ def _differing_parts(difference: Difference) -> Difference:
 def restricted(
     column: Column, prompts: Collection[str | None], *, without: Collection[AnswerId] = ()
 ) -> Column:
-    """Return a column with only the outcomes of some prompts.
-
-    Args:
-        column: Outcomes of one score in one run.
-        prompts: Ids of the samples that are kept.
-        without: Answers whose values are left out, so that they count as missing.
-    """
+    """Return a column with only the outcomes of some prompts."""
     rows = zip(
         column.sample_ids, column.repeats, column.clusters, column.values, column.statuses, strict=True
     )
@@ -187,16 +145,7 @@ def restricted(
 
 
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
-    """Return a column in which each answer that equals an earlier answer has the value of the earlier answer.
-
-    A judge is not asked again about an answer that it has judged before: the later run reuses the stored
-    reply, so its verdict on an equal answer can be old. The value is replaced only if both columns have one.
-
-    Args:
-        column: Verdicts on the later answers.
-        source: Verdicts on the earlier answers.
-        equal: For each later answer that is equal to an earlier answer, the id of the earlier answer.
-    """
+    """A column in which each answer that equals an earlier answer has the value of the earlier answer."""
     values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
     answers = list(zip(column.sample_ids, column.repeats, strict=True))
     taken = [values.get(equal[answer]) if answer in equal else None for answer in answers]

@@ -122,21 +122,7 @@ def estimate_rejudging(
     fresh: bool = False,
     trust: bool = False,
 ) -> list[CostEstimate]:
-    """Estimate the calls, tokens and cost of ``rejudge`` with the same arguments, without any call.
-
-    Args:
-        plan: See ``rejudge``.
-        store: See ``rejudge``.
-        before: See ``rejudge``.
-        after: See ``rejudge``.
-        judge: See ``rejudge``.
-        base_url: See ``rejudge``.
-        fresh: See ``rejudge``.
-        trust: See ``rejudge``.
-
-    Returns:
-        Estimated calls, tokens and cost of each backend.
-    """
+    """Estimate the calls, tokens and cost of ``rejudge`` with the same arguments, without any call."""
     suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
     with opened_store(store) as opened:
         pair = choose_runs(opened, before, after, suite.plan.name)

@@ -40,15 +40,7 @@ class _TaskAnswers:
 
 
 class RejudgingRun:
-    """A run that judges the stored answers of the earlier of two runs again.
-
-    Args:
-        resources: Plan, store, options and backends.
-        pair: The earlier run, whose answers are judged again, and the later run.
-
-    Raises:
-        ConfigError: There is no earlier run, or none of its answers is an answer to a prompt of the plan.
-    """
+    """A run that judges the stored answers of the earlier of two runs again."""
 
     def __init__(self, resources: RunResources, pair: RunPair) -> None:
         if pair.before is None:
@@ -138,10 +130,7 @@ class RejudgingRun:
         )
 
     def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
-        """Return the run to resume, or a new one.
-
-        A finished run is resumed too, so that answers whose judgment failed are judged again.
-        """
+        """Return the run to resume, or a new one."""
         before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
         earlier = rejudging_for(self._resources.store, self._pair)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
@@ -172,10 +161,7 @@ class RejudgingRun:
         )
 
     def _facts(self) -> dict[str, Any]:
-        """Return the settings to store with this run: those of the earlier run, but with the present judges.
-
-        ``for_run`` is the id of the later run, with which the earlier run will be compared.
-        """
+        """The settings to store with this run: those of the earlier run, but with the present judges."""
         before: Mapping[str, Any] = self._before.facts
         facts = {"for_run": self._pair.after.id}
         if not before:  # runs by older versions of Hengwen did not store their settings

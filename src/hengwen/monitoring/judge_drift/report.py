@@ -107,18 +107,7 @@ def judge_drift(
 def judge_drift_of(
     store: Store, pair: RunPair, scores: Sequence[str] = (), *, skip_others: bool = False
 ) -> JudgeDriftReport:
-    """Return the judge drift report of two runs.
-
-    Args:
-        store: The store with the runs.
-        pair: The two runs.
-        scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
-            summary.
-        skip_others: Whether named scores without a judge are skipped instead of refused.
-
-    Raises:
-        ConfigError: A score does not exist.
-    """
+    """Return the judge drift report of two runs."""
     if pair.before is None:
         return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
     verdicts = StoredVerdicts(store, pair.before, pair.after, rejudging_for(store, pair))

@@ -23,23 +23,7 @@ class RunPair(NamedTuple):
 
 
 def choose_runs(store: Store, before: str | None, after: str | None, plan: str | None) -> RunPair:
-    """Return the two runs to compare: those that are named, or the defaults.
-
-    The later run is by default the run of the last checkpoint in training order, or the newest run if the
-    training order is not known. The earlier run is by default the pinned baseline of the plan, or
-    else the run of the checkpoint before the later one. If no other checkpoint has the same prompts, the
-    earlier run is the newest run with other prompts.
-
-    Args:
-        store: The store with the runs.
-        before: Id of the earlier run, the start of its id, or a checkpoint name (its newest run).
-        after: The later run, named like ``before``.
-        plan: Name of the plan of both runs; default: the plan of ``after`` if it is named, or else of the
-            newest run.
-
-    Raises:
-        ConfigError: A run does not exist, or ``before`` and ``after`` name the same run.
-    """
+    """Return the two runs to compare: those that are named, or the defaults."""
     latest = store.latest(plan)
     if not latest:
         raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
@@ -66,19 +50,7 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
 
 
 def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, plan: str | None) -> RunPair:
-    """Return the two runs to compare for a drift report: its last run in training order, and an earlier run.
-
-    The earlier run is the baseline of the report or, without one, the run before the last.
-
-    Args:
-        store: The store with the runs.
-        names: Runs of the report; empty for the newest run of each checkpoint.
-        baseline: Baseline of the report; None for the pinned run, if it is a run of the report.
-        plan: Name of the plan; default: the plan of the newest run.
-
-    Raises:
-        ConfigError: A run does not exist.
-    """
+    """The two runs to compare for a drift report: its last run in training order, and an earlier run."""
     runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())
     if len(runs) < 2:
         pair = choose_runs(store, None, runs[0].id if runs else None, plan)
@@ -92,12 +64,7 @@ def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, pla
 
 
 def rejudging_for(store: Store, pair: RunPair) -> Run | None:
-    """Return the newest run in which the answers of the earlier run were judged again for the later run.
-
-    Args:
-        store: The store with the runs.
-        pair: The two runs.
-    """
+    """Return the newest run in which the answers of the earlier run were judged again for the later run."""
     if pair.before is None:
         return None
     rejudgings = store.rejudgings(pair.before)

@@ -58,19 +58,7 @@ def with_changes(
     incomplete: Sequence[Collection[AnswerId]] = ((), (), ()),
     equal: Mapping[AnswerId, AnswerId] | None = None,
 ) -> JudgedScoreDrift:
-    """Return a score with the changes by its model and by its judge, or with the reason why there are none.
-
-    Args:
-        drift: The score without changes.
-        verdicts: Verdicts of the compared runs on this score.
-        anchors: Anchors that both runs judged.
-        differing: Prompts that differ between the runs.
-        incomplete: For each field of ``verdicts`` (``then``, ``again``, ``now``), the answers that only some
-            members of a panel judged. They count as missing, because a mean without the failed members could
-            look like a drift.
-        equal: For each later answer that equals an earlier answer to the same prompt, the id of the earlier
-            answer.
-    """
+    """A score with the changes by its model and by its judge, or with the reason why there are none."""
     if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
         return replace(drift, reason="group score")
     scale = verdicts.then.column.scale or verdicts.now.column.scale
@@ -168,10 +156,7 @@ def _with_model(
     bounds: Bounds | None,
     changed_share: float = 1.0,
 ) -> JudgedScoreDrift:
-    """Return a score with the change of the model.
-
-    If the judge's change is measured on anchors, it is subtracted from the change of the scores.
-    """
+    """Return a score with the change of the model."""
     if not paired.prompts:
         return replace(drift, reason="not scored")
     model = _paired(paired, bounds)

@@ -71,15 +71,7 @@ class StoredVerdicts:
         return self.before, self.again, self.after
 
     def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreAddress]:
-        """Return the named scores or, if none is named, the tasks' main scores that a judge gave.
-
-        Args:
-            addresses: ``TASK/SCORE`` of the scores; empty for the main scores.
-            skip_others: Whether to skip an address that names no judged score, instead of raising an error.
-
-        Raises:
-            ConfigError: A named score does not exist, or no judge gave it; never with ``skip_others``.
-        """
+        """Return the named scores or, if none is named, the tasks' main scores that a judge gave."""
         runs = (self.before, self.after)
         tasks = task_views(ReportData(plan=self.after.plan, runs=runs, table=self._table))
         if not addresses:
@@ -185,21 +177,7 @@ def _level_of(score: ScoreAddress) -> ScoreAddress:
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair the members of two panels that have the same signature (text of a judge's settings).
-
-    If exactly one member of each panel is left over, these two members form a pair as well.
-
-    Args:
-        earlier: Signatures of the members of the earlier panel.
-        later: Signatures of the members of the later panel.
-
-    Returns:
-        (earlier, later) signatures; one of them is empty for a member that only one panel has.
-
-    Examples:
-        >>> matched_members(["a|v:1", "b|v:1"], ["b|v:1", "a|v:2"])
-        [('b|v:1', 'b|v:1'), ('a|v:1', 'a|v:2')]
-    """
+    """Pair the members of two panels that have the same signature (text of a judge's settings)."""
     pairs = [(member, member) for member in later if member in earlier]
     left = [member for member in earlier if member not in later]
     new = [member for member in later if member not in earlier]

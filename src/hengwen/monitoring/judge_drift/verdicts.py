@@ -122,10 +122,7 @@ class JudgedScoreDrift:
 
     @property
     def anchors_needed(self) -> int | None:
-        """Number of anchors (fixed answers) that the verdict ``stable`` usually needs; None if it is unknown.
-
-        The number holds if neither the model nor the judge changed.
-        """
+        """Number of anchors that the verdict ``stable`` usually needs; None if it is unknown."""
         return _largest(effect.anchors_needed for effect in (self.model, self.judge) if effect)
 
 
@@ -134,27 +131,7 @@ def _largest(values: Iterable[int | None]) -> int | None:
 
 
 def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
-    """Return the scores with verdicts, and with p-values corrected for the number of scores.
-
-    The p-values of the models' changes and those of the judges' changes are corrected separately. Holm's
-    method is used for scores by whole judges or panels. The method of Benjamini and Hochberg is used for
-    scores by single members of panels.
-
-    Args:
-        scores: Scores with their changes; scores with a ``reason`` are returned unchanged.
-        alpha: Largest corrected p-value at which the verdict names a change. Both changes (of model and
-            judge) are named only if both p-values are at most ``SECOND_ALPHA``.
-
-    Examples:
-        >>> from hengwen.monitoring.judge_drift.effects import paired_effect
-        >>> prompts = [f"p{index}" for index in range(60)]
-        >>> lower = [0.5 if index % 5 else 0.25 for index in range(60)]
-        >>> effect = paired_effect([0.5] * 60, lower, prompts, scale=(0, 1))
-        >>> none = paired_effect([0.5] * 60, [0.5] * 60, prompts, scale=(0, 1))
-        >>> (score,) = decide([JudgedScoreDrift(address="t/s", margin=0.04, model=none, judge=effect)])
-        >>> score.verdict
-        'judge drifted'
-    """
+    """Return the scores with verdicts, and with p-values corrected for the number of scores."""
     decided = list(scores)
     for family in ("headline", "member"):
         effects = {
@@ -198,21 +175,7 @@ def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: flo
 
 
 def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVerdict:
-    """Return what drifted (the model, its judge or both), according to the p-values of the two changes.
-
-    Args:
-        model_p: p-value of the model's change.
-        judge_p: p-value of the judge's change.
-        alpha: Limit for the smaller of the two p-values; above this limit, the result is ``cannot tell``.
-
-    Examples:
-        >>> name_drift(0.4, 0.001), name_drift(0.03, 0.001), name_drift(0.004, 0.001)
-        ('judge drifted', 'judge drifted', 'both')
-        >>> name_drift(0.03, 0.4), name_drift(0.2, 0.4)
-        ('model drifted', 'cannot tell')
-        >>> name_drift(0.02, 0.02)  # one of them drifted, but nothing shows which
-        'cannot tell'
-    """
+    """Return what drifted (the model, its judge or both), according to the p-values of the two changes."""
     first, second = min(model_p, judge_p), max(model_p, judge_p)
     if first > alpha:
         return "cannot tell"

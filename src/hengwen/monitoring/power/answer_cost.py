@@ -39,18 +39,7 @@ class AnswerCost:
 
 
 def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, AnswerCost]:
-    """Return the cost of one answer for each task of a plan.
-
-    A dry run counts the calls for the first samples of each task. The dry run uses the checkpoint of the
-    baseline or, if the plan no longer has this checkpoint, the first checkpoint of the plan. If the store has
-    the token counts of the baseline run, its tokens per call replace the estimated ones, separately for the
-    model under test and for judges.
-
-    Args:
-        suite: The loaded plan; answers that its checkpoints read from files cost nothing to generate.
-        store: Holds the baseline run.
-        baseline: The baseline run.
-    """
+    """Return the cost of one answer for each task of a plan."""
     plan = suite.plan
     checkpoint = next((item for item in plan.checkpoints if item.name == baseline.checkpoint), None)
     checkpoint = checkpoint or plan.checkpoints[0]
@@ -83,11 +72,7 @@ def _estimates(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) 
 
 
 def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) -> int:
-    """Return the number of answers from which the cost of one answer of a task is estimated.
-
-    There is one answer to each of the first 50 samples. If the checkpoint reads its answers from a file, all
-    answers of the file to these samples count.
-    """
+    """Return the number of answers from which the cost of one answer of a task is estimated."""
     samples = task.samples.take(SAMPLES)
     stored = suite.responses.get(checkpoint.name)
     if stored is None:
@@ -98,14 +83,7 @@ def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) ->
 def _token_factors(
     estimates: Sequence[tuple[CostEstimate, float]], usage: Mapping[str, Usage]
 ) -> dict[str, tuple[float, float]]:
-    """Return, for each role, the ratios of measured to estimated tokens of a call: (input, output).
-
-    Args:
-        estimates: Each estimate with its weight: number of samples of the task / number of answers in the dry
-            run.
-        usage: Measured calls and tokens of the baseline run, by role: ``subject`` (model under test) or
-            ``judge``.
-    """
+    """Return, for each role, the ratios of measured to estimated tokens of a call: (input, output)."""
     factors = {}
     for role, measured in usage.items():
         parts = [(estimate.usage, weight) for estimate, weight in estimates if estimate.role == role]

@@ -197,15 +197,7 @@ def _planned(
     differences: Sequence[float],
     budget: float | None,
 ) -> ScorePower:
-    """Return which differences in one score the present run and other sizes of runs detect.
-
-    Args:
-        item: The score with its variance.
-        present: Numbers of prompts and repeats of the present plan.
-        search: The search for this score.
-        differences: See ``plan_power``.
-        budget: See ``plan_power``.
-    """
+    """Return which differences in one score the present run and other sizes of runs detect."""
     prompts, repeats = present
     if not differences:
         smallest = search.size(max(prompts, search.least), repeats).smallest_difference

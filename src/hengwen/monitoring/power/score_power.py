@@ -97,16 +97,7 @@ class ScorePower:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerSearch:
-    """Searches the numbers of prompts and repeats that detect a difference in one score.
-
-    Args:
-        variance: Variance of the differences.
-        answer: Cost of an answer; None if it is unknown.
-        level: Two-sided significance level of the test.
-        power: Probability of detecting a difference.
-        tests: Number of tested scores; the more there are, the more clusters (groups of dependent prompts) a
-            significant result needs.
-    """
+    """Searches the numbers of prompts and repeats that detect a difference in one score."""
 
     variance: PairedVariance
     answer: AnswerCost | None

@@ -50,15 +50,7 @@ class ScoreVariance:
 
 @dataclass
 class VarianceCollector:
-    """Reads the scores of one or two runs, and estimates the variances of differences between checkpoints.
-
-    Args:
-        store: Holds the runs.
-        suite: The plan.
-        first: The baseline run.
-        second: The run of another checkpoint, or None.
-        correlation: See ``plan_power``.
-    """
+    """Reads the scores of one or two runs, and estimates the variances of differences between checkpoints."""
 
     store: Store
     suite: LoadedPlan
@@ -78,14 +70,7 @@ class VarianceCollector:
         return (self.first,) if self.second is None else (self.first, self.second)
 
     def scores(self, addresses: Sequence[str]) -> list[ScoreView]:
-        """Return the named scores, or the headline scores (main scores) of all tasks of the plan.
-
-        Args:
-            addresses: Addresses (``TASK/SCORE``) of the scores; empty for the headline scores.
-
-        Raises:
-            ConfigError: The runs have no scores of the plan's tasks, or an address names no score.
-        """
+        """Return the named scores, or the headline scores (main scores) of all tasks of the plan."""
         views = [item for item in tested_scores(self.runs, self.table) if item[1].task in self.tasks]
         if not views:
             raise ConfigError(f"{' and '.join(run_labels(self.runs))}: no scores of the plan's tasks")
@@ -108,11 +93,7 @@ class VarianceCollector:
         return item
 
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
-        """Return how many prompts of the plan a score applies to, and the number of repeats per prompt.
-
-        The number of repeats is normally that of the plan. If a checkpoint of the plan reads its answers from
-        a file, or if the variance of repeats is unknown, it is the number of repeats in the data.
-        """
+        """Return how many prompts of the plan a score applies to, and the number of repeats per prompt."""
         task = self.tasks[item.score.task]
         column = self._column(self.first, item.score)
         assert column is not None  # the score has values

@@ -246,10 +246,7 @@ class Monitor:
                 self._alarm = Alarm(direction=name, at=self._n, since=self._zero_at[name] + 1)
 
     def _difference_interval(self) -> tuple[float, float] | None:
-        """Return the interval of the difference between the mean of the stream and that of the baseline.
-
-        The intervals of both means, from which it is computed, have an error probability of alpha / 2 each.
-        """
+        """Return the interval of the difference between the mean of the stream and that of the baseline."""
         baseline = self._baseline["interval"]
         stream = self._sequence.interval(self._settings["alpha"] / 2)
         if baseline is None or stream is None:
@@ -281,11 +278,7 @@ def _is_constant(scores: NDArray[np.float64], scale: tuple[float, float] | None)
 
 
 def _distribution(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> BaselineDistribution:
-    """Return the distribution of the baseline scores.
-
-    If all scores are equal and have no scale, each is replaced by 0 in a range from -1 to 1. Later scores are
-    then replaced by -1 (lower), 0 (equal) or 1 (higher).
-    """
+    """Return the distribution of the baseline scores."""
     if _is_constant(scores, scale):
         return BaselineDistribution(scores=np.zeros(len(scores)), ends=(-1.0, 1.0))
     return BaselineDistribution(scores=scores, ends=scale or (float(scores.min()), float(scores.max())))

@@ -28,21 +28,7 @@ _PARTS = (
 
 
 def check_saved(data: Mapping[str, Any]) -> None:
-    """Raise an error unless the data have the fields that ``Monitor.to_dict`` returns, with possible values.
-
-    Args:
-        data: The saved monitor.
-
-    Raises:
-        ValueError: A field is missing or unknown, or its value is impossible; the message names the field.
-
-    Examples:
-        >>> check_saved({"schema": 2})
-        Traceback (most recent call last):
-            ...
-        ValueError: not a saved monitor: 'schema' must be 1, got 2; pass what Monitor.to_dict returned, or \
-create a new Monitor from its baseline
-    """
+    """Raise unless the data have the fields that ``Monitor.to_dict`` returns, with possible values."""
     saved = _Fields(data)
     saved.require("schema")
     if data["schema"] != SCHEMA or isinstance(data["schema"], bool):

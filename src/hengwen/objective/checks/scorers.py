@@ -231,11 +231,7 @@ class Length:
 
 
 def parse_strings(value: object, name: str) -> tuple[str, ...]:
-    """Return an option as a tuple of strings; a single string becomes a tuple with one element.
-
-    Raises:
-        ValueError: The value is neither a string nor a list of strings.
-    """
+    """Return an option as a tuple of strings; a single string becomes a tuple with one element."""
     texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple)) else None
     if texts is None or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} must be a list of strings, got {value!r}")

@@ -43,29 +43,12 @@ class Corruption(NamedTuple):
 
     @property
     def unquoted(self) -> tuple[str, str]:
-        """Description in English and Chinese that does not quote the text.
-
-        Examples:
-            >>> find_breakage("很好" * 30).unquoted
-            ('stuck in a loop', '陷入循环')
-        """
+        """Description in English and Chinese that does not quote the text."""
         return ("stuck in a loop", "陷入循环") if self.unit else (self.en, self.zh)
 
 
 def find_breakage(text: str) -> Corruption | None:
-    """Return what makes a text unusable or damages it; None if nothing is broken.
-
-    Args:
-        text: The whole answer, including its thinking block.
-
-    Examples:
-        >>> find_breakage("……").en
-        'no letter or digit'
-        >>> find_breakage("很好" * 30).zh
-        '陷入循环：很好'
-        >>> find_breakage("哈哈哈哈哈，很好") is None
-        True
-    """
+    """Return what makes a text unusable or damages it; None if nothing is broken."""
     answer = strip_thinking(text)
     if answer is None:
         return Corruption("thinks without end", "思考未结束")
@@ -96,15 +79,7 @@ def _control_share(text: str) -> float:
 
 
 def find_loop(text: str) -> str:
-    """Return the piece (up to 60 characters) that a text repeats over at least half of its length, or "".
-
-    Args:
-        text: An answer without its thinking block; whitespace is ignored.
-
-    Examples:
-        >>> find_loop("开头" + "去远方" * 20)
-        '去远方'
-    """
+    """Return the piece (up to 60 characters) that a text repeats over at least half of its length, or ""."""
     bare = "".join(text.split())
     min_length = max(MIN_LOOP_CHARACTERS, MIN_LOOP_SHARE * len(bare))
     if not _has_long_period(bare, min_length):
@@ -116,13 +91,7 @@ def find_loop(text: str) -> str:
 
 
 def _has_long_period(text: str, min_length: float) -> bool:
-    """Return whether a part of the text repeats a piece, and is long enough to be a loop.
-
-    The piece has up to 60 characters. The part must have at least 5 copies of it and ``min_length``
-    characters. A loop covers at least half of the text, so only loops that contain one of the two characters
-    in the middle of the text are looked for. If no part of the text can be a loop, the slow search in
-    ``find_loop`` is not needed.
-    """
+    """Return whether a part of the text repeats a piece, and is long enough to be a loop."""
     length = len(text)
     longest = min(MAX_PIECE, length // MIN_COPIES)
     if not longest:
@@ -135,10 +104,7 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, period) for pairs of equal characters: at ``start``, and ``period`` characters later.
-
-    One character of each pair is at ``middle``; the other is at most ``longest`` characters away.
-    """
+    """Yield (start, period) for pairs of equal characters: at ``start``, and ``period`` characters later."""
     char = text[middle : middle + 1]
     index = text.find(char, middle + 1, middle + longest + 1)
     while index > 0:
@@ -163,17 +129,7 @@ def _run_length(text: str, start: int, period: int) -> int:
 
 
 def repeated_share(text: str) -> tuple[float, int]:
-    """Return the share of lines that repeat an earlier line, and the number of lines.
-
-    Section tags such as ``(verse)`` and lines without letters or digits are not counted.
-
-    Args:
-        text: An answer without its thinking block.
-
-    Examples:
-        >>> repeated_share("(verse)\\n风起\\n云涌\\n风起！\\n风起")
-        (0.5, 4)
-    """
+    """Return the share of lines that repeat an earlier line, and the number of lines."""
     raw_lines = [line for line in text.splitlines() if not is_section_tag(line)]
     normalized = {line: normalize_text(line) for line in set(raw_lines)}
     lines = [normalized[line] for line in raw_lines if normalized[line]]

@@ -24,20 +24,7 @@ class CopyMatch(NamedTuple):
 
 
 def find_copy(text: str, references: Sequence[str]) -> CopyMatch | None:
-    """Return whether a text copies a reference; None if no reference has a letter or digit.
-
-    Args:
-        text: An answer.
-        references: Texts with which the answer is compared.
-
-    Examples:
-        >>> find_copy("晚上好呀", ["晚上好", "晚安"])
-        CopyMatch(exact=False, normalized=True)
-        >>> find_copy("晚上好！", ["晚上好"])
-        CopyMatch(exact=True, normalized=True)
-        >>> find_copy("晚上好", ["……"]) is None
-        True
-    """
+    """Return whether a text copies a reference; None if no reference has a letter or digit."""
     comparable = [(reference, bare) for reference in references if (bare := normalize_text(reference))]
     if not comparable:
         return None

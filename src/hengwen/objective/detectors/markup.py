@@ -69,25 +69,7 @@ class MarkupHit(NamedTuple):
 
 
 def find_markup(text: str, names: str = "") -> list[MarkupHit]:
-    """Return the label at the start of a text, such as ``【回答】`` or ``Name:``, and each kind of markup.
-
-    Section tags of lyrics, such as ``(verse)`` or ``[Chorus 2]``, are part of the format of a lyric and are
-    not reported.
-
-    Args:
-        text: An answer.
-        names: Text that contains the speaker's name. If this argument is empty, two to four Chinese
-            characters before a colon at the start count as a name unless they look like the start of a
-            sentence.
-
-    Examples:
-        >>> [hit.evidence for hit in find_markup("【回答】**好**的")]
-        ['label 【回答】', 'bold **好**']
-        >>> [hit.evidence for hit in find_markup("# 标题\\n- 一\\n- 二")]
-        ['heading # 标题', '2 list items']
-        >>> find_markup("[Verse 1]\\n风吹过")
-        []
-    """
+    """Return the label at the start of a text, such as ``【回答】`` or ``Name:``, and each kind of markup."""
     label = _label(text, names)
     hits = [MarkupHit("label", f"label {label}")] if label else []
     for kind, pattern in _MARKUP:
@@ -101,15 +83,7 @@ def find_markup(text: str, names: str = "") -> list[MarkupHit]:
 
 
 def is_section_tag(line: str) -> bool:
-    """Return whether a line consists only of a section tag of a lyric.
-
-    Args:
-        line: One line of a text.
-
-    Examples:
-        >>> is_section_tag("(chorus)"), is_section_tag("[Verse 2]"), is_section_tag("chorus of birds in May")
-        (True, True, False)
-    """
+    """Return whether a line consists only of a section tag of a lyric."""
     return _SECTION_START.match(line) is not None and _SECTION_TAG.fullmatch(line.strip()) is not None
 
 

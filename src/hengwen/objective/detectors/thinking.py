@@ -10,19 +10,7 @@ _LONE_CLOSE = re.compile(r"</think(?:ing)?>[ \t]*(?:\r?\n|\Z)", re.IGNORECASE)
 
 
 def strip_thinking(text: str) -> str | None:
-    """Return a text without a leading ``<think>…</think>``; None if the block is not closed.
-
-    Args:
-        text: A reply or an answer.
-
-    Examples:
-        >>> strip_thinking("<think>hm</think> yes")
-        ' yes'
-        >>> strip_thinking("<think>hm") is None
-        True
-        >>> strip_thinking("say <think>")
-        'say <think>'
-    """
+    """Return a text without a leading ``<think>…</think>``; None if the block is not closed."""
     opened = _OPEN.match(text)
     if opened is None:
         return text
@@ -31,40 +19,13 @@ def strip_thinking(text: str) -> str | None:
 
 
 def after_thinking(text: str) -> str | None:
-    """Return the text after the last ``</think>``; None if there is no such tag.
-
-    Some chat templates end with ``<think>``, so that a reply contains only the closing tag.
-
-    Args:
-        text: A reply.
-
-    Examples:
-        >>> after_thinking("hm</think>yes")
-        'yes'
-        >>> after_thinking("yes") is None
-        True
-    """
+    """Return the text after the last ``</think>``; None if there is no such tag."""
     *_, last = (None, *_CLOSE.finditer(text)) if "</" in text else (None,)
     return None if last is None else text[last.end() :]
 
 
 def answer_without_thinking(text: str) -> str | None:
-    """Return an answer without the thinking block before it; None if the block is not closed.
-
-    A closing tag ``</think>`` without an opening tag counts only at the end of a line. A closing tag
-    elsewhere is treated as a part of the answer that only mentions the tag.
-
-    Args:
-        text: An answer.
-
-    Examples:
-        >>> answer_without_thinking("<think>hm</think>\\n\\nRain falls")
-        'Rain falls'
-        >>> answer_without_thinking("hm\\n</think>\\nRain falls")
-        'Rain falls'
-        >>> answer_without_thinking("</think> is a tag")
-        '</think> is a tag'
-    """
+    """Return an answer without the thinking block before it; None if the block is not closed."""
     if "<" not in text:
         return text
     answer = strip_thinking(text)

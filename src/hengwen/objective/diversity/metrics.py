@@ -176,18 +176,7 @@ def compression_ratio(texts: Iterable[str]) -> float:
 
 
 def entropies(counts: NgramCounts) -> tuple[float, float | None]:
-    """Return the entropy of n-grams in bits, and its share of the largest possible value.
-
-    Args:
-        counts: Counts of at least one n-gram.
-
-    Returns:
-        The entropy, and its share, which is None if there is only one n-gram.
-
-    Examples:
-        >>> entropies(count_ngrams(["风吹风来"], 1))
-        (1.5, 0.75)
-    """
+    """Return the entropy of n-grams in bits, and its share of the largest possible value."""
     total = counts.total
     terms = chain.from_iterable(
         repeat(count * log2(count), number) for count, number in counts.frequencies.items()
@@ -197,22 +186,14 @@ def entropies(counts: NgramCounts) -> tuple[float, float | None]:
 
 
 def defined_entropy(normalized: float | None, n: int) -> float:
-    """Return the normalised entropy of n-grams.
-
-    Raises:
-        ValueError: ``normalized`` is None, because there is only one n-gram.
-    """
+    """Return the normalised entropy of n-grams."""
     if normalized is None:
         raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")
     return normalized
 
 
 def count_some(texts: Iterable[str], n: int) -> NgramCounts:
-    """Count the n-grams of texts.
-
-    Raises:
-        ValueError: There is no n-gram, or n < 1.
-    """
+    """Count the n-grams of texts."""
     whole_number("n", n)
     counts = count_ngrams(texts, n)
     _check_some(counts.distinct, n)

@@ -42,17 +42,7 @@ class NgramCounts:
 
 
 def count_ngrams(texts: Iterable[str], n: int) -> NgramCounts:
-    """Count the n-grams of texts.
-
-    Args:
-        texts: The texts, which are read one at a time; ``tokenize.mixed_tokens`` splits each into tokens.
-        n: Length of the n-grams, >= 1.
-
-    Examples:
-        >>> counts = count_ngrams(["风吹过", "风吹来"], 2)
-        >>> counts.distinct, counts.total, dict(counts.frequencies)
-        (3, 4, {1: 2, 2: 1})
-    """
+    """Count the n-grams of texts."""
     chunk = TokenChunk()
     counts = NgramCounts()
     with GramTable(n) as table:

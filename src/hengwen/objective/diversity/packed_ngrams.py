@@ -55,17 +55,7 @@ class TokenChunk:
         self._owners.extend([owner] * (len(tokens) + 1))
 
     def take(self, orders: Sequence[int]) -> list[tuple[Rows, Rows]]:
-        """Return the n-grams of the added tokens, and remove these tokens.
-
-        For each length in ``orders``, the result has two arrays: the n-grams, and the number of each n-gram's
-        text (``owner``).
-
-        Examples:
-            >>> chunk = TokenChunk()
-            >>> chunk.add("aba", 5)
-            >>> [(grams.tolist(), owners.tolist()) for grams, owners in chunk.take([1, 3])]
-            [([[0], [1], [0]], [5, 5, 5]), ([[1, 0]], [5])]
-        """
+        """Return the n-grams of the added tokens, and remove these tokens."""
         import numpy as np
 
         tokens, owners = np.frombuffer(self._tokens, np.uint32), np.frombuffer(self._owners, np.uint32)
@@ -98,11 +88,7 @@ def _grams(tokens: Rows, owners: Rows, order: int) -> tuple[Rows, Rows]:
 
 
 class GramTable(ExitStack):
-    """Table in which each row is an n-gram and a number, such as its count or the number of its text.
-
-    Args:
-        order: Length of the n-grams.
-    """
+    """Table in which each row is an n-gram and a number, such as its count or the number of its text."""
 
     def __init__(self, order: int) -> None:
         super().__init__()
@@ -112,12 +98,7 @@ class GramTable(ExitStack):
         self._files: list[BinaryIO] = []
 
     def add(self, grams: Rows, values: Rows) -> None:
-        """Add rows.
-
-        Args:
-            grams: The n-grams from ``TokenChunk.take``.
-            values: One number for each n-gram.
-        """
+        """Add rows."""
         self._parts.append((grams, values))
         self._size += len(grams)
         if self._files or self._size > MAX_ROWS:
@@ -154,12 +135,7 @@ class GramTable(ExitStack):
 
 
 def summed(grams: Rows, counts: Rows | None = None) -> tuple[Rows, Rows]:
-    """Return the different n-grams, sorted, and the sum of the counts of each n-gram.
-
-    Args:
-        grams: N-grams.
-        counts: Count of each n-gram; None if each counts once.
-    """
+    """Return the different n-grams, sorted, and the sum of the counts of each n-gram."""
     import numpy as np
 
     if counts is None and grams.shape[1] == 1:
@@ -174,13 +150,7 @@ def summed(grams: Rows, counts: Rows | None = None) -> tuple[Rows, Rows]:
 
 
 def first_rows(rows: Rows) -> Rows:
-    """Return the indices of the rows that differ from the row before them; the first row is among them.
-
-    Examples:
-        >>> import numpy as np
-        >>> first_rows(np.array([[1, 2], [1, 2], [3, 2]])).tolist()
-        [0, 2]
-    """
+    """Return the indices of the rows that differ from the row before them; the first row is among them."""
     import numpy as np
 
     is_first = np.ones(len(rows), bool)

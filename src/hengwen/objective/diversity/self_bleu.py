@@ -56,15 +56,7 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
 
 
 def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
-    """Return the BLEU of each text against all other texts, in the order of the texts.
-
-    Args:
-        texts: The texts, which are read more than once, one at a time.
-        options: Settings of each BLEU.
-
-    Raises:
-        ValueError: There are fewer than two texts, or a text is empty.
-    """
+    """Return the BLEU of each text against all other texts, in the order of the texts."""
     size = len(texts)
     if size < 2:
         raise ValueError(f"self-BLEU needs two texts or more, got {size}")
@@ -86,15 +78,7 @@ def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
 
 
 def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]]:
-    """Return the number of tokens of each text, and how many of its 1- to 4-grams match another text.
-
-    The matches of an n-gram are limited to its largest count in a single other text. So the count of an
-    n-gram exceeds its matches only in the text in which the n-gram occurs most often. The excess is the
-    largest count minus the second largest count.
-
-    Args:
-        texts: The tokens of each text.
-    """
+    """Return the number of tokens of each text, and how many of its 1- to 4-grams match another text."""
     import numpy as np
 
     chunk = TokenChunk()
@@ -123,12 +107,7 @@ def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]
 
 
 def _losses(grams: NDArray[Any], owners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return, for each n-gram, the text with its largest count, and this count minus the second largest.
-
-    Args:
-        grams: N-grams, with repeats.
-        owners: Number of the text of each n-gram.
-    """
+    """Return, for each n-gram, the text with its largest count, and this count minus the second largest."""
     import numpy as np
 
     rows, counts = summed(np.column_stack([owners, grams]))  # sorted by n-gram, then by text
@@ -143,12 +122,7 @@ def _losses(grams: NDArray[Any], owners: NDArray[Any]) -> tuple[NDArray[Any], ND
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
-    """Return the length of another text that is closest to ``length``; of two equally close, the shorter.
-
-    Args:
-        lengths: Sorted lengths of all texts.
-        length: Length of the text itself, which is also in ``lengths``.
-    """
+    """Return the length of another text that is closest to ``length``; of two equally close, the shorter."""
     start = bisect_left(lengths, length)
     if start + 1 < len(lengths) and lengths[start + 1] == length:
         return length
@@ -198,11 +172,7 @@ class SelfBleu(SingleScore):
         return f"self_bleu.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return the score of a set of answers; a set of only one answer is ``not_applicable``.
-
-        Raises:
-            ValueError: An answer is empty.
-        """
+        """Return the score of a set of answers; a set of only one answer is ``not_applicable``."""
         if len(items) < 2:
             return [self.not_applicable("self-BLEU compares answers with each other, and there is only one")]
         values = self_bleus(_Texts(items), self.options)

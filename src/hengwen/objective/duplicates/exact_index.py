@@ -31,24 +31,12 @@ _TOLERANCE = 1e-9
 
 
 def bigrams(text: str) -> list[str]:
-    """Return the bigrams of a text; a text of one character is its own bigram.
-
-    Examples:
-        >>> bigrams("你好呀"), bigrams("好")
-        (['你好', '好呀'], ['好'])
-    """
+    """Return the bigrams of a text; a text of one character is its own bigram."""
     return [text[i : i + 2] for i in range(max(len(text) - 1, 1))]
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of the indices of earlier texts that can be similar to it.
-
-    Together, the lists contain every earlier text that is similar, and usually also texts that are not.
-
-    Args:
-        texts: Different texts, none of them empty.
-        threshold: Minimum similarity of near duplicates.
-    """
+    """Yield, for each text, ascending lists of the indices of earlier texts that can be similar to it."""
     if threshold <= 2 / 3 + _TOLERANCE:
         yield from ([list(range(index))] for index in range(len(texts)))
         return
@@ -67,30 +55,13 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def fewest_shared_bigrams(total: int, threshold: float) -> int:
-    """Return the minimum number of bigrams, counted with multiplicity, that two similar texts share.
-
-    Args:
-        total: Sum of the lengths of the two texts, in characters.
-        threshold: Minimum character ratio (1 - (insertions + deletions) / total length) of the two texts.
-
-    Examples:
-        >>> fewest_shared_bigrams(20, 0.9)  # 9 characters in at most 3 blocks, which have 6 bigrams
-        6
-    """
+    """Return the minimum number of bigrams, counted with multiplicity, that two similar texts share."""
     shared = ceil(threshold * total / 2 - _TOLERANCE)
     return shared - (total - 2 * shared) - 1
 
 
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
-    """Return the smallest number in ascending lists for which ``matches`` is true; None if there is none.
-
-    The first numbers of each list are tested before all others. If one of them matches, only smaller
-    numbers remain to be tested.
-
-    Examples:
-        >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)
-        2
-    """
+    """Return the smallest number in ascending lists for which ``matches`` is true; None if there is none."""
     heads = sorted({number for numbers in lists for number in numbers[:_HEAD_SIZE]})
     bound = next(filter(matches, heads), None)
     rest: set[int] = set()
@@ -125,15 +96,7 @@ def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: f
 
 @lru_cache(maxsize=10_000)
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
-    """Return the minimum number of bigrams that a text of x characters shares with a similar text.
-
-    Two texts are similar here if their character ratio, 1 - (insertions + deletions) / total length, is at
-    least the threshold.
-
-    Returns:
-        (minimum, lengths). A similar text with one of ``lengths`` need not share a bigram. A similar text of
-        any other length shares at least ``minimum`` bigrams.
-    """
+    """Return the minimum number of bigrams that a text of x characters shares with a similar text."""
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold
     for y in range(ceil(x / reach - _TOLERANCE), floor(x * reach + _TOLERANCE) + 1):

@@ -41,14 +41,7 @@ Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of the indices of earlier texts that may be similar to it.
-
-    There is one list for each band (group of hashes) in which the text collides with earlier texts.
-
-    Args:
-        texts: One or more different texts, none of them empty.
-        threshold: Minimum similarity of near duplicates, above 2/3.
-    """
+    """Yield, for each text, ascending lists of the indices of earlier texts that may be similar to it."""
     occurrences, single = _codes(texts)
     counted = (1.5 * threshold - 1) / (2 - 1.5 * threshold)
     for_ratio = rows_for(counted, _RATIO_HASHES, _RATIO_RECALL)
@@ -71,17 +64,7 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def rows_for(jaccard: float, hashes: int, recall: float) -> int:
-    """Return the largest number of rows per band at which pairs collide at least with probability ``recall``.
-
-    Args:
-        jaccard: Jaccard index of the pairs, in 0..1.
-        hashes: Number of hashes, over all bands.
-        recall: Minimum probability with which a pair must collide in some band.
-
-    Examples:
-        >>> rows_for(0.38, 600, 0.95)  # 1 - (1 - 0.38^4)^150 = 0.957
-        4
-    """
+    """The largest number of rows per band at which pairs collide at least with probability ``recall``."""
     fits = [rows for rows in range(1, 13) if 1 - (1 - jaccard**rows) ** (hashes // rows) >= recall]
     return max(fits, default=1)
 
@@ -89,10 +72,7 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield, for each band, the indices of all texts that share their key with another text, and labels.
-
-    There is a label for each of these texts; texts with the same key have the same label.
-    """
+    """Yield, for each band, the indices of all texts that share their key with another text, and labels."""
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
@@ -119,10 +99,7 @@ def _key(
 
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return the hashes of all bigrams, and the hashes of distinct bigrams.
-
-    In the first result, each further occurrence of a bigram in a text has a hash of its own.
-    """
+    """Return the hashes of all bigrams, and the hashes of distinct bigrams."""
     parts = [_chunk_hashes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
     hashed, sizes, single, single_sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return (hashed, _starts(sizes)), (single, _starts(single_sizes))
@@ -144,11 +121,7 @@ def _chunk_hashes(
 def _chunk_codes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the sorted bigram codes of each text, their occurrence numbers, and the number of codes.
-
-    The occurrence number of a code is the number of earlier occurrences in its text. The number of codes is
-    an array with one entry for each text.
-    """
+    """Return the sorted bigram codes of each text, their occurrence numbers, and the number of codes."""
     lengths = np.array([len(text) for text in texts])
     raw = "".join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(raw, dtype=np.uint32).astype(np.uint64)

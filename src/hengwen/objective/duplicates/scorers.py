@@ -120,12 +120,7 @@ class Leakage(SingleScore):
         return "leakage.containment"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Return the score of one answer; ``details["kind"]`` tells whether the answer is a copy.
-
-        The kind is ``exact`` (equal to a training answer apart from punctuation and whitespace),
-        ``particle_only`` (equal without final particles), ``near`` (a score of at least the option ``near``)
-        or ``none``.
-        """
+        """Return the score of one answer; ``details["kind"]`` tells whether the answer is a copy."""
         match = self._training.find(response.text)
         closest = "" if match.of is None else f", closest to answer {match.of + 1} of the corpus"
         details = {"kind": match.kind, "of": match.of}

@@ -58,24 +58,7 @@ class Duplicate(NamedTuple):
 
 
 def normalize_text(text: str) -> str:
-    """Return a text in the form in which answers are compared.
-
-    The text is normalised by NFKC (Unicode normalisation of width and form). Only letters, marks and digits
-    are kept (no whitespace, punctuation, symbols or emoji); particles at the end of a phrase
-    (啊呀呢嘛吧哦喵的说) are removed.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The normalised text; empty if the text has neither letters nor digits.
-
-    Examples:
-        >>> normalize_text("好的呀~ 我们走吧！😊")
-        '好的我们走'
-        >>> normalize_text("ＡＢＣ １２，酒吧里呢")
-        'ABC12酒吧里'
-    """
+    """Return a text in the form in which answers are compared."""
     if _SIMPLE.fullmatch(text):
         marked = _SIMPLE_STOPS.sub("\0", text)
     else:
@@ -89,31 +72,7 @@ def _word_character(character: str) -> str:
 
 
 def similarity(a: str, b: str) -> float:
-    """Return the similarity of two texts after :func:`normalize_text`.
-
-    The similarity is the larger of two measures: the character ratio and the Jaccard index. The character
-    ratio is 1 - (insertions + deletions) / total length. The Jaccard index is the intersection divided by the
-    union of the two sets of character bigrams.
-
-    Args:
-        a: A text.
-        b: Another text; swapping the texts does not change the result.
-
-    Returns:
-        A number from 0 (nothing in common) to 1 (equal). Two texts without letters and digits get 1 if they
-        are equal apart from whitespace, else 0.
-
-    Raises:
-        ValueError: The texts are too long to compare.
-
-    Examples:
-        >>> similarity("abcd", "abxd")
-        0.75
-        >>> similarity("今天真好呀！", "今天 真好~")
-        1.0
-        >>> similarity("！！", "？？")
-        0.0
-    """
+    """Return the similarity of two texts after :func:`normalize_text`."""
     return prepared_similarity(prepare_text(a), prepare_text(b))
 
 
@@ -169,11 +128,7 @@ class PreparedText(NamedTuple):
 
 
 def prepare_text(raw: str) -> PreparedText:
-    """Return a text in the form that ``prepared_similarity`` compares.
-
-    Raises:
-        ValueError: The text is too long to compare.
-    """
+    """Return a text in the form that ``prepared_similarity`` compares."""
     text = _normalized(raw)
     return PreparedText("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
 
@@ -213,19 +168,7 @@ def _ratio(a: str, b: str) -> float:
 
 
 class AnswerSet:
-    """Find repeats among texts at several thresholds; each text is normalised only once.
-
-    Args:
-        texts: Any number of answers, in order.
-
-    Raises:
-        ValueError: A text is too long.
-
-    Examples:
-        >>> answers = AnswerSet(["晚上好，主人", "我想吃鱼", "晚上好，主子"])
-        >>> [[bool(match) for match in answers.duplicates(threshold)] for threshold in (0.7, 0.9)]
-        [[False, False, True], [False, False, False]]
-    """
+    """Find repeats among texts at several thresholds; each text is normalised only once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         normalized = [_normalized(text) for text in texts]
@@ -243,17 +186,7 @@ class AnswerSet:
         self._cells = 0
 
     def duplicates(self, threshold: float, *, exact: bool | None = None) -> list[Duplicate | None]:
-        """Return, for each text, the first earlier text that it repeats; None if it repeats no earlier text.
-
-        Args:
-            threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
-            exact: Whether all pairs that can be similar are compared, so that no repeat is missed. None (the
-                default) means True for up to 10,000 different texts, else False. If it is False, repeats can
-                be missed, unless the threshold is below 0.8.
-
-        Raises:
-            ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
-        """
+        """For each text, the first earlier text that it repeats; None if it repeats no earlier text."""
         check_threshold(threshold)
         distinct = self._distinct
         matches = {
@@ -314,11 +247,7 @@ class AnswerSet:
         return ratio >= threshold
 
     def _long_ratio(self, a: str, b: str, bound: float) -> float:
-        """Return the character ratio, or 0 if it is below the bound.
-
-        Raises:
-            ValueError: The comparisons of very long texts exceed the limit ``_MAX_CELLS``.
-        """
+        """Return the character ratio, or 0 if it is below the bound."""
         cells = len(a) * len(b)
         if cells <= _MEDIUM_CELLS:
             return Indel.normalized_similarity(a, b, score_cutoff=bound)

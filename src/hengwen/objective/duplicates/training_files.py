@@ -19,14 +19,7 @@ _TURN_KEYS = (("conversations", "from", "value"), ("messages", "role", "content"
 
 
 def read_answers(paths: Sequence[str]) -> tuple[list[str], str]:
-    """Return the assistant's texts in training files, and a digest of the files.
-
-    Args:
-        paths: Files. A ``.txt`` file has one answer per line; other files are JSON Lines or one JSON list.
-
-    Raises:
-        DataError: A file cannot be read, or a row has no answer; the message names file and line.
-    """
+    """Return the assistant's texts in training files, and a digest of the files."""
     answers: list[str] = []
     digest = hashlib.sha256()
     for path in map(Path, paths):

@@ -113,12 +113,7 @@ class TrainingSet:
 
 
 def with_particles(text: str) -> str:
-    """Return only the letters, combining marks and digits of a text after NFKC; final particles are kept.
-
-    Examples:
-        >>> with_particles("好的呀~ 走吧！")
-        '好的呀走吧'
-    """
+    """Return only the letters, combining marks and digits of a text after NFKC; final particles are kept."""
     folded = normal_form(text)
     return "".join(character for character in folded if unicodedata.category(character)[0] in "LMN")
 

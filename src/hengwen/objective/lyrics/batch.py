@@ -71,21 +71,7 @@ def score_lyrics(
 def stream_scores(
     pairs: Iterable[Pair], options: LyricOptions, *, workers: int = 1
 ) -> Iterator[LyricScore | ValueError]:
-    """Yield the score of each pair, or the error of a pair; memory does not grow with the number of pairs.
-
-    Args:
-        pairs: Pairs (lyric, template), any number; they are read one at a time.
-        options: Options from ``options.build_options``.
-        workers: Number of processes, at least 1; with 1, no further process is started.
-
-    Raises:
-        ValueError: ``workers`` is below 1.
-
-    Examples:
-        >>> results = stream_scores([("月光", "(verse)\\ncc"), ("月光", "")], build_options("document"))
-        >>> [type(result).__name__ for result in results]
-        ['LyricScore', 'ValueError']
-    """
+    """Yield the score of each pair, or the error of a pair; memory does not grow with the number of pairs."""
     return map_stream(partial(_score_or_error, options=options), pairs, workers=workers)
 
 

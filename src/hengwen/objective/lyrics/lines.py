@@ -70,14 +70,7 @@ class LineDiagnosis:
 
 
 def diagnose(template: ParsedLyric, lyric: ParsedLyric, rules: LyricRules) -> tuple[LineDiagnosis, ...]:
-    """Return the rows of the comparison, one for each pair of lines and for each line alone, in order.
-
-    Examples:
-        >>> from hengwen.objective import score_lyric
-        >>> rows = score_lyric("(verse)\\n月光\\n远方来\\n海洋", "(verse)\\ncR\\ncR").lines
-        >>> [(row.template, row.lyric, row.rhymes_with) for row in rows]
-        [('cR', 'cR', (3,)), ('cR', 'ccc', ()), (None, 'cR', (1,))]
-    """
+    """Return the rows of the comparison, one for each pair of lines and for each line alone, in order."""
     _, pairs = match_sections(template, lyric, rules.autojunk)
     rows: list[LineDiagnosis] = []
     numbers = count(1)

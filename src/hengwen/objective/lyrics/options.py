@@ -17,11 +17,7 @@ score."""
 
 @dataclass(frozen=True, slots=True)
 class LyricOptions:
-    """All options that can change the score of a lyric against a template.
-
-    Raises:
-        ValueError: The value of an option is not allowed, or the chosen rule set does not have the option.
-    """
+    """All options that can change the score of a lyric against a template."""
 
     rules: LyricRules
     carry_phase1: bool = False
@@ -62,17 +58,5 @@ def build_options(
     rhyme_scope: RhymeScope = "matched",
     parse: Parse = "exact",
 ) -> LyricOptions:
-    """Return checked options; ``rules`` may be the name of a rule set or a mapping.
-
-    Raises:
-        ValueError: The value of an option is not allowed, or the chosen rule set does not have the option.
-
-    Examples:
-        >>> build_options("document").signature
-        'lyric|rules:document|carry:no|strict:no|scope:matched|parse:exact|v:1'
-        >>> build_options("document", parse="loose")
-        Traceback (most recent call last):
-            ...
-        ValueError: parse must be exact or lenient, got 'loose'
-    """
+    """Return checked options; ``rules`` may be the name of a rule set or a mapping."""
     return LyricOptions(resolve_rules(rules), carry_phase1, strict_count, rhyme_scope, parse)

@@ -20,15 +20,7 @@ small."""
 
 
 def parse_pair(lyric: str, template: str, reading: RuleSetName) -> ParsedPair:
-    """Parse a template and a lyric as the rule set ``reading`` defines.
-
-    Raises:
-        ValueError: The template is empty (an error only in the rule set ``document``).
-
-    Examples:
-        >>> parse_pair("(verse)\\n月光", "(verse)\\ncc", "document").lyric.msstr
-        '(verse)\\ncc'
-    """
+    """Parse a template and a lyric as the rule set ``reading`` defines."""
     parse_template = _parse_short_template if len(template) <= _MAX_CACHED_CHARACTERS else _parse_template
     parsed_template = parse_template(template, reading)
     if reading == "document" and not parsed_template.sections:

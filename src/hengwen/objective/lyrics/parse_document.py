@@ -26,12 +26,7 @@ _LITERALS = str.maketrans("cR", "\ufffd\ufffd")
 
 
 def parse_template(template: str) -> ParsedLyric:
-    """Parse a template into its sections.
-
-    Examples:
-        >>> parse_template("(Verse2)\\nccR\\n\\nccc").sections[0].name
-        'verse'
-    """
+    """Parse a template into its sections."""
     blocks = split(template)
     sections = tuple(
         Section(name, tag, tuple([_template_line(line) for line in lines])) for name, tag, lines in blocks
@@ -41,12 +36,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections and mark the lines that rhyme with another line of their section.
-
-    Examples:
-        >>> parse_lyric("(verse)\\n月亮\\n海洋\\n风").text
-        '(verse)\\ncR\\ncR\\nc'
-    """
+    """Parse a lyric into its sections and mark the lines that rhyme with another line of their section."""
     sections = tuple(
         [
             Section(name, tag, mark_rhymes([_parse(line) for line in lines]))
@@ -58,14 +48,7 @@ def parse_lyric(lyric: str) -> ParsedLyric:
 
 
 def split(text: str) -> list[tuple[str, str, list[str]]]:
-    """Split a text into sections of (name, tag, stripped lines that are not blank).
-
-    Lines before the first tag form a section whose name and tag are ``""``.
-
-    Examples:
-        >>> split("hi\\n(intro)\\n a \\n\\n(oh) b")
-        [('', '', ['hi']), ('intro', '(intro)', ['a', '(oh) b'])]
-    """
+    """Split a text into sections of (name, tag, stripped lines that are not blank)."""
     lines: list[str] = []
     blocks = [("", "", lines)]
     for raw in text.splitlines():
@@ -79,12 +62,7 @@ def split(text: str) -> list[tuple[str, str, list[str]]]:
 
 
 def section_name(tag: str) -> str:
-    """Return the name in a section tag, in lower case and without a number at its end.
-
-    Examples:
-        >>> [section_name(tag) for tag in ("Verse2", "pre-chorus_1", "2", "副歌")]
-        ['verse', 'pre-chorus', '2', '副歌']
-    """
+    """Return the name in a section tag, in lower case and without a number at its end."""
     folded = tag.casefold()
     end = len(folded)
     while end and folded[end - 1].isdecimal():
@@ -93,12 +71,7 @@ def section_name(tag: str) -> str:
 
 
 def parse_line(line: str) -> LineReading:
-    """Replace each Han character of a line by ``c``; return the line without and with its rhyme mark ``R``.
-
-    Examples:
-        >>> parse_line("Oh 月光!").rhymed
-        LyricLine(text='Oh cR!', length=2, effective=2, rhymes=1, code='16T', source='Oh 月光!')
-    """
+    """Replace each Han character of a line by ``c``."""
     if _HAN_ONLY.fullmatch(line):
         text, size, end = "c" * len(line), len(line), len(line) - 1
     else:

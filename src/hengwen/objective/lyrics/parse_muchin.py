@@ -30,14 +30,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections; text before the first tag belongs to no section.
-
-    Examples:
-        >>> parse_lyric("hi(verse)\\n月亮\\n海洋\\n风").text
-        'hi(verse)\\ncR\\ncR\\nc'
-        >>> parse_lyric("月亮").text
-        ''
-    """
+    """Parse a lyric into its sections; text before the first tag belongs to no section."""
     ahead, blocks = split(lyric)
     if not blocks:
         return ParsedLyric("", (), "")
@@ -53,23 +46,13 @@ def parse_lyric(lyric: str) -> ParsedLyric:
 
 
 def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Split a text into the part before the first tag, and sections of (tag, lines with their line ends).
-
-    Examples:
-        >>> split("hi(verse)\\na\\n\\n(oh)b")
-        ('hi', [('(verse)\\n', ['a\\n', '\\n']), ('(oh)', ['b'])])
-    """
+    """Split a text into the part before the first tag, and sections of (tag, lines with their line ends)."""
     ahead, *rest = _TAG.split(text)
     return ahead, [(tag, body.splitlines(True)) for tag, body in zip(rest[::2], rest[1::2], strict=True)]
 
 
 def parse_line(line: str) -> LineReading:
-    """Replace each Han character of a line by ``c``; return the line without and with its rhyme mark ``R``.
-
-    Examples:
-        >>> parse_line("月光c\\n").rhymed
-        LyricLine(text='cRc\\n', length=3, effective=3, rhymes=1, code='16T', source='月光c\\n')
-    """
+    """Replace each Han character of a line by ``c``."""
     if match := _HAN_ONLY.fullmatch(line):
         size, line_end = match.end(1), match[2]
         code = class_of_ending(line, size - 1)

@@ -78,37 +78,22 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Ratio of phase 2.1 (sections) times ratio of phase 2.2 (numbers of lines), 0 to 1.
-
-        The points of phases 2.2, 3 (lengths of lines) and 4 (rhymes) and the bonus for good rhyme are
-        proportional to this ratio. With ``carry_phase1``, the ratio of phase 1 (similarity of the whole
-        texts) is a third factor.
-        """
+        """Ratio of phase 2.1 (sections) times ratio of phase 2.2 (numbers of lines), 0 to 1."""
         return self.acmp_sr
 
     @property
     def rhymes_required(self) -> int:
-        """Number of rhymes that the template requires in lines that are matched with a lyric line.
-
-        With ``rhyme_scope="whole"``, all template lines count.
-        """
+        """Number of rhymes that the template requires in lines that are matched with a lyric line."""
         return self.rc_ino
 
     @property
     def rhymes_found(self) -> int:
-        """Number of rhymes of the lyric in lines that are matched with a template line.
-
-        With ``rhyme_scope="whole"``, all lyric lines count.
-        """
+        """Number of rhymes of the lyric in lines that are matched with a template line."""
         return self.rc_ing
 
     @property
     def rhymes_aligned(self) -> int:
-        """Number of matched lines in which the template requires a rhyme and the lyric rhymes.
-
-        With rules ``muchin``, a line can have several rhyme marks. It counts if the bitwise AND of the number
-        of marks in the template line and the number of marks in the lyric line is not 0.
-        """
+        """Number of matched lines in which the template requires a rhyme and the lyric rhymes."""
         return self.pll_rc
 
 
@@ -159,18 +144,7 @@ def count_factor(template_line: LyricLine, lyric_line: LyricLine) -> float:
 
 
 def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules: LyricRules) -> float:
-    """Return the share of the rhyme bonus that a lyric gets.
-
-    The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
-    the band, the result is ``rules.strict_bonus`` if the lyric rhymes in exactly the lines that require a
-    rhyme. For all other lyrics, let r be the share of rhyming lines. If r is at most 0.3 away from 0.7, the
-    result is ``rules.near_bonus`` * (1 - |r - 0.7|), otherwise 0.
-
-    Examples:
-        >>> from hengwen.objective.lyrics.rules import NAMED_RULES
-        >>> [bonus_share(r, 4, 4, 4, NAMED_RULES["document"]) for r in (0.7, 1.0)]
-        [1.0, 0.5]
-    """
+    """Return the share of the rhyme bonus that a lyric gets."""
     if rules.band_low <= r_ratio <= rules.band_high:
         return 1.0
     if required == rhymed == aligned and aligned > 0:

@@ -45,24 +45,7 @@ class _Row(NamedTuple):
 
 
 def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
-    """Repair a lyric or a template so that it can be parsed exactly.
-
-    Args:
-        text: A text as a model wrote it.
-        keep_ahead: Whether to keep lines before the first tag. Pass True for a template, and for a lyric
-            whose template has such lines.
-
-    Returns:
-        The repaired text, and notes with the numbers of the repaired lines. The text has no code fences,
-        rulers, timestamps, markup, titles, remarks to the reader, blank lines or punctuation (inside a line,
-        punctuation becomes a space). Tags have the form ``(verse)``, and characters are simplified.
-
-    Examples:
-        >>> repair("好的，歌词如下：\\n**Verse 1**\\n[00:12.34]月亮，升起来。").text
-        '(verse)\\n月亮 升起来'
-        >>> repair("（副歌）\\n聽海").repairs
-        ("line 1: read '（副歌）' as (chorus)", 'line 2: read traditional characters as simplified')
-    """
+    """Repair a lyric or a template so that it can be parsed exactly."""
     notes: list[str] = ["read CR as line ends"] if "\r" in text else []
     lines = _only_fenced([(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)], notes)
     rows = _without_frame([_row(number, line) for number, line in lines], keep_ahead)
@@ -74,10 +57,7 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
 
 def _only_fenced(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
-    """Return only the lines inside the code fence if all other lines can be dropped, otherwise all lines.
-
-    The other lines are dropped if there is exactly one fenced part and it contains a section tag.
-    """
+    """Return only the lines inside the code fence if all other lines can be dropped, otherwise all lines."""
     fences = [index for index, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
     if len(fences) != 2:
         return lines
@@ -128,12 +108,7 @@ def _plain(line: str, notes: list[str]) -> str:
 
 
 def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
-    """Return the rows; rows that are not part of the lyric become empty.
-
-    All rows before the first tag become empty. With ``keep_ahead``, or if there is no tag, only titles and
-    remarks at the start become empty. A remark to the reader in the last row becomes empty if a blank line is
-    before it.
-    """
+    """Return the rows; rows that are not part of the lyric become empty."""
     tags = [index for index, row in enumerate(rows) if row.is_tag]
     head, tail = 0, len(rows)
     if tags and not keep_ahead:

@@ -133,17 +133,7 @@ NAMED_RULES: dict[str, LyricRules] = {
 
 
 def resolve_rules(rules: RulesLike) -> LyricRules:
-    """Return the rules for a name, a ``LyricRules`` or a mapping of its fields.
-
-    Raises:
-        ValueError: No rule set has that name, or the mapping has an unknown field.
-
-    Examples:
-        >>> resolve_rules("muchin").strict_bonus
-        0.7
-        >>> resolve_rules({"reading": "muchin", "overall": 0.2, "structure": 0.4}).signature
-        'muchin(overall=0.2,structure=0.4)'
-    """
+    """Return the rules for a name, a ``LyricRules`` or a mapping of its fields."""
     if isinstance(rules, LyricRules):
         return rules
     if isinstance(rules, Mapping):

@@ -68,12 +68,7 @@ def score_lyric(
 
 
 def score_with_options(lyric: str, template: str, options: LyricOptions) -> LyricScore:
-    """Score a lyric against its template, with options that are already checked.
-
-    Raises:
-        TypeError: The lyric or the template is not a string.
-        ValueError: The template is empty (an error only with rules ``document``), or a text is too long.
-    """
+    """Score a lyric against its template, with options that are already checked."""
     for name, text in (("lyric", lyric), ("template", template)):
         if not isinstance(text, str):
             raise TypeError(f"the {name} must be a string, got {type(text).__name__}")

@@ -22,19 +22,7 @@ PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "
 
 @dataclass(frozen=True, slots=True)
 class Lyric:
-    """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options.
-
-    Raises:
-        ValueError: The value of an option is not allowed.
-
-    Examples:
-        >>> Lyric(rules="muchin").signature
-        'lyric|rules:muchin|carry:no|strict:no|scope:matched|parse:exact|v:1'
-        >>> sample = Sample(id="1", metadata={"template": "(verse)\\ncR\\ncR\\ncc"})
-        >>> scores = Lyric().score(sample, Response(sample_id="1", text="(verse)\\n月光\\n海洋\\n风起"))
-        >>> scores[0].name, scores[0].value
-        ('lyric.total', 110.0)
-    """
+    """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options."""
 
     rules: RulesLike = "document"
     carry_phase1: bool = False
@@ -62,11 +50,7 @@ class Lyric:
         return [f"lyric.{part}" for part in PARTS]
 
     def score(self, sample: Sample, response: Response) -> Sequence[Score]:
-        """Return the scores of one answer, one for each name in ``names``.
-
-        Raises:
-            ValueError: The sample has no template, or the texts cannot be scored.
-        """
+        """Return the scores of one answer, one for each name in ``names``."""
         score = score_with_options(response.text, _template(sample), self.options)
         reasons, details = _reasons(score), _details(score)
         return [
@@ -75,11 +59,7 @@ class Lyric:
         ]
 
     def score_values(self, sample: Sample, response: Response) -> Sequence[Score]:
-        """Return the scores of one answer as ``score`` does, but without reasons and details.
-
-        Raises:
-            ValueError: The sample has no template, or the texts cannot be scored.
-        """
+        """Return the scores of one answer as ``score`` does, but without reasons and details."""
         return self._values(score_with_options(response.text, _template(sample), self.options))
 
     def _values(self, score: LyricScore) -> list[Score]:
@@ -90,11 +70,7 @@ class Lyric:
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Return the faults of a sample's template that do not prevent scoring.
-
-        Raises:
-            ValueError: The template is missing, not a string, or blank.
-        """
+        """Return the faults of a sample's template that do not prevent scoring."""
         return list(check_template(_template(sample)))
 
 

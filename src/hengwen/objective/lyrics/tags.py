@@ -55,14 +55,7 @@ _TAG_WITHOUT_BRACKETS = frozenset({"intro", "verse", "pre-chorus", "chorus", "br
 
 @lru_cache(maxsize=4096)
 def read_tag(line: str) -> str | None:
-    """Return the tag that a stripped line represents, such as ``(verse)``; None if it is a line of text.
-
-    Examples:
-        >>> [read_tag(line) for line in ("[Verse 1]", "（主歌）", "**Chorus**", "(verse2)", "月光")]
-        ['(verse)', '(verse)', '(chorus)', '(verse2)', None]
-        >>> read_tag("主歌: 月光"), read_tag("[Chorus x2]"), read_tag("（啊）")
-        (None, '(chorus)', None)
-    """
+    """Return the tag that a stripped line represents, such as ``(verse)``; None if it is a line of text."""
     if len(line) > _MAX_TAG_CHARACTERS:
         return None
     if _EXACT.fullmatch(line):

@@ -32,25 +32,7 @@ Block = tuple[int, int, int]
 
 
 def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
-    """Return the matching blocks in the order of the texts.
-
-    Args:
-        a: The first text; swapping the texts can change the blocks.
-        b: The second text.
-        autojunk: Whether to use difflib's heuristic: if ``b`` has 200 characters or more, a character that
-            makes up more than 1 % of it cannot start a block.
-
-    Returns:
-        The blocks of ``difflib.SequenceMatcher(None, a, b, autojunk).get_matching_blocks()`` without the
-        empty block at the end. The blocks are disjoint and ascending, and adjacent blocks are joined.
-
-    Raises:
-        ValueError: The texts are so long and repetitive that the search exceeds ``WORK_LIMIT``.
-
-    Examples:
-        >>> matching_blocks("abxcd", "abcd")
-        [(0, 0, 2), (3, 2, 2)]
-    """
+    """Return the matching blocks in the order of the texts."""
     joined: list[Block] = []
     for i, j, size in sorted(_Matcher(a, b, autojunk).blocks()):
         if joined and joined[-1][0] + joined[-1][2] == i and joined[-1][1] + joined[-1][2] == j:
@@ -60,24 +42,7 @@ def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
 
 
 def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
-    """Return the similarity of two texts: twice the matched characters divided by all characters.
-
-    Args:
-        a: The first text; swapping the texts can change the ratio.
-        b: The second text.
-        autojunk: Whether to use difflib's heuristic for frequent characters, as ``matching_blocks`` describes
-            it.
-
-    Returns:
-        A number from 0 to 1; 1.0 for two empty texts.
-
-    Raises:
-        ValueError: The texts are so long and repetitive that the search exceeds ``WORK_LIMIT``.
-
-    Examples:
-        >>> ratio("abcd", "bcde")
-        0.75
-    """
+    """Return the similarity of two texts: twice the matched characters divided by all characters."""
     characters = len(a) + len(b)
     matched = sum([size for _, _, size in _Matcher(a, b, autojunk).blocks()])
     return 2.0 * matched / characters if characters else 1.0

@@ -26,13 +26,6 @@ class Ranks:
     """Find the longest block (stretch of characters) that a range of ``a`` and a range of ``b`` share.
 
     The stretches of one length are ranked by their content, so equal ranks mean equal stretches.
-
-    Args:
-        a: The first text.
-        b: The second text.
-        popular: Frequent characters, which count as unequal to every character.
-        spend: Function that each step of the search calls with an estimate of its work (number of text
-            positions visited). The function may raise an error to stop the search.
     """
 
     def __init__(self, a: str, b: str, popular: frozenset[str], spend: Callable[[int], None]) -> None:

@@ -27,10 +27,7 @@ block starts at or after these indices, (index in a, index in b); None if no blo
 
 
 def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
-    """Find the longest block that ``a`` and ``b`` share in a span by trying each index of ``a`` in turn.
-
-    This is the cheapest search for short ranges. Of several longest blocks, only the first is returned.
-    """
+    """Find the longest block that ``a`` and ``b`` share in a span by trying each index of ``a`` in turn."""
     alo, ahi, blo, bhi = span
     part = b[blo:bhi]
     best, first = 0, (0, 0)
@@ -74,12 +71,7 @@ class Matrix:
 
 
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
-    """Return the length of the longest runs of set bits, and the index of the first bit of each such run.
-
-    In a run, each set bit is ``step`` bytes after the previous one. A run whose length is a power of two
-    starts where a run of half the length is followed by another run of half the length. The exact length is
-    then found as a sum of such powers of two, beginning with the largest.
-    """
+    """Return the length of the longest runs of set bits, and the index of the first bit of each such run."""
     powers = [cells]
     while (offset := step << (len(powers) - 1)) < len(powers[-1]):
         longer = powers[-1][:-offset] & powers[-1][offset:]

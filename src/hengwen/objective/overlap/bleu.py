@@ -79,11 +79,7 @@ class BleuOptions:
         check_installed(self.tokenize)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> BleuTokenizer:
-        """Return the tokenizer; ``auto`` chooses it by the references.
-
-        Args:
-            references: The references; with ``width="fold"``, they must already be normalised by NFKC.
-        """
+        """Return the tokenizer; ``auto`` chooses it by the references."""
         return choose_bleu_tokenizer(references) if self.tokenize == "auto" else self.tokenize
 
     def for_sacrebleu(self, tokenizer: BleuTokenizer) -> sacre.MetricOptions:
@@ -256,17 +252,7 @@ def corpus_statistics(
 def bleu_from_statistics(
     total: Sequence[float], options: BleuOptions, tokenizer: BleuTokenizer, references: int
 ) -> Bleu:
-    """Return the BLEU that follows from n-gram counts (statistics) summed over texts.
-
-    Args:
-        total: Sums of the counts, in the order of :func:`ngram_counts.bleu_counts`.
-        options: Settings of the metric.
-        tokenizer: Tokenizer that was used.
-        references: Number of references of each text; -1 if the number differs between texts.
-
-    Raises:
-        ValueError: There is no token; or there is no 4-gram, and effective order is off.
-    """
+    """Return the BLEU that follows from n-gram counts (statistics) summed over texts."""
     length, fourgrams = int(total[0]), total[2 + 2 * MAX_ORDER - 1]
     if not length:
         raise ValueError(f"the hypothesis has no token under the tokenizer {tokenizer}")

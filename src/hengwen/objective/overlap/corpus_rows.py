@@ -117,11 +117,7 @@ def ter_rows(
 def rouge_rows(
     hypotheses: Sequence[str], references: Sequence[References], options: rouges.RougeOptions
 ) -> CorpusRows:
-    """Return the mean ROUGE F and the F of each text; references may be missing.
-
-    Raises:
-        ValueError: ROUGE is defined for none of the texts; the message has the reason for the first text.
-    """
+    """Return the mean ROUGE F and the F of each text; references may be missing."""
     scores: dict[int, rouges.Rouge] = {}
     reason = ""
     for index, (hypothesis, texts) in enumerate(zip(hypotheses, references, strict=True)):
@@ -155,10 +151,7 @@ def _sacrebleu_value(
 
 
 def _edit_rate(sums: Sequence[float]) -> float:
-    """Return the edits per 100 reference tokens.
-
-    If there is no reference token, the result is 100 if there is an edit, otherwise 0.
-    """
+    """Return the edits per 100 reference tokens."""
     edits, length = sums
     if not length:
         return 100.0 if edits else 0.0

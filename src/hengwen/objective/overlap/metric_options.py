@@ -31,22 +31,7 @@ _TOKENIZERS: dict[type[MetricOptions], tuple[str, ...]] = {
 
 
 def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> dict[str, MetricOptions]:
-    """Return the options of each metric.
-
-    Args:
-        metrics: Names from ``METRICS``.
-        settings: Values by name of the option. ``ter.width`` applies only to the metric ``ter``, ``width`` to
-            every metric that has this option. ``tokenize`` applies to the metrics that have a tokenizer of
-            this name; the remaining metrics keep ``auto``.
-
-    Raises:
-        ValueError: A metric, an option or a value is unknown, or none of the metrics has the option.
-
-    Examples:
-        >>> options = options_by_metric(["bleu", "rougeL"], {"tokenize": "13a", "rougeL.beta": 2})
-        >>> options["bleu"].tokenize, options["rougeL"].tokenize, options["rougeL"].beta
-        ('13a', 'auto', 2)
-    """
+    """Return the options of each metric."""
     for name in metrics:
         if name not in METRICS:
             raise ValueError(f"unknown metric {name!r}{did_you_mean(name, METRICS)}")
@@ -58,12 +43,7 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
 
 def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list[str]:
-    """Return the metrics that have an option ``tokenize`` but no tokenizer of this name.
-
-    Examples:
-        >>> metrics_without_tokenizer(["bleu", "chrf", "rougeL"], "13a")
-        ['rougeL']
-    """
+    """Return the metrics that have an option ``tokenize`` but no tokenizer of this name."""
     return [
         name
         for name in metrics
@@ -74,12 +54,7 @@ def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list
 def build_rows(
     hypotheses: Sequence[str], references: Sequence[References], options: MetricOptions
 ) -> CorpusRows:
-    """Return the value and the statistics of a corpus, for the texts that have a reference.
-
-    Raises:
-        ValueError: The numbers of texts and references differ, no text has a reference, or the value is not
-            defined.
-    """
+    """Return the value and the statistics of a corpus, for the texts that have a reference."""
     corpus = usable_corpus(hypotheses, references)
     if isinstance(options, RougeOptions):  # ROUGE also leaves out texts without a token
         return rouge_rows(hypotheses, references, options)

@@ -17,20 +17,7 @@ MAX_ORDER = 4
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return the counts of a text from which BLEU is computed.
-
-    The counts are the number of tokens, the reference length that is closest to this number, the numbers of
-    matching 1- to 4-grams (four counts), and the numbers of all 1- to 4-grams (four counts).
-
-    Args:
-        tokens: Tokens of the hypothesis.
-        references: Tokens of each reference. The matches of an n-gram are limited to its largest count in a
-            single reference.
-
-    Examples:
-        >>> bleu_counts("the the the".split(), ["the cat".split(), "the the".split()])
-        [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
-    """
+    """Return the counts of a text from which BLEU is computed."""
     limits = all_ngrams(references[0])
     for reference in references[1:]:
         limits |= all_ngrams(reference)
@@ -45,22 +32,12 @@ def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> l
 
 
 def closest_length(lengths: Iterable[int], length: int) -> int:
-    """Return the length that is closest to ``length``; of two equally close lengths, the shorter.
-
-    Examples:
-        >>> closest_length([8, 4, 1], 6)
-        4
-    """
+    """Return the length that is closest to ``length``; of two equally close lengths, the shorter."""
     return min(lengths, key=lambda other: (abs(other - length), other))
 
 
 def all_ngrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
-    """Return the count of each n-gram, for n from 1 to 4.
-
-    Examples:
-        >>> all_ngrams("aba")[("a",)], all_ngrams("aba")[("a", "b")], len(all_ngrams("aba"))
-        (2, 1, 5)
-    """
+    """Return the count of each n-gram, for n from 1 to 4."""
     second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
     return Counter(
         chain(

@@ -15,14 +15,7 @@ _DOWNLOAD = 'python -c "from sacrebleu.tokenizers.tokenizer_spm import Flores200
 
 
 def check_installed(tokenizer: str) -> None:
-    """Raise an error unless the packages and the model of a tokenizer are installed; nothing is downloaded.
-
-    Raises:
-        PluginError: A package or the model is missing; the message has the command that installs it.
-
-    Examples:
-        >>> check_installed("zh")
-    """
+    """Raise unless the packages and the model of a tokenizer are installed; nothing is downloaded."""
     if tokenizer not in _PACKAGES:
         return
     modules, command = _PACKAGES[tokenizer]

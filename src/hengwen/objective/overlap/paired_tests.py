@@ -115,11 +115,7 @@ def compare_systems(
 
 
 def compare_rows(system: CorpusRows, baseline: CorpusRows, settings: PairedTestSettings) -> SystemComparison:
-    """Return the difference between two systems over the texts for which both systems have a value.
-
-    Raises:
-        ValueError: There is no text for which both systems have a value, or the test needs too much memory.
-    """
+    """Return the difference between two systems over the texts for which both systems have a value."""
     statistics = [dict(zip(rows.kept, rows.rows, strict=True)) for rows in (baseline, system)]
     common = [index for index in system.kept if index in statistics[0]]
     if not common:

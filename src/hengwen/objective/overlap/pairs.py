@@ -23,15 +23,7 @@ class UsableCorpus(NamedTuple):
 
 
 def as_references(references: References) -> tuple[str, ...]:
-    """Return the references of one text that are not missing; a string is one reference.
-
-    Raises:
-        ValueError: There is no reference, or all references are missing.
-
-    Examples:
-        >>> as_references("你好"), as_references(["a", "", None, "b"])
-        (('你好',), ('a', 'b'))
-    """
+    """Return the references of one text that are not missing; a string is one reference."""
     texts = (references,) if isinstance(references, str) else tuple(references)
     present = tuple(text for text in texts if text and not text.isspace())
     if present:
@@ -44,41 +36,18 @@ def as_references(references: References) -> tuple[str, ...]:
 
 
 def reference_label(index: int, count: int) -> str:
-    """Return the name of a reference in messages.
-
-    Examples:
-        >>> reference_label(0, 1), reference_label(1, 2)
-        ('the reference', 'reference 2 of 2')
-    """
+    """Return the name of a reference in messages."""
     return f"reference {index + 1} of {count}" if count > 1 else "the reference"
 
 
 def check_hypothesis(hypothesis: str) -> None:
-    """Raise an error unless the hypothesis has text to compare.
-
-    Raises:
-        ValueError: The hypothesis is empty or only whitespace.
-    """
+    """Raise an error unless the hypothesis has text to compare."""
     if not hypothesis or hypothesis.isspace():
         raise ValueError("the hypothesis is empty: no overlap is defined")
 
 
 def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> list[tuple[str, ...]]:
-    """Return the references of each hypothesis.
-
-    Args:
-        hypotheses: The texts to score; not all of them may be blank.
-        references: For each hypothesis, its references or its only reference.
-
-    Raises:
-        ValueError: The numbers of texts and references differ, the corpus is empty, all hypotheses are blank,
-            or a text has no reference.
-        TypeError: A string is passed where a list of strings is meant.
-
-    Examples:
-        >>> as_corpus(["a", "b"], ["c", ["d", "e"]])
-        [('c',), ('d', 'e')]
-    """
+    """Return the references of each hypothesis."""
     corpus = usable_corpus(hypotheses, references)
     if corpus.failures:
         raise ValueError(corpus.first_failure)
@@ -88,23 +57,7 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> li
 def usable_corpus(
     hypotheses: Sequence[str], references: Sequence[References], names: Sequence[str] | None = None
 ) -> UsableCorpus:
-    """Return the texts of a corpus that have a reference, and the number of texts that have none.
-
-    Args:
-        hypotheses: The texts to score; not all of them may be blank.
-        references: For each hypothesis, its references or its only reference.
-        names: Name of each text in error messages and in ``first_failure``; default: ``text 1``, ``text 2``
-            and so on.
-
-    Raises:
-        ValueError: The numbers of texts and references differ, the corpus is empty, all hypotheses are blank,
-            or no text has a reference.
-        TypeError: A string is passed where a list of strings is meant.
-
-    Examples:
-        >>> usable_corpus(["a", "b"], ["c", ["", None]])[1:]
-        ([('c',)], [0], 1, 'text 2: all 2 references are empty')
-    """
+    """Return the texts of a corpus that have a reference, and the number of texts that have none."""
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise TypeError("a corpus is a list of hypotheses and a list of references, got a string")
     if len(hypotheses) != len(references):

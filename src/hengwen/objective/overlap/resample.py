@@ -29,36 +29,7 @@ def corpus_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Return the interval of a value that is computed from statistics summed over texts.
-
-    Args:
-        statistics: For each text, a row of k numbers.
-        value: Function that computes the value from the k sums over the texts.
-        clusters: Cluster (group of dependent texts) of each text; the texts of a cluster are drawn together.
-        confidence: Confidence level, in (0, 1).
-        resamples: Number of bootstrap samples, >= 1.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        The interval (low, high), or None if there are fewer than two clusters. From 30 clusters on, the
-        bounds are percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too
-        narrow, so the result is a Student's t interval. Its standard error comes from a jackknife, which
-        leaves out one cluster at a time.
-
-    Raises:
-        ValueError: The numbers of texts and clusters differ, confidence is not in (0, 1), or resamples is
-            below 1.
-
-    Notes:
-        Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,
-        An Introduction to the Bootstrap, 1993, chapter 11.
-
-    Examples:
-        >>> rows = [[1.0], [2.0], [3.0]]
-        >>> low, high = corpus_interval(rows, lambda sums: sums[0] / 3, ["a", "b", "c"])
-        >>> corpus_interval(rows, lambda sums: sums[0], ["a", "a", "a"]) is None
-        True
-    """
+    """Return the interval of a value that is computed from statistics summed over texts."""
     import numpy as np
 
     if len(statistics) != len(clusters):

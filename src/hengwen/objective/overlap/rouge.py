@@ -279,10 +279,5 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
 
 
 def score_prefix(kind: RougeKind) -> str:
-    """Return the first part of the score names for a kind of ROUGE.
-
-    Examples:
-        >>> score_prefix("rougeL"), score_prefix("rougeLsum"), score_prefix("rouge2")
-        ('rouge_l', 'rouge_lsum', 'rouge_2')
-    """
+    """Return the first part of the score names for a kind of ROUGE."""
     return f"rouge_{kind.removeprefix('rouge').lower()}"

@@ -30,14 +30,7 @@ def metric(family: Family, options: MetricOptions) -> Any:
 def statistics(
     family: Family, options: MetricOptions, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[list[float]]:
-    """Return the statistics (counts) of each text; the statistics of a corpus are their sum.
-
-    Args:
-        family: Name of the metric, such as ``BLEU``.
-        options: Keyword arguments of the metric.
-        hypotheses: The texts to score.
-        references: One or more references for each text.
-    """
+    """Return the statistics (counts) of each text; the statistics of a corpus are their sum."""
     largest = max(map(len, references))
     streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(largest)]
     rows: list[list[float]] = metric(family, options)._extract_corpus_statistics(hypotheses, streams)
@@ -45,12 +38,7 @@ def statistics(
 
 
 def sum_statistics(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the sum of each column: an integer for integers, the correctly rounded sum for floats.
-
-    Examples:
-        >>> sum_statistics([[1, 0.1], [2, 0.2], [3, 0.3]])
-        [6, 0.6]
-    """
+    """Return the sum of each column: an integer for integers, the correctly rounded sum for floats."""
     return [
         sum(column) if all(isinstance(value, int) for value in column) else fsum(column)
         for column in zip(*rows, strict=True)
@@ -64,17 +52,7 @@ def score(family: Family, options: MetricOptions, total: Sequence[float]) -> Any
 
 @lru_cache(maxsize=128)
 def signature(family: Family, options: MetricOptions, references: int) -> str:
-    """Return sacrebleu's signature of a metric: a text with its settings.
-
-    Args:
-        family: Name of the metric, such as ``BLEU``.
-        options: Keyword arguments of the metric.
-        references: Number of references of each text; -1 if the number differs between texts.
-
-    Examples:
-        >>> signature("BLEU", (("tokenize", "zh"),), 1).rpartition("|")[0]
-        'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
-    """
+    """Return sacrebleu's signature of a metric: a text with its settings."""
     uncached = metric.__wrapped__(family, options)
     uncached.num_refs = references
     return str(uncached.get_signature())
@@ -89,11 +67,6 @@ def version() -> str:
 
 
 def reference_count(references: Sequence[Sequence[str]]) -> int:
-    """Return the number of references of each text; -1 if the number differs between texts.
-
-    Examples:
-        >>> reference_count([["a"], ["b"]]), reference_count([["a"], ["b", "c"]])
-        (1, -1)
-    """
+    """Return the number of references of each text; -1 if the number differs between texts."""
     counts = {len(texts) for texts in references}
     return counts.pop() if len(counts) == 1 else -1

@@ -70,10 +70,7 @@ class OverlapScore(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Text with every setting that can change the value.
-
-        The details of each score also have a signature that ends with sacrebleu's own signature.
-        """
+        """Text with every setting that can change the value."""
         return f"{self.prefix}|{self.plan_signature}"
 
 
@@ -175,11 +172,7 @@ class _CorpusScorer(OverlapScore):
         super().__post_init__()  # type: ignore[misc]  # the next base class validates the metric's options
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Return the value of all answers to samples that have a reference.
-
-        Raises:
-            ValueError: No sample has a reference, or all answers are blank.
-        """
+        """Return the value of all answers to samples that have a reference."""
         corpus = usable_corpus(
             [response.text for _, response in items],
             [sample.references for sample, _ in items],

@@ -60,29 +60,17 @@ class TerOptions:
         whole_number("max_characters", self.max_characters)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> Split:
-        """Return the tokenizer; ``auto`` chooses it by the references.
-
-        Args:
-            references: The references; with ``width="fold"``, they must already be normalised by NFKC.
-        """
+        """Return the tokenizer; ``auto`` chooses it by the references."""
         if self.tokenize != "auto":
             return self.tokenize
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
 
     def for_sacrebleu(self, tokenizer: Split) -> sacre.MetricOptions:
-        """Return the keyword arguments of sacrebleu's TER.
-
-        With ``char``, the text is split before sacrebleu reads it. ``whitespace`` is sacrebleu's default and
-        needs no arguments.
-        """
+        """Return the keyword arguments of sacrebleu's TER."""
         return (*(_TERCOM if tokenizer == "tercom" else ()), ("case_sensitive", self.case_sensitive))
 
     def prepare(self, text: str, tokenizer: Split) -> str:
-        """Return the text as it is passed to sacrebleu.
-
-        Raises:
-            ValueError: The text is too long.
-        """
+        """Return the text as it is passed to sacrebleu."""
         folded = fold_width(text, self.width)
         if len(folded) > self.max_characters:
             raise ValueError(
@@ -197,11 +185,7 @@ def corpus_statistics(
 def ter_from_statistics(
     total: Sequence[float], options: TerOptions, tokenizer: Split, references: int
 ) -> Ter:
-    """Return the TER that follows from the sum of edits and the sum of reference lengths.
-
-    Raises:
-        ValueError: The reference has no token.
-    """
+    """Return the TER that follows from the sum of edits and the sum of reference lengths."""
     edits, length = total
     if not length:
         raise ValueError("the reference has no token")

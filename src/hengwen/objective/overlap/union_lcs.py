@@ -18,25 +18,7 @@ _STEPS_PER_TOKEN, _STEPS_PER_PAIR = 30, 60
 
 
 def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence[str]]) -> int:
-    """Return the number of matched tokens of the reference sentences; each token counts at most once.
-
-    Args:
-        reference: Sentences of the reference, each a sequence of tokens.
-        hypothesis: Sentences of the hypothesis.
-
-    Raises:
-        ValueError: The texts are too long to compare.
-
-    Notes:
-        If there are several longest subsequences, the function chooses the one that rouge-score chooses. The
-        search goes backwards from the ends of both sentences and matches equal tokens. If the tokens differ,
-        the search steps back in the reference. If this step would shorten the longest common subsequence, the
-        search steps back in the hypothesis instead.
-
-    Examples:
-        >>> union_hits([list("abcde")], [list("abfgh"), list("acie")])  # ab and ace: a b c e
-        4
-    """
+    """Return the number of matched tokens of the reference sentences; each token counts at most once."""
     if len(reference) == len(hypothesis) == 1:
         return lcs_length(reference[0], hypothesis[0])
     left, right = Counter(t for s in reference for t in s), Counter(t for s in hypothesis for t in s)
@@ -84,12 +66,7 @@ def _steps(a: int, b: int) -> int:
 
 
 def lcs_indices(a: Sequence[str], b: Sequence[str]) -> list[int]:
-    """Return the indices in ``a`` of one longest common subsequence with ``b``, in descending order.
-
-    Examples:
-        >>> lcs_indices("abcd", "xbd")
-        [3, 1]
-    """
+    """Return the indices in ``a`` of one longest common subsequence with ``b``, in descending order."""
     if len(a) * len(b) > MAX_CELLS:
         raise ValueError(
             f"sentences of {len(a)} and {len(b)} tokens are too long for rougeLsum, "

@@ -23,11 +23,7 @@ _NO_READING = "."
 
 
 def build() -> str:
-    """Build the table of rhyme classes in a subprocess and return the text of the table.
-
-    Raises:
-        RuntimeError: The subprocess failed; the message ends with its standard error.
-    """
+    """Build the table of rhyme classes in a subprocess and return the text of the table."""
     command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme.build_table", "--print"]
     process = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
     if process.returncode:

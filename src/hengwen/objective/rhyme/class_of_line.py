@@ -60,12 +60,7 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
 
 
 def last_han(text: str) -> int:
-    """Return the index of the last Han character (U+4E00..U+9FFF), -1 if there is none.
-
-    Examples:
-        >>> last_han("夜色, ah")
-        1
-    """
+    """Return the index of the last Han character (U+4E00..U+9FFF), -1 if there is none."""
     match = _LAST_HAN.search(text)
     return match.start() if match else -1
 
@@ -77,12 +72,7 @@ def class_of_ending(text: str, end: int) -> str:
 
 
 def needs_segmenter(text: str) -> bool:
-    """Return whether the rhyme class of a line depends on how jieba segments its end into words.
-
-    Examples:
-        >>> needs_segmenter("月光"), needs_segmenter("听音乐")
-        (False, True)
-    """
+    """Return whether the rhyme class of a line depends on how jieba segments its end into words."""
     end = last_han(text)
     return end >= 0 and _table().is_ambiguous(_run(text, end))
 

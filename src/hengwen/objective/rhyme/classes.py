@@ -51,14 +51,7 @@ RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for 
 
 
 def rhyme_name(code: str) -> str:
-    """Return the Chinese name of a class; the code itself if no class has this code.
-
-    Examples:
-        >>> rhyme_name("17G")
-        '十七庚'
-        >>> rhyme_name("兙")
-        '兙'
-    """
+    """Return the Chinese name of a class; the code itself if no class has this code."""
     rhyme_class = RHYME_CLASSES.get(code)
     return rhyme_class.name if rhyme_class else code
 
@@ -69,12 +62,7 @@ _BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[
 
 
 def class_of_bopomofo(reading: str) -> str:
-    """Return the rhyme class of a syllable in bopomofo; its last symbol if the syllable belongs to no class.
-
-    Examples:
-        >>> [class_of_bopomofo(syllable) for syllable in ("ㄌㄜˋ", "ㄕ", "ㄨㄥ", "ㄉㄨㄥ", "ㄒㄩㄥ", "ㄈㄥ")]
-        ['03G', '05Z', '17G', '18D', '18D', '17G']
-    """
+    """The rhyme class of a syllable in bopomofo; its last symbol if the syllable belongs to no class."""
     plain = reading.translate(_TONES)
     if plain.endswith("ㄥ"):
         return "18D" if plain.endswith("ㄩㄥ") or re.search("[^ㄨ]ㄨㄥ$", plain) else "17G"

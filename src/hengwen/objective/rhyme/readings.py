@@ -40,10 +40,7 @@ class PinyinSource:
         return _class_of_pinyin(readings.split(",")[0]) if readings else char
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Yield (word, rhyme class of its end) for the phrases of pypinyin and for some words of jieba.
-
-        The words of jieba are those that mix Han with other characters.
-        """
+        """Yield (word, rhyme class of its end) for the phrases of pypinyin and for some words of jieba."""
         for word, readings in self._phrases.items():
             if _ALL_HAN.fullmatch(word):
                 yield word, _class_of_pinyin(readings[-1][0])

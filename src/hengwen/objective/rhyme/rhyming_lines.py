@@ -11,16 +11,7 @@ Line = TypeVar("Line")
 
 
 def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
-    """Return the lines of one section, with a mark on each line that shares its rhyme class with another.
-
-    Args:
-        readings: For each line its rhyme class, the line without a rhyme mark, and the line with a rhyme
-            mark. A line whose rhyme class is empty rhymes with no line.
-
-    Examples:
-        >>> mark_rhymes([("an", "a", "A"), ("ou", "b", "B"), ("an", "c", "C"), ("", "d", "D")])
-        ('A', 'b', 'C', 'd')
-    """
+    """Return the lines of one section, with a mark on each line that shares its rhyme class with another."""
     sizes: dict[str, int] = {}
     for code, _, _ in readings:
         sizes[code] = sizes.get(code, 0) + 1

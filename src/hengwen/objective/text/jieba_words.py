@@ -10,32 +10,19 @@ from typing import Any
 
 
 def segment(text: str) -> list[str]:
-    """Split a text into words; whitespace and punctuation are kept.
-
-    Examples:
-        >>> segment("听音乐！")
-        ['听', '音乐', '！']
-    """
+    """Split a text into words; whitespace and punctuation are kept."""
     words: list[str] = _tokenizer().lcut(text)
     return words
 
 
 def last_word(run: str) -> str:
-    """Return the last word of a run of characters that jieba treats as one block.
-
-    Examples:
-        >>> last_word("听音乐")
-        '音乐'
-    """
+    """Return the last word of a run of characters that jieba treats as one block."""
     return segment(run)[-1]
 
 
 @cache
 def _tokenizer() -> Any:
-    """Return a jieba tokenizer that parses only the dictionary words that it needs.
-
-    jieba itself would first parse its whole dictionary, which takes more than a second and 70 MB.
-    """
+    """Return a jieba tokenizer that parses only the dictionary words that it needs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
@@ -59,9 +46,6 @@ class _Dictionary:
     """The words of jieba's dictionary with their frequencies.
 
     All words with the same first character are parsed when a text contains this character.
-
-    Args:
-        text: Content of the dictionary: lines of word, frequency and part of speech.
     """
 
     def __init__(self, text: str) -> None:

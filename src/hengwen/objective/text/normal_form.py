@@ -24,12 +24,7 @@ marks."""
 
 
 def normal_form(text: str, form: Form = "NFKC") -> str:
-    """Return ``unicodedata.normalize(form, text)``.
-
-    Examples:
-        >>> normal_form("ＡＢＣ①")
-        'ABC1'
-    """
+    """Return ``unicodedata.normalize(form, text)``."""
     if _MAYBE_MARKS.search(text):
         text = _runs_of_marks(form).sub(lambda run: _sorted_marks(run[0], form), text)
     return unicodedata.normalize(form, text)

@@ -20,18 +20,7 @@ _SURROGATES = re.compile("([\ud800-\udfff]+)")
 
 
 def simplify(text: str) -> str:
-    """Return the text in simplified characters; the number of characters does not change.
-
-    OpenCC looks up words and characters: 乾 becomes 干 in 乾杯 but stays 乾 in 乾坤. A common character stays
-    unchanged if its simplified form is rare (outside U+4E00 to U+9FFF, as for 喎), because the rare form has
-    no rhyme class.
-
-    Examples:
-        >>> simplify("我愛的音樂，聽著名著")
-        '我爱的音乐，听着名著'
-        >>> simplify("乾杯，扭轉乾坤")
-        '干杯，扭转乾坤'
-    """
+    """Return the text in simplified characters; the number of characters does not change."""
     if text.isascii():
         return text
     convert = _converter()

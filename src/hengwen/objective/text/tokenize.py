@@ -45,45 +45,18 @@ _MIN_CHAR_SHARE = 0.05
 
 
 def fold_width(text: str, width: Width = "keep") -> str:
-    """Return the text normalised by NFKC if ``width`` is ``fold``, otherwise unchanged.
-
-    Examples:
-        >>> fold_width("你好，ＡＢＣ１！", "fold")
-        '你好,ABC1!'
-    """
+    """Return the text normalised by NFKC if ``width`` is ``fold``, otherwise unchanged."""
     return normal_form(text) if width == "fold" else text
 
 
 def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
-    """Return the sacrebleu tokenizer that fits the script of the references.
-
-    The result is ``char`` if at least one letter in twenty is of a kind that ``zh`` does not split: kana,
-    Hangul, Thai, Lao, Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). The
-    result is also ``char`` if there is no letter or digit at all, such as only emoji. Otherwise, the result
-    is ``zh`` if there is any Han character, else ``13a``.
-
-    Examples:
-        >>> choose_bleu_tokenizer(["我爱 rock", "の"]), choose_bleu_tokenizer(["the cat", "chat"])
-        ('char', '13a')
-        >>> choose_bleu_tokenizer(["我爱摇滚"]), choose_bleu_tokenizer(["ありがとう"])
-        ('zh', 'char')
-    """
+    """Return the sacrebleu tokenizer that fits the script of the references."""
     texts = list(references)
     return choose_tokenizer_of_set(lambda: texts)
 
 
 def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
-    """Return the sacrebleu tokenizer that fits the script of the texts, which are read one at a time.
-
-    The function chooses as ``choose_bleu_tokenizer`` does, but does not keep all texts in memory.
-
-    Args:
-        texts: Function that returns the texts; they may be read twice.
-
-    Examples:
-        >>> choose_tokenizer_of_set(lambda: ["我爱 rock", "の"])
-        'char'
-    """
+    """Return the sacrebleu tokenizer that fits the script of the texts, which are read one at a time."""
     has_han = has_letter = has_unsplit = False
     for text in texts():
         has_han = has_han or _HAN_LETTER.search(text) is not None
@@ -102,18 +75,7 @@ def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer
 
 
 def mixed_tokens(text: str) -> list[str]:
-    """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji.
-
-    In Han, kana, Hangul, Thai, Lao, Burmese and Khmer, each character with its combining marks is a token. In
-    other scripts each run of letters, marks and digits is a token. For ASCII text, the tokens are those of
-    the package rouge-score.
-
-    Examples:
-        >>> mixed_tokens("我爱 Rock2024_x，don't!")
-        ['我', '爱', 'rock2024', 'x', 'don', 't']
-        >>> mixed_tokens("naïve हिन्दी 한국"), mixed_tokens("！？😊")
-        (['naïve', 'हिन्दी', '한', '국'], [])
-    """
+    """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji."""
     tokens: list[str] = []
     for piece in _mixed().findall(text.lower()):
         if len(piece) > 1 and "\u3400" <= piece[1] <= "\u9fff":  # only runs of Han characters contain these
@@ -124,34 +86,17 @@ def mixed_tokens(text: str) -> list[str]:
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return the tokens of a text as a list, or as a string in which each character is a token.
-
-    A purely Chinese text gives a string, because strings are faster to compare than lists.
-
-    Examples:
-        >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")
-        ('你好世界', ['ok', '你', '好'])
-    """
+    """Return the tokens of a text as a list, or as a string in which each character is a token."""
     return _STOPS.sub("", text) if _PLAIN.fullmatch(text) else mixed_tokens(text)
 
 
 def char_tokens(text: str) -> list[str]:
-    """Return all characters except whitespace; punctuation and case are kept.
-
-    Examples:
-        >>> char_tokens("我 OK！")
-        ['我', 'O', 'K', '！']
-    """
+    """Return all characters except whitespace; punctuation and case are kept."""
     return list("".join(text.split()))
 
 
 def jieba_tokens(text: str) -> list[str]:
-    """Return the lower-case words of a text as segmented by jieba, without punctuation, symbols and emoji.
-
-    Examples:
-        >>> jieba_tokens("我喜欢听音乐，OK！")
-        ['我', '喜欢', '听', '音乐', 'ok']
-    """
+    """Return the lower-case words of a text as segmented by jieba, without punctuation, symbols and emoji."""
     return [word for word in jieba_words(text.lower()) if _LETTER.search(word)]
 
 
@@ -163,15 +108,7 @@ def jieba_words(text: str) -> list[str]:
 
 
 def split_tokens(split: TokenSplit) -> Callable[[str], Sequence[str]]:
-    """Return the tokenizer function for a name of :data:`TOKEN_SPLITS`.
-
-    Raises:
-        ValueError: The name is unknown.
-
-    Examples:
-        >>> split_tokens("whitespace")("a  B.")
-        ['a', 'B.']
-    """
+    """Return the tokenizer function for a name of :data:`TOKEN_SPLITS`."""
     tokenizers: dict[str, Callable[[str], Sequence[str]]] = {
         "mixed": mixed_sequence,
         "char": char_tokens,
@@ -197,11 +134,7 @@ def _marks() -> str:
 
 @cache
 def _mixed() -> re.Pattern[str]:
-    """Return a pattern that matches a token, or several adjacent Han characters, each of which is a token.
-
-    Only Han characters of U+3400..U+4DBF and U+4E00..U+9FFF are matched together, which is faster. The caller
-    splits such a match into its characters.
-    """
+    """Return a pattern that matches a token, or several adjacent Han characters, each of which is a token."""
     marks, letters = f"[{_marks()}]", f"[^\\W_{_HAN}{_SYLLABLES}]"
     character = f"(?:[{_PLAIN_HAN}]|[{_HAN}{_SYLLABLES}](?<![\\W_]))"
     return re.compile(f"[{_PLAIN_HAN}]+(?!{marks})|{character}{marks}*|{letters}+(?:{marks}+{letters}*)*")

@@ -146,11 +146,7 @@ class Battles:
 
 
 def check_battles(battles: Battles) -> Battles:
-    """Return the battles if they are consistent.
-
-    Raises:
-        ValueError: A model battles itself, or only one of ``length_a`` and ``length_b`` is given.
-    """
+    """Return the battles if they are consistent."""
     same = np.flatnonzero(battles.model_a == battles.model_b)
     if len(same):
         name = battles.models[battles.model_a[same[0]]]

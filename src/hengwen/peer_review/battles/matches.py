@@ -39,15 +39,7 @@ class Matches:
 
 
 def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
-    """Return one outcome for each match (the verdicts of one judge on the same two answers).
-
-    A match is a tie if all its verdicts are ties. If the verdicts name only one winner, this model wins. If
-    the verdicts in the two orders name different winners (a conflict), ``conflict`` decides.
-
-    Args:
-        verdicts: The verdicts.
-        conflict: ``tie``: a conflict is a tie; ``abstain``: a conflict is left out.
-    """
+    """Return one outcome for each match (the verdicts of one judge on the same two answers)."""
     starts = match_starts(verdicts)
     preference = np.add.reduceat(np.sign(verdicts.outcome - 0.5), starts) if len(verdicts) else starts
     matches = Matches(
@@ -63,14 +55,7 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
 
 
 def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the index of the first match of each pair of answers, and for each match the number of its pair.
-
-    A pair of answers is identified by its two models, its question and its turn.
-
-    Args:
-        matches: The matches; there are several for a pair of answers that several judges compared.
-        models: Number of models.
-    """
+    """The index of the first match of each pair of answers, and for each match the number of its pair."""
     key = (matches.item * models + matches.low) * models + matches.high
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     return first, group
@@ -92,9 +77,5 @@ def conflicts(verdicts: Verdicts) -> NDArray[np.bool_]:
 
 
 def without_conflicts(verdicts: Verdicts) -> Verdicts:
-    """Return the verdicts without matches that have different winners in the two orders of the answers.
-
-    Args:
-        verdicts: The verdicts.
-    """
+    """Return the verdicts without matches that have different winners in the two orders of the answers."""
     return verdicts.only(~conflicts(verdicts)[verdicts.match])

@@ -62,13 +62,7 @@ class Verdicts:
 
 
 def distinct_verdicts(battles: Battles) -> Verdicts:
-    """Return the battles without duplicates.
-
-    Of battles with the same question, turn, judge, models and order, the first is kept.
-
-    Args:
-        battles: The battles.
-    """
+    """Return the battles without duplicates."""
     swapped = battles.model_a > battles.model_b
     low = np.where(swapped, battles.model_b, battles.model_a)
     high = np.where(swapped, battles.model_a, battles.model_b)

@@ -35,19 +35,7 @@ def build_estimate(
     conflict: Conflict,
     seed: int = 0,
 ) -> Estimate:
-    """Return the estimate of a method.
-
-    Args:
-        method: The method.
-        verdicts: The verdicts.
-        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
-        size: (number of models, number of questions).
-        conflict: How a pair of answers counts if the verdicts in the two orders name different winners.
-        seed: Seed of methods that depend on random numbers.
-
-    Raises:
-        ValueError: The method is ``consistency``, and a judge is not one of the models.
-    """
+    """Return the estimate of a method."""
     models, questions = size
     if method == "judge-bt":
         kept = without_conflicts(verdicts) if conflict == "abstain" else verdicts

@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 
 class ConsistencyVotes:
-    """Mean points of each model; the points that a judge gives are multiplied by its weight.
-
-    Args:
-        matches: The matches.
-        judge_models: Index of each judge among the models, shape (J,).
-        models: Number of models.
-        questions: Number of questions.
-        seed: Seed of the random starts of the searches for the weights.
-    """
+    """Mean points of each model; the points that a judge gives are multiplied by its weight."""
 
     def __init__(
         self,
@@ -66,24 +58,15 @@ class ConsistencyVotes:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Standard errors of the scores of the m models, shape (m,).
-
-        Each question is a cluster. The judge weights are treated as known numbers.
-        """
+        """Standard errors of the scores of the m models, shape (m,)."""
         return self._votes.errors
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores of the m models in each of B resamples of the questions, shape (B, m).
-
-        The judge weights are not computed again for each resample; they are those of all data.
-        """
+        """Return the scores of the m models in each of B resamples of the questions, shape (B, m)."""
         return self._votes.resample(weights)
 
     def without_judge(self, judge: int) -> NDArray[np.float64]:
-        """Return the scores without the verdicts of a judge, shape (m,).
-
-        The weights of the other judges are computed again.
-        """
+        """Return the scores without the verdicts of a judge, shape (m,)."""
         kept = self._matches.only(self._matches.judge != judge)
         return consistency_searches(self._counts(kept), self._seed, 1)[0].scores
 

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class EloRatings:
-    """Elo ratings of the models, updated match by match in file order; resamples draw and shuffle questions.
-
-    Args:
-        matches: The matches.
-        models: Number of models.
-        seed: Seed of the shuffled orders.
-    """
+    """Elo ratings of the models, updated match by match in file order."""
 
     errors = None
 

@@ -41,34 +41,13 @@ class Estimate(Protocol):
 
 
 def drawn_questions(questions: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each question is drawn in each resample, shape (B, Q).
-
-    Args:
-        questions: Number of questions.
-        resamples: Number of resamples.
-        seed: Seed of the draws.
-
-    Examples:
-        >>> drawn_questions(3, 2, seed=0).sum(axis=1).tolist()
-        [3.0, 3.0]
-    """
+    """Return how often each question is drawn in each resample, shape (B, Q)."""
     shares = np.full(questions, 1 / questions)
     return np.random.default_rng(seed).multinomial(questions, shares, size=resamples).astype(float)
 
 
 def cluster_covariance(slopes: NDArray[np.float64], information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sandwich covariance, shape (p, p), from gradients of clusters.
-
-    The result is NaN for fewer than two clusters; clusters whose gradient is 0 are not counted.
-
-    Args:
-        slopes: Gradient of the log-likelihood of each cluster at the estimate, shape (Q, p).
-        information: Information of all clusters, shape (p, p).
-
-    Examples:
-        >>> cluster_covariance(np.array([[1.0], [-1.0]]), np.array([[2.0]])).tolist()
-        [[1.0]]
-    """
+    """Return the sandwich covariance, shape (p, p), from gradients of clusters."""
     spread = np.linalg.solve(information, slopes.T)
     used = int(np.any(slopes != 0, axis=1).sum())
     if used < 2:

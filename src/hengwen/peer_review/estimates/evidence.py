@@ -48,19 +48,7 @@ class ReviewOptions:
 
 
 class Evidence:
-    """Verdicts, estimates and resamples of one peer review; everything is computed once, when it is needed.
-
-    Args:
-        battles: The battles.
-        method: The method; None for ``judge-bt``, or for ``bradley-terry`` below three judges.
-        conflict: How a pair of answers counts if the verdicts in the two orders name different winners:
-            ``tie``: as a tie; ``abstain``: not at all.
-        exclude_self: Whether verdicts of judges on their own answers are left out; None for the default of
-            the method.
-        n_boot: Number of resamples.
-        confidence: Confidence level of the intervals.
-        seed: Seed of the resamples.
-    """
+    """Verdicts, estimates and resamples of one peer review; everything is computed once."""
 
     def __init__(
         self,
@@ -109,11 +97,7 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """The verdicts; with ``exclude_self``, without those of judges on their own answers.
-
-        Raises:
-            ValueError: ``exclude_self`` is set, and all verdicts are of judges on their own answers.
-        """
+        """The verdicts; with ``exclude_self``, without those of judges on their own answers."""
         if not (self.options.exclude_self and self.is_own.any()):
             return self.all_verdicts
         if self.is_own.all():
@@ -126,30 +110,19 @@ class Evidence:
         return self.estimate_of(self.options.method, self.options.conflict)
 
     def estimate_of(self, method: Method, conflict: Conflict) -> Estimate:
-        """Return the estimate of the models' scores by a method.
-
-        ``conflict`` says how a pair of answers counts if the verdicts in the two orders name different
-        winners.
-        """
+        """Return the estimate of the models' scores by a method."""
         return build_estimate(
             method, self.verdicts, self.judge_models, self.size, conflict=conflict, seed=self.options.seed
         )
 
     @cached_property
     def other_conflict(self) -> Conflict:
-        """The rule for conflicts that this review does not use: ``tie`` or ``abstain`` (leave out).
-
-        A conflict is a pair of answers on which a judge names different winners in the two orders.
-        """
+        """The rule for conflicts that this review does not use: ``tie`` or ``abstain`` (leave out)."""
         return "abstain" if self.options.conflict == "tie" else "tie"
 
     @cached_property
     def other_scores(self) -> NDArray[np.float64]:
-        """Score of each model under the rule ``other_conflict``, which this review does not use, shape (m,).
-
-        The rule says how to count a conflict: a pair of answers on which a judge names different winners in
-        the two orders.
-        """
+        """Score of each model under the rule ``other_conflict``, which this review does not use."""
         return self.estimate_of(self.options.method, self.other_conflict).scores
 
     @cached_property
@@ -161,19 +134,12 @@ class Evidence:
 
     @cached_property
     def matches(self) -> Matches:
-        """One match for each judge and pair of answers.
-
-        With ``exclude_self``, matches of judges on their own answers are left out. With
-        ``conflict="abstain"``, matches with different winners in the two orders are left out.
-        """
+        """One match for each judge and pair of answers."""
         return combine_orders(self.verdicts, self.options.conflict)
 
     @cached_property
     def all_matches(self) -> Matches:
-        """One match for each judge and pair of answers; judges' matches on their own answers are included.
-
-        With ``conflict="abstain"``, matches with different winners in the two orders are left out.
-        """
+        """One match for each judge and pair of answers; judges' matches on their own answers are included."""
         if self.verdicts is self.all_verdicts:
             return self.matches
         return combine_orders(self.all_verdicts, self.options.conflict)
@@ -197,11 +163,7 @@ class Evidence:
 
     @cached_property
     def judges_differ_p(self) -> float | None:
-        """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test).
-
-        The discrimination of a judge tells how strongly its verdicts depend on the strengths of the models.
-        The value is None for fewer than three judges, or if there are fewer questions than judges.
-        """
+        """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test)."""
         model = self.judge_model
         if model is None or self.judges < MIN_JUDGES:
             return None
@@ -219,38 +181,26 @@ class Evidence:
 
     @cached_property
     def used_questions(self) -> int:
-        """Number of questions with a verdict.
-
-        With ``exclude_self``, verdicts of judges on their own answers do not count.
-        """
+        """Number of questions with a verdict."""
         return int(np.count_nonzero(np.bincount(self.verdicts.question)))
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """Number of times that each question is drawn in each resample, shape (B, Q).
-
-        It is None if ``used_questions`` (number of questions with a verdict) is below 2.
-        """
+        """Number of times that each question is drawn in each resample, shape (B, Q)."""
         if self.used_questions < 2:
             return None
         return drawn_questions(self.size[1], self.options.n_boot, self.options.seed)
 
     @cached_property
     def judge_resamples(self) -> NDArray[np.float64] | None:
-        """All parameters of ``judge-bt`` in each resample, shape (B, p).
-
-        It is None for other methods, or if ``used_questions`` (questions with a verdict) is below 2.
-        """
+        """All parameters of ``judge-bt`` in each resample, shape (B, p)."""
         if self.weights is None or not isinstance(self.estimate, JudgeModel):
             return None
         return self.estimate.resample_parameters(self.weights)
 
     @cached_property
     def resamples(self) -> NDArray[np.float64] | None:
-        """Scores in each resample, shape (B, m); NaN for models without a match in the resample.
-
-        If all matches of a model are on one question, resamples say nothing about it: its scores are all NaN.
-        """
+        """Scores in each resample, shape (B, m); NaN for models without a match in the resample."""
         if self.weights is None:
             return None
         if self.judge_resamples is not None:
@@ -263,10 +213,7 @@ class Evidence:
         return scores
 
     def _few_questions(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield each ranked model with fewer than 40 questions, and its questions.
-
-        A resample may contain none of the questions of such a model.
-        """
+        """Yield each ranked model with fewer than 40 questions, and its questions."""
         models, questions = self.size
         rows = np.r_[self.matches.low, self.matches.high] * questions
         rows += np.r_[self.matches.question, self.matches.question]
@@ -282,20 +229,12 @@ class Evidence:
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """Indices of the models with a match that ``exclude_self`` and ``conflict`` keep, ascending.
-
-        Only these models are ranked.
-        """
+        """Indices of the models with a match that ``exclude_self`` and ``conflict`` keep, ascending."""
         return models_of(self.matches, self.models)
 
     @cached_property
     def other_ranked(self) -> NDArray[np.intp]:
-        """Indices of the ranked models that also have a match under the other rule for conflicts, ascending.
-
-        A conflict is a pair of answers on which a judge names different winners in the two orders. There are
-        two rules: ``tie`` counts a conflict as a tie; ``abstain`` leaves it out, so that a model may have no
-        match left. The other rule is the one that this review does not use.
-        """
+        """Indices of the ranked models that also have a match under the other rule for conflicts."""
         if self.other_conflict == "tie":  # the rule ``tie`` leaves out no match
             return self.ranked
         return models_of(self.matches.only(~conflicts(self.verdicts)), self.models)
@@ -314,12 +253,7 @@ class Evidence:
         return np.flatnonzero(self.judge_matches.sum(axis=0) > self.judge_matches[judge])
 
     def agreement(self, scores: NDArray[np.float64], models: NDArray[np.intp] | None = None) -> float | None:
-        """Return Kendall's tau-b between the ranking of this review and the ranking by other scores.
-
-        Args:
-            scores: Scores of all models, shape (m,).
-            models: Models to compare, which both rankings must contain; default: all ranked models.
-        """
+        """Return Kendall's tau-b between the ranking of this review and the ranking by other scores."""
         chosen = self.ranked if models is None else models
         return rank_correlation(self.estimate.scores[chosen], scores[chosen])
 
@@ -330,10 +264,7 @@ class Evidence:
 
     @cached_property
     def win_groups(self) -> NDArray[np.intp]:
-        """Group of each model by wins and ties, shape (m,).
-
-        From each model of a group, a chain of wins or ties leads to every other model of the group.
-        """
+        """Group of each model by wins and ties, shape (m,)."""
         wins = self.counts.total(self.matches.outcome)[0]
         losses = self.counts.total(1 - self.matches.outcome)[0]
         pairs = self.counts.pairs
@@ -350,14 +281,7 @@ class Evidence:
 
 
 def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) -> NDArray[np.float64] | None:
-    """Return the percentiles of resamples of shape (B, n), in the shape (2, n); None without resamples.
-
-    NaN among the resamples is left out; the percentiles of a column of NaN are NaN.
-
-    Examples:
-        >>> interval_bounds(np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, np.nan]]), 0.5).tolist()
-        [[1.25, nan], [1.75, nan]]
-    """
+    """Return the percentiles of resamples of shape (B, n), in the shape (2, n); None without resamples."""
     if resamples is None:
         return None
     levels = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -372,24 +296,12 @@ def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) ->
 
 
 def models_of(matches: Matches, models: int) -> NDArray[np.intp]:
-    """Return the indices of the models that occur in matches, in ascending order.
-
-    Args:
-        matches: The matches.
-        models: Number of models.
-    """
+    """Return the indices of the models that occur in matches, in ascending order."""
     counts = np.bincount(matches.low, minlength=models) + np.bincount(matches.high, minlength=models)
     return np.flatnonzero(counts)
 
 
 def unranked_models(evidence: Evidence) -> tuple[str, ...]:
-    """Return the names of the models without a rank, because all their matches were left out.
-
-    A match is left out by ``exclude_self`` (a judge on its own answer), or by ``conflict="abstain"``
-    (different winners in the two orders).
-
-    Args:
-        evidence: Data of a peer review.
-    """
+    """Return the names of the models without a rank, because all their matches were left out."""
     ranked = set(evidence.ranked.tolist())
     return tuple(name for index, name in enumerate(evidence.battles.models) if index not in ranked)

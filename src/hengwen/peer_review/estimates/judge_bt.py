@@ -45,12 +45,6 @@ class JudgeModel:
 
     The discrimination of a judge tells how strongly its verdicts depend on the strengths: 1 is average, and 0
     means that they do not depend on the strengths.
-
-    Args:
-        verdicts: The verdicts.
-        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
-        models: Number of models.
-        questions: Number of questions.
     """
 
     def __init__(
@@ -98,17 +92,11 @@ class JudgeModel:
 
     @property
     def discriminations(self) -> NDArray[np.float64]:
-        """Discrimination of each judge, shape (J,): how strongly its verdicts depend on the strengths.
-
-        The mean of the discriminations is 1.
-        """
+        """Discrimination of each judge, shape (J,): how strongly its verdicts depend on the strengths."""
         return self.parameters[self.design.discriminations]
 
     def coefficients(self, covariate: Covariate) -> NDArray[np.float64] | None:
-        """Return the coefficient of a covariate for each judge, shape (J,).
-
-        The result is None if the covariate is 0 for all verdicts.
-        """
+        """Return the coefficient of a covariate for each judge, shape (J,)."""
         if covariate not in self.covariates:
             return None
         return self.parameters[self.design.coefficients(self.covariates.index(covariate))]
@@ -163,11 +151,7 @@ class JudgeModel:
         return np.concatenate(parts, axis=1)
 
     def resample_parameters(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all p parameters, estimated from each of B resamples of the questions, shape (B, p).
-
-        Args:
-            weights: Number of times that each question was drawn, shape (B, Q).
-        """
+        """Return all p parameters, estimated from each of B resamples of the questions, shape (B, p)."""
         rows = len(self.design.covariates)
         if self.one_step(len(weights)):
             centred = weights @ self._slopes - self._slopes.sum(axis=0)
@@ -236,11 +220,7 @@ def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Cova
 def _design(
     verdicts: Verdicts, covariates: NDArray[np.float64], groups: NDArray[np.intp], judges: int
 ) -> tuple[JudgeDesign, NDArray[np.intp]]:
-    """Return the design of the fit, and the row of each verdict in the design.
-
-    Verdicts of one judge on the same two models in the same order share a row. If the lengths of answers are
-    known, each verdict has a row of its own.
-    """
+    """Return the design of the fit, and the row of each verdict in the design."""
     models = len(groups)
     cell = (verdicts.judge * models + verdicts.low) * models + verdicts.high
     if verdicts.length is None:

@@ -64,37 +64,19 @@ class PairCounts:
 def question_table(
     rows: NDArray[np.intp], questions: NDArray[np.intp], values: NDArray[np.float64], shape: tuple[int, int]
 ) -> Any:
-    """Return the sums of values by row and question, as a sparse matrix.
-
-    Args:
-        rows: Row of each value, shape (N,).
-        questions: Question of each value, shape (N,).
-        values: Multiples of 1/2, whose sums are exact in single precision, shape (N,).
-        shape: Number of rows and of questions.
-    """
+    """Return the sums of values by row and question, as a sparse matrix."""
     from scipy.sparse import coo_array
 
     return coo_array((values.astype(np.float32), (rows, questions)), shape=shape).tocsr()
 
 
 def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each of R rows of a table in each of B resamples of the questions, shape (R, B).
-
-    Args:
-        table: Sums by row and question, as ``question_table`` returns them.
-        weights: Number of times that each question was drawn, shape (B, Q).
-    """
+    """Return the sum of each of R rows of a table in each of B resamples of the questions, shape (R, B)."""
     return np.asarray(table @ np.ascontiguousarray(weights.T, np.float32), np.float64)
 
 
 def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
-    """Group matches or verdicts by pair of models, so that values such as wins can be summed by pair.
-
-    Args:
-        rows: The matches or verdicts.
-        models: Number of models.
-        questions: Number of questions.
-    """
+    """Group matches or verdicts by pair of models, so that values such as wins can be summed by pair."""
     keys, pair = distinct_codes(rows.low * models + rows.high, models * models)
     first, second = keys // models, keys % models
     return PairCounts(
@@ -108,15 +90,7 @@ def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
 def prior_where_needed(
     pairs: Pairs, wins: NDArray[np.float64], battles: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the precision of the prior for each of K sets of counts, shape (K,).
-
-    The precision is 0 if the strengths are finite without a prior.
-
-    Args:
-        pairs: The pairs.
-        wins: Wins of the first model of each pair, ties count half, shape (K, P).
-        battles: Battles of each pair, shape (K, P).
-    """
+    """Return the precision of the prior for each of K sets of counts, shape (K,)."""
     groups = int(pairs.groups.max(initial=-1)) + 1
     precision = np.zeros(len(wins))
     losses = battles - wins

@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 
 class PairModel:
-    """Strengths of a Bradley-Terry model, in logits.
-
-    Args:
-        matches: The matches.
-        models: Number of models.
-        questions: Number of questions.
-        ties: Whether ties have a parameter (Davidson); otherwise a tie is half a win for both models.
-    """
+    """Strengths of a Bradley-Terry model, in logits."""
 
     def __init__(self, matches: Matches, models: int, questions: int, *, ties: bool = False) -> None:
         self._ties, self._questions, self._matches = ties, questions, matches

@@ -29,12 +29,7 @@ class VoteCounts:
 
 
 class Votes:
-    """Mean points of each model.
-
-    Args:
-        matches: The matches.
-        count: Function that counts points and votes in given matches.
-    """
+    """Mean points of each model."""
 
     def __init__(self, matches: Matches, count: Callable[[Matches], VoteCounts]) -> None:
         self._matches, self._count = matches, count
@@ -75,11 +70,7 @@ def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts
 
 
 def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that counts one vote for each pair of answers, which all its judges decide together.
-
-    The model whose answer more judges prefer gets 1 point. If equally many prefer each answer, both models
-    get 0.5 points.
-    """
+    """A function that counts one vote for each pair of answers, which all its judges decide together."""
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)
@@ -90,10 +81,7 @@ def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCount
 
 
 def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives a model 1 point for each judge that prefers its answer, 0.5 for each tie.
-
-    The points of all judges of a pair of answers count as one vote, so the score of a model can exceed 1.
-    """
+    """A function that gives a model 1 point for each judge that prefers its answer, 0.5 for each tie."""
 
     def count(matches: Matches) -> VoteCounts:
         pooled, votes, judges = _pooled(matches, models)
@@ -109,15 +97,7 @@ def add_up(
     questions: int,
     models: int,
 ) -> VoteCounts:
-    """Add up points and matches by question and model.
-
-    Args:
-        matches: The matches.
-        low_points: Points of the model ``low`` in each match, shape (M,).
-        high_points: Points of the model ``high``, shape (M,).
-        questions: Number of questions.
-        models: Number of models.
-    """
+    """Add up points and matches by question and model."""
     cells = questions * models
     low, high = matches.question * models + matches.low, matches.question * models + matches.high
     points = group_sums(low, low_points, cells) + group_sums(high, high_points, cells)
@@ -127,11 +107,7 @@ def add_up(
 
 
 def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
-    """Join the matches of all judges on the same pair of answers.
-
-    Return one match for each pair of answers, the sum of the judges' votes for its model ``low`` (a tie is
-    0.5), and the number of judges.
-    """
+    """Join the matches of all judges on the same pair of answers."""
     position, group = judged_pairs(matches, models)
     votes = group_sums(group, matches.outcome, len(position))
     keep = np.zeros(len(matches), bool)

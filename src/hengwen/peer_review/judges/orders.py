@@ -33,12 +33,7 @@ class OrderCounts:
 
 
 def order_counts(verdicts: Verdicts, judges: int) -> OrderCounts:
-    """Return counts of the matches that each judge judged in both orders.
-
-    Args:
-        verdicts: The verdicts.
-        judges: Number of judges.
-    """
+    """Return counts of the matches that each judge judged in both orders."""
     starts = match_starts(verdicts)
     shown_first = np.maximum.reduceat(verdicts.first, starts) == 1
     both = shown_first & (np.minimum.reduceat(verdicts.first, starts) == -1)

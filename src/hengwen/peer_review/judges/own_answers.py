@@ -24,19 +24,7 @@ class OwnPreference(NamedTuple):
 
 
 def own_preference(matches: Matches, judge: int, model: int, models: int) -> OwnPreference | None:
-    """Return the share of wins of a judge's own answers by its own verdicts, and by those of other judges.
-
-    An opponent (another model) counts only if this judge and at least one other judge compared its answers
-    with this judge's answers. Each share is a mean over the opponents that count. The weight of an opponent
-    is the number of its matches against this judge's answers that this judge judged. The result is None if no
-    opponent counts.
-
-    Args:
-        matches: The matches, those of judges on their own answers included.
-        judge: Index of the judge.
-        model: Index of the judge among the models.
-        models: Number of models.
-    """
+    """Return the share of wins of a judge's own answers by its own verdicts, and by those of other judges."""
     involved = (matches.low == model) | (matches.high == model)
     chosen = matches.only(involved)
     opponent = np.where(chosen.low == model, chosen.high, chosen.low)

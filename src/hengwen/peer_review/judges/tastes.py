@@ -52,15 +52,7 @@ class Taste:
 def common_tastes(
     verdicts: Verdicts, residuals: NDArray[np.float64], judge_models: NDArray[np.intp], models: int
 ) -> list[Taste]:
-    """Return the groups of judges with a common taste, the largest group first.
-
-    Args:
-        verdicts: The verdicts.
-        residuals: Outcome of each verdict minus its expected value in a ``judge-bt`` model, which
-            allows for judges of different quality, shape (V,).
-        judge_models: Index of each judge among the models, shape (J,); -1 for a judge that is no model.
-        models: Number of models.
-    """
+    """Return the groups of judges with a common taste, the largest group first."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -81,10 +73,7 @@ def common_tastes(
 def _by_judge_and_model(
     verdicts: Verdicts, residuals: NDArray[np.float64], judges: int, models: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean residual (outcome minus expected value) of each judge and model, and its z-value.
-
-    Both arrays have the shape (J, m).
-    """
+    """Return the mean residual (outcome minus expected value) of each judge and model, and its z-value."""
     starts = np.flatnonzero(np.diff(verdicts.match, prepend=-1))
     total = np.add.reduceat(residuals, starts)  # the verdicts of a match depend on each other
     judge, low, high = verdicts.judge[starts], verdicts.low[starts], verdicts.high[starts]

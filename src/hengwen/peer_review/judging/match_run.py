@@ -32,15 +32,7 @@ class Reviewer:
 
 
 class MatchRun:
-    """Verdicts on matches, which are judged in several rounds.
-
-    Args:
-        contest: Models and questions.
-        reviewers: Judges of each task, by the name of the task.
-        exclude_self: Whether matches with a judge's own answers are left out for this judge.
-        concurrency: Number of matches that are judged at the same time.
-        progress: Function that is called with the number of judged matches and of all matches.
-    """
+    """Verdicts on matches, which are judged in several rounds."""
 
     def __init__(
         self,
@@ -62,15 +54,7 @@ class MatchRun:
         self._judged = self._planned = 0
 
     async def judge(self, cells: Sequence[tuple[int, Pair]]) -> None:
-        """Judge matches by all judges of their tasks.
-
-        Args:
-            cells: Index of the question, and pair of models, of each match.
-
-        Raises:
-            StoreError: A paid reply could not be stored.
-            CancelledError: The run is to stop.
-        """
+        """Judge matches by all judges of their tasks."""
         matches = list(self._matches(cells))
         self._planned += len(matches)
         opinions: list[tuple[PairOpinion, PairOpinion] | None] = [None] * len(matches)

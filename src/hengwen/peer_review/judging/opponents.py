@@ -22,19 +22,7 @@ Pair = tuple[int, int]
 
 
 def question_pairs(models: int, opponents: int | None, question: str, seed: int) -> list[Pair]:
-    """Return the pairs of models that are compared on a question.
-
-    Args:
-        models: Number of models, >= 2.
-        opponents: Number of opponents of each model; None for all. If both this number and the number of
-            models are odd, one model has one opponent less.
-        question: Name of the question; each question has its own draw of pairs.
-        seed: Seed of the draw.
-
-    Examples:
-        >>> len(question_pairs(10, None, "q", seed=0)), len(question_pairs(10, 4, "q", seed=0))
-        (45, 20)
-    """
+    """Return the pairs of models that are compared on a question."""
     if opponents is None or opponents >= models - 1:
         return list(combinations(range(models), 2))
     order = np.random.default_rng(int(digest(seed, question)[:16], 16)).permutation(models).tolist()
@@ -50,18 +38,7 @@ def question_pairs(models: int, opponents: int | None, question: str, seed: int)
 def uncertain_pairs(
     scores: NDArray[np.float64], resamples: NDArray[np.float64], confidence: float
 ) -> NDArray[np.float64]:
-    """Return for each pair of models the chance that their order is wrong, shape (m, m), upper triangle only.
-
-    Args:
-        scores: Score of each model, shape (m,).
-        resamples: Scores in resampled data, shape (B, m).
-        confidence: A chance below (1 - confidence) / 2 is returned as 0.
-
-    Examples:
-        >>> resamples = np.array([[3.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
-        >>> uncertain_pairs(np.array([3.0, 0.5, 0.4]), resamples, 0.95).tolist()
-        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]
-    """
+    """Return for each pair of models the chance that their order is wrong (upper triangle)."""
     scores, resamples = np.round(scores, DECIMALS), np.round(resamples, DECIMALS)
     sign = np.sign(scores[:, None] - scores)
     drawn = np.sign(resamples[:, :, None] - resamples[:, None, :])
@@ -77,19 +54,7 @@ def draw_cells(
     count: int,
     rng: np.random.Generator,
 ) -> list[tuple[int, Pair]]:
-    """Draw matches that were not judged yet; a pair is drawn more often if its order is less sure.
-
-    Args:
-        chances: Chance that the order of each pair is wrong, shape (m, m), upper triangle.
-        free: Question and pair of each match that was not judged yet.
-        count: Maximum number of matches to draw.
-        rng: Generator of the draw.
-
-    Examples:
-        >>> chances = np.array([[0.0, 0.5], [0.0, 0.0]])
-        >>> draw_cells(chances, [(0, (0, 1)), (1, (0, 1))], 1, np.random.default_rng(0))
-        [(1, (0, 1))]
-    """
+    """Draw matches that were not judged yet; a pair is drawn more often if its order is less sure."""
     weights = np.array([chances[pair] for _, pair in free])
     possible = np.flatnonzero(weights)
     if not len(possible):

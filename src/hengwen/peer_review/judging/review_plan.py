@@ -250,12 +250,7 @@ class _PlanReview:
             self.is_sure = await judge_adaptively(matches, self._contest, self._pairing.matches, seed)
 
     def _stored_run(self) -> Run:
-        """Return the run under which the calls of this review are stored.
-
-        The store links each review to a run of the first checkpoint. The result is the newest review of the
-        newest run of this checkpoint, which is then continued. If there is none, or if ``fresh`` is set, the
-        result is a new run.
-        """
+        """Return the run under which the calls of this review are stored."""
         first = self._contest.runs[0]
         earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
         if earlier and not self._options.fresh:
@@ -272,11 +267,7 @@ class _PlanReview:
         )
 
     def _reviewers(self, context: CallContext, cache_scope: str) -> dict[str, list[Reviewer]]:
-        """Return the judges of each task; judges with the same backend share the limits of the backend.
-
-        Raises:
-            ConfigError: A task has no judge with a model, or two judges of a task have the same name.
-        """
+        """Return the judges of each task; judges with the same backend share the limits of the backend."""
         backends = {
             name: self.resources.wrap(context, name, "judge", cache_scope)
             for name in self._suite.plan.used_backends

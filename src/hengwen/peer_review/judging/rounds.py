@@ -24,33 +24,12 @@ CONFIDENCE = 0.95
 
 
 async def judge_fixed(run: MatchRun, contest: Contest, opponents: int | None, seed: int) -> None:
-    """Judge matches that are all chosen before the first verdict.
-
-    Args:
-        run: The run that judges.
-        contest: Models and questions.
-        opponents: Number of opponents of each model on each question; None for all.
-        seed: Seed of the opponents.
-    """
+    """Judge matches that are all chosen before the first verdict."""
     await run.judge(_cells(contest, opponents, seed))
 
 
 async def judge_adaptively(run: MatchRun, contest: Contest, matches: int, seed: int) -> bool:
-    """Judge matches in rounds until the order of every pair is sure, or the number of matches is reached.
-
-    The first round has two opponents of each model on each question. Each later round draws as many matches
-    as there are questions, more of them from pairs whose order is less sure. The draw depends only on the
-    seed and on the verdicts, so that a repeated review finds its stored replies.
-
-    Args:
-        run: The run that judges.
-        contest: Models and questions.
-        matches: Maximum number of matches; each is judged by every judge in both orders.
-        seed: Seed of the draws.
-
-    Returns:
-        Whether the order of every pair is sure at 95 %.
-    """
+    """Judge matches in rounds until the order of every pair is sure, or the number of matches is reached."""
     rng = np.random.default_rng(seed)
     cells = _cells(contest, FIRST_OPPONENTS, seed)
     if len(cells) > matches:
@@ -83,10 +62,7 @@ def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int
 
 
 def _chances(run: MatchRun, contest: Contest) -> np.ndarray:
-    """Return for each pair of models the chance that their order is wrong.
-
-    The chance is 0.5 if a model of the pair has no verdicts, or if fewer than two questions have verdicts.
-    """
+    """Return for each pair of models the chance that their order is wrong."""
     models = len(contest.models)
     chances = np.triu(np.full((models, models), 0.5), 1)
     if len(run.columns.winner) == 0:

@@ -47,18 +47,7 @@ class Contest:
 def stored_contest(
     suite: LoadedPlan, store: Store, checkpoints: list[str], limit: int | None = None
 ) -> Contest:
-    """Return the stored answers of a plan's checkpoints to all questions that at least two of them answered.
-
-    Args:
-        suite: The loaded plan, whose tasks have judges.
-        store: The store with the runs of the plan.
-        checkpoints: Names of the checkpoints of the plan.
-        limit: Maximum number of samples of each task, the first ones; None for all.
-
-    Raises:
-        ConfigError: Fewer than two checkpoints have a run, or no prompt of the plan has stored answers of
-            two checkpoints.
-    """
+    """The stored answers of a plan's checkpoints to all questions that at least two of them answered."""
     runs = tuple(run for run in store.latest(suite.plan.name) if run.checkpoint in checkpoints)
     if len(runs) < 2:
         raise ConfigError(

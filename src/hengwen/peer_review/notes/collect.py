@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def collect_notes(evidence: Evidence) -> tuple[Note, ...]:
-    """Return the notes about judges, data and method.
-
-    Args:
-        evidence: Data of a peer review.
-    """
+    """Return the notes about judges, data and method."""
     return (*judge_notes(evidence), *data_notes(evidence), *_method_notes(evidence))
 
 

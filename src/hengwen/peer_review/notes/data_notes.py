@@ -29,11 +29,7 @@ FEW_QUESTIONS = 10
 
 
 def data_notes(evidence: Evidence) -> Iterator[Note]:
-    """Yield the notes about the battles.
-
-    Args:
-        evidence: Data of a peer review.
-    """
+    """Yield the notes about the battles."""
     yield from _left_out(evidence)
     yield from _questions(evidence)
     if np.all(evidence.matches.outcome == 0.5):

@@ -27,11 +27,7 @@ ALPHA = 0.01
 
 
 def judge_notes(evidence: Evidence) -> Iterator[Note]:
-    """Yield the notes about the judges.
-
-    Args:
-        evidence: Data of a peer review.
-    """
+    """Yield the notes about the judges."""
     if evidence.judges < MIN_JUDGES:
         yield _few_judges(evidence)
     yield from _quality(evidence)

@@ -44,17 +44,7 @@ class BattleColumns:
         first: int,
         lengths: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        """Append one verdict.
-
-        Args:
-            question: Name of the question.
-            turn: Turn of the question.
-            judge: Name of the judge.
-            models: Models of the answers A and B.
-            winner: 1 if A wins, 0 if B wins, 0.5 for a tie.
-            first: 1 if answer A was shown first, -1 if B was, 0 if this is unknown.
-            lengths: Lengths of the answers; 0 for an unknown length.
-        """
+        """Append one verdict."""
         self.question.append(question)
         self.turn.append(turn)
         self.judge.append(judge)
@@ -82,16 +72,7 @@ class BattleColumns:
 
 
 def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, str]:
-    """Return the two models of a row.
-
-    Args:
-        row: The row.
-        first_name: Name of the field with the first model.
-        second_name: Name of the field with the second model.
-
-    Raises:
-        DataError: A model is missing, or both are the same.
-    """
+    """Return the two models of a row."""
     first, second = row.required_text(first_name), row.required_text(second_name)
     if first == second:
         row.fail(f"model {first!r} battles itself: {first_name!r} and {second_name!r} are equal")
@@ -99,16 +80,7 @@ def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, st
 
 
 def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
-    """Return the meaning of a field that must have one of several known values.
-
-    Args:
-        row: The row.
-        name: Name of the field.
-        known: Meaning of each value.
-
-    Raises:
-        DataError: The field is missing or has another value.
-    """
+    """Return the meaning of a field that must have one of several known values."""
     value = row.values.get(name)
     try:
         return known[value]

@@ -24,15 +24,7 @@ def is_fastchat(row: DataRow) -> bool:
 
 
 def add_fastchat_row(columns: BattleColumns, row: DataRow) -> None:
-    """Add the two verdicts of a row; a verdict ``error`` is counted as a failure.
-
-    Args:
-        columns: The columns to add to.
-        row: The row.
-
-    Raises:
-        DataError: A field is missing or wrong.
-    """
+    """Add the two verdicts of a row; a verdict ``error`` is counted as a failure."""
     models = two_models(row, "model_1", "model_2")
     question, turn, judge = row.required_text("question_id"), row.positive_int("turn", 1), _judge(row)
     for name, first in zip(FIELDS, (1, -1), strict=True):

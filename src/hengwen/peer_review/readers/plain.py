@@ -40,15 +40,7 @@ WINNERS: dict[object, float | None] = {**OUTCOMES, "error": None}
 
 
 def add_plain_row(columns: BattleColumns, row: DataRow) -> None:
-    """Add the verdict of a row; a verdict ``error`` is counted as a failure.
-
-    Args:
-        columns: The columns to add to.
-        row: The row.
-
-    Raises:
-        DataError: A field is missing or wrong.
-    """
+    """Add the verdict of a row; a verdict ``error`` is counted as a failure."""
     models = two_models(row, "model_a", "model_b")
     winner = known_value(row, "winner", WINNERS)
     if winner is None:
@@ -65,11 +57,7 @@ def add_plain_row(columns: BattleColumns, row: DataRow) -> None:
 
 
 def _add_texts(columns: BattleColumns, row: DataRow, item: tuple[str, int], texts: Mapping[str, str]) -> None:
-    """Add the prompt and the answers of a row; one of the two answers may be missing.
-
-    Raises:
-        DataError: The prompt is missing, or an earlier row has another text for the same prompt or answer.
-    """
+    """Add the prompt and the answers of a row; one of the two answers may be missing."""
     earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
     prompt = row.required_text("prompt")
     if columns.texts.setdefault(item, prompt) != prompt:
@@ -80,14 +68,7 @@ def _add_texts(columns: BattleColumns, row: DataRow, item: tuple[str, int], text
 
 
 def check_names(row: DataRow) -> None:
-    """Check the names of the fields of the first row of a file.
-
-    Args:
-        row: The first row.
-
-    Raises:
-        DataError: A name looks like a misspelling of a known field.
-    """
+    """Check the names of the fields of the first row of a file."""
     NAMES.check(row)
 
 
@@ -105,14 +86,7 @@ def plain_rows(
     prompts: Mapping[tuple[str, int], str],
     answers: Mapping[tuple[str, int, str], str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield battles as rows of plain battles, which ``add_plain_row`` can read.
-
-    Args:
-        battles: The battles.
-        prompts: Prompt of each question and turn, if it is known.
-        answers: Answer to each question and turn by each model, if it is known. A row has texts only if the
-            prompt and both answers are known.
-    """
+    """Yield battles as rows of plain battles, which ``add_plain_row`` can read."""
     names = {1.0: "a", 0.0: "b", 0.5: "tie"}
     firsts = {value: name for name, value in FIRST.items()}
     for index in range(len(battles)):

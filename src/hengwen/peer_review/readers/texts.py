@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_prompts(path: Path) -> dict[tuple[str, int], str]:
-    """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns.
-
-    Args:
-        path: FastChat's ``question.jsonl`` with ``question_id`` and ``turns``.
-
-    Raises:
-        DataError: The file cannot be read, or a row is wrong.
-    """
+    """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns."""
     prompts = {}
     for row in read_rows(path):
         turns = _texts(row, "turns", row.values.get("turns"))
@@ -31,14 +24,7 @@ def read_prompts(path: Path) -> dict[tuple[str, int], str]:
 
 
 def read_answers(paths: Sequence[Path]) -> dict[tuple[str, int, str], str]:
-    """Return the answer to each question and turn by each model.
-
-    Args:
-        paths: FastChat's ``model_answer`` files with ``question_id``, ``model_id`` and ``choices``.
-
-    Raises:
-        DataError: A file cannot be read, or a row is wrong.
-    """
+    """Return the answer to each question and turn by each model."""
     answers = {}
     for path in paths:
         for row in read_rows(path):

@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 
 def review_json(review: PeerReview, human: HumanComparison | None, *, failures: int = 0) -> str:
-    """Return the whole peer review as one JSON object.
-
-    Args:
-        review: The peer review.
-        human: Comparison with people; None without a human ranking.
-        failures: Number of verdicts that are missing because the judge failed.
-    """
+    """Return the whole peer review as one JSON object."""
     document = {
         "schema": 1,
         **asdict(review),

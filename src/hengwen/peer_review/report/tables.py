@@ -46,10 +46,7 @@ TEXT_COLUMNS = ("model", "judge")
 
 
 def title(review: PeerReview) -> Bilingual:
-    """Return the title of a peer review.
-
-    The title has the method, the numbers of models, judges, questions and verdicts, and the confidence level.
-    """
+    """Return the title of a peer review."""
     method = _METHODS[review.method]
     models, judges = len(review.models), len(review.judges)
     questions, battles = count(review.questions), count(review.battles)

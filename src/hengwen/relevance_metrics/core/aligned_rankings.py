@@ -15,19 +15,7 @@ Ranking = Mapping[Any, float] | Sequence[Any]
 
 
 def aligned_scores(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the scores of two rankings as two arrays that list the items in the same order.
-
-    Args:
-        model: Scores of items, higher is better; or a mapping from item to score; or names, best first.
-        human: Human ranking of the same items, in the same form as ``model``.
-
-    Raises:
-        ValueError: The two rankings differ in items, shape or form, or a score is NaN.
-
-    Examples:
-        >>> [scores.tolist() for scores in aligned_scores(["a", "c", "b"], ["a", "b", "c"])]
-        [[0, -1, -2], [0, -2, -1]]
-    """
+    """Return the scores of two rankings as two arrays that list the items in the same order."""
     if isinstance(model, Mapping) or isinstance(human, Mapping):
         model, human = _from_mappings(model, human)
     elif _is_names(model) or _is_names(human):

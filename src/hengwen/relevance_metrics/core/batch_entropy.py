@@ -23,29 +23,14 @@ _TOP_LANE = np.uint64(56)
 
 
 def entropy_of(counts: NDArray[Any]) -> float:
-    """Return the entropy, in nats, of positive counts.
-
-    The function uses the logarithm of the C library and adds the terms in a fixed order, so that every CPU
-    gives exactly the same result.
-
-    Examples:
-        >>> entropy_of(np.array([3, 3]))
-        0.6931471805599453
-        >>> entropy_of(np.array([7]))
-        0.0
-    """
+    """Return the entropy, in nats, of positive counts."""
     distinct, index = np.unique(counts, return_inverse=True)
     parts = terms(distinct.tolist(), float(counts.sum()))[index]
     return float(np.add.accumulate(parts)[-1])
 
 
 def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float64]:
-    """Return the permutation entropy, in nats, of each row; two equal scores count as a rise.
-
-    Examples:
-        >>> batch_entropies(np.array([[5, 4, 5, 4], [1, 2, 3, 4]]), 3, 1).tolist()
-        [0.6931471805599453, 0.0]
-    """
+    """Return the permutation entropy, in nats, of each row; two equal scores count as a rise."""
     if rows.shape[1] > _LONG_ROW:
         return np.array([entropy_of(code_counts(row, m, delay)) for row in rows])
     step = max(1, _CELLS // rows.shape[1])
@@ -56,12 +41,7 @@ def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float6
 
 
 def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
-    """Return the entropy, in nats, of each row of codes; the codes stand for patterns of m scores.
-
-    Examples:
-        >>> code_entropies(np.array([[0, 0, 1, 1], [2, 2, 2, 2]], np.uint8), 3).tolist()
-        [0.6931471805599453, 0.0]
-    """
+    """Return the entropy, in nats, of each row of codes; the codes stand for patterns of m scores."""
     windows = codes.shape[1]
     table = term_table(windows)
     count = _lane_entropies if m <= _LANE_ORDER and windows <= _LANE_WINDOWS else _sorted_entropies
@@ -71,10 +51,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the entropy, in nats, of each row of codes; used for a small m and short rows.
-
-    Eight one-byte counters of a pattern share a 64-bit integer, and a multiplication adds them up.
-    """
+    """Return the entropy, in nats, of each row of codes; used for a small m and short rows."""
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes
@@ -102,21 +79,11 @@ def _sorted_entropies(codes: NDArray[Any], _m: int, table: NDArray[np.float64]) 
 
 @lru_cache(maxsize=8)
 def term_table(windows: int) -> NDArray[np.float64]:
-    """Return the term that each count from 0 to ``windows`` adds to the entropy, in nats.
-
-    Examples:
-        >>> term_table(2).tolist()
-        [0.0, 0.34657359027997264, 0.0]
-    """
+    """Return the term that each count from 0 to ``windows`` adds to the entropy, in nats."""
     return np.append(0.0, terms(list(range(1, windows + 1)), float(windows)))
 
 
 def terms(counts: list[Any], total: float) -> NDArray[np.float64]:
-    """Return the term that each count adds to the entropy, in nats.
-
-    Examples:
-        >>> terms([1, 2], 2.0).tolist()
-        [0.34657359027997264, 0.0]
-    """
+    """Return the term that each count adds to the entropy, in nats."""
     shares = [count / total for count in counts]
     return np.array([abs(share * math.log(share)) for share in shares])

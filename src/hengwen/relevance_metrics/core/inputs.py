@@ -16,25 +16,7 @@ _WAY_OUT = "pass numbers, one for each score"
 
 
 def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
-    """Return the scores as a numeric array with the sequence on its last axis.
-
-    Args:
-        x: Numbers, as an array with at least one axis. Masked values become NaN. Infinite values are kept,
-            because they can be ordered.
-        axis: Axis of the array along which the scores of a sequence follow each other.
-
-    Raises:
-        TypeError: The scores are strings, None or complex numbers, or there is only a single number.
-        ValueError: The nested lists of ``x`` have different lengths, or the axis is out of range.
-
-    Examples:
-        >>> as_scores([True, False]).tolist()
-        [1, 0]
-        >>> as_scores(["a"])
-        Traceback (most recent call last):
-            ...
-        TypeError: scores must be numbers, got 'a'; pass numbers, one for each score
-    """
+    """Return the scores as a numeric array with the sequence on its last axis."""
     array = _as_numeric(x)
     if array.ndim == 0:
         raise TypeError(f"scores must be a sequence, got one value {array.item()!r}; wrap it in a list")
@@ -44,14 +26,7 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
 
 
 def as_sequence(x: ArrayLike) -> NDArray[Any]:
-    """Return one sequence of scores, without NaN, as a 1-D array.
-
-    Examples:
-        >>> as_sequence([[1, 2]])
-        Traceback (most recent call last):
-            ...
-        ValueError: scores must be one sequence, got shape (1, 2); pass one row at a time
-    """
+    """Return one sequence of scores, without NaN, as a 1-D array."""
     array = as_scores(x)
     if array.ndim != 1:
         raise ValueError(f"scores must be one sequence, got shape {array.shape}; pass one row at a time")
@@ -60,12 +35,7 @@ def as_sequence(x: ArrayLike) -> NDArray[Any]:
 
 
 def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the sequences of a batch as the rows of a matrix; a single sequence becomes one row.
-
-    Examples:
-        >>> as_rows(np.zeros((2, 3, 4))).shape
-        (6, 4)
-    """
+    """Return the sequences of a batch as the rows of a matrix; a single sequence becomes one row."""
     return scores.reshape(prod(scores.shape[:-1]), scores.shape[-1])
 
 
@@ -83,14 +53,7 @@ def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it in") -> N
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
-    """Raise a ValueError if the value of an option is not allowed.
-
-    Examples:
-        >>> check_choice("bias", "mm", [None, "miller-madow"])
-        Traceback (most recent call last):
-            ...
-        ValueError: unknown bias 'mm'; known: None, 'miller-madow'
-    """
+    """Raise a ValueError if the value of an option is not allowed."""
     if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
         raise ValueError(f"unknown {name} {value!r}; known: {', '.join(map(repr, allowed))}")
 

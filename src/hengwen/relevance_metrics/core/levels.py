@@ -14,24 +14,7 @@ _MAX_LEVELS = 64
 
 
 def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
-    """Return small integers (uint8) that are ordered like the scores; None if there are too many levels.
-
-    Args:
-        row: One sequence without NaN.
-
-    Returns:
-        Whole numbers with a range below 256 are shifted to begin at 0. Other scores are replaced by their
-        ranks if the first 2048 scores have at most 64 levels (different values) and the remaining scores have
-        no other level.
-
-    Examples:
-        >>> few_levels(np.array([0.5, 1.0, 0.5])).tolist()
-        [0, 1, 0]
-        >>> few_levels(np.array([-3, 200, 0])).tolist()
-        [0, 203, 3]
-        >>> few_levels(np.arange(300)) is None
-        True
-    """
+    """Return small integers (uint8) that are ordered like the scores; None if there are too many levels."""
     if not len(row):
         return np.zeros(0, np.uint8)
     if row.dtype.kind in "iu":
@@ -51,14 +34,7 @@ def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 
 def ranks_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return dense ranks (equal scores share a rank) of each row, as unsigned integers.
-
-    No rank is the maximum of its integer type, so callers can use the maximum as a mark.
-
-    Examples:
-        >>> ranks_of(np.array([[2.5, 1.0, 2.5]])).tolist()
-        [[1, 0, 1]]
-    """
+    """Return dense ranks (equal scores share a rank) of each row, as unsigned integers."""
     order = np.argsort(rows, axis=1, kind="stable")
     ranked = np.take_along_axis(rows, order, axis=1)
     dtype = np.min_scalar_type(rows.shape[1])

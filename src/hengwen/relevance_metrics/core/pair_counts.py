@@ -24,13 +24,7 @@ class PairCounts:
 
 
 def count_pairs(row: NDArray[Any]) -> PairCounts:
-    """Compare all pairs of scores, in O(n^2) steps and bounded memory.
-
-    Examples:
-        >>> counts = count_pairs(np.array([2, 1, 3]))
-        >>> counts.greater_before.tolist(), counts.greater_after.tolist()
-        ([0, 1, 0], [1, 1, 0])
-    """
+    """Compare all pairs of scores, in O(n^2) steps and bounded memory."""
     n = len(row)
     counts = np.zeros((4, n), np.int64)
     indices = np.arange(n)

@@ -22,19 +22,7 @@ _COMPARED_KINDS = 6
 
 
 def window_count(n: int, m: int, delay: int) -> int:
-    """Return the number of windows in n scores; the m scores of a window are ``delay`` positions apart.
-
-    Raises:
-        ValueError: The sequence is too short for one window.
-
-    Examples:
-        >>> window_count(8, 3, 1)
-        6
-        >>> window_count(2, 3, 1)
-        Traceback (most recent call last):
-            ...
-        ValueError: 2 scores are too few for m=3 and delay=1, which need 3; lower m to 2 or add scores
-    """
+    """Return the number of windows in n scores; the m scores of a window are ``delay`` positions apart."""
     windows = n - (m - 1) * delay
     if windows >= 1:
         return windows
@@ -47,15 +35,7 @@ def window_count(n: int, m: int, delay: int) -> int:
 
 
 def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the code (number of the ordinal pattern) of each window of m scores along the last axis.
-
-    Two equal scores count as a rise. Up to m = 20, the code is the Lehmer code, which is below m!. Above
-    m = 20, codes are labels that are comparable only within one call.
-
-    Examples:
-        >>> pattern_codes(np.array([1, 2, 3, 2, 1]), 3, 1).tolist()
-        [0, 2, 5]
-    """
+    """Return the code (number of the ordinal pattern) of each window of m scores along the last axis."""
     windows = window_count(x.shape[-1], m, delay)
     flat = x.reshape(-1)
     reach = (m - 1) * delay
@@ -69,12 +49,7 @@ def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the code (number of the ordinal pattern) of each window in a block (a part of a sequence).
-
-    Examples:
-        >>> block_codes(np.array([3, 2, 1, 2]), 3, 1).tolist()
-        [5, 1]
-    """
+    """Return the code (number of the ordinal pattern) of each window in a block (a part of a sequence)."""
     windows = len(x) - (m - 1) * delay
     greater = (x[:-delay] > x[delay:]).view(np.uint8).astype(np.min_scalar_type(m), copy=False)
     code = greater[:windows].astype(code_dtype(m))
@@ -91,12 +66,7 @@ def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def code_counts(x: NDArray[Any], m: int, delay: int) -> NDArray[np.intp]:
-    """Return the counts of the patterns that occur in one sequence, in the order of their codes.
-
-    Examples:
-        >>> code_counts(np.array([5, 4, 5, 4, 5, 4, 5, 4]), 3, 1).tolist()
-        [3, 3]
-    """
+    """Return the counts of the patterns that occur in one sequence, in the order of their codes."""
     windows = window_count(len(x), m, delay)
     if factorial(min(m, 9)) > min(_DENSE_LIMIT, 4 * windows):
         return np.unique(pattern_codes(x, m, delay), return_counts=True)[1]

@@ -117,12 +117,7 @@ def null_moments(
 
 
 def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
-    """Return the mean and standard deviation of the inversions over random orders; scores may be equal.
-
-    Examples:
-        >>> inversion_moments(np.array([1, 1, 2]))
-        (1.0, 0.816496580927726)
-    """
+    """Return the mean and standard deviation of the inversions over random orders; scores may be equal."""
     n = len(row)
     groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
     untied = n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in groups)
@@ -131,12 +126,7 @@ def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
 
 
 def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[np.float64]:
-    """Return the value of a metric for each row of scores.
-
-    Examples:
-        >>> evaluate(np.array([[1, 2, 3], [3, 2, 1]]), "cin", 3, 1).tolist()
-        [0.0, 3.0]
-    """
+    """Return the value of a metric for each row of scores."""
     if metric == "pen":
         return batch_entropies(rows, m, delay)
     if metric == "cin":
@@ -145,34 +135,19 @@ def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:
-    """Split ``draws`` random orders of n scores into batches that fit in memory; yield the batch sizes.
-
-    Examples:
-        >>> list(in_chunks(5, 1_000_000))
-        [2, 2, 1]
-    """
+    """Split ``draws`` random orders of n scores into batches that fit in memory; yield the batch sizes."""
     size = max(1, _MAX_CELLS // max(n, 1))
     for start in range(0, draws, size):
         yield min(size, draws - start)
 
 
 def shuffles(row: NDArray[Any], rng: np.random.Generator, draws: int) -> NDArray[Any]:
-    """Return random orders of the scores in a row; each row of the result is one order.
-
-    Examples:
-        >>> shuffles(np.array([7, 7]), np.random.default_rng(0), 2).tolist()
-        [[7, 7], [7, 7]]
-    """
+    """Return random orders of the scores in a row; each row of the result is one order."""
     return rng.permuted(np.tile(row, (draws, 1)), axis=1)
 
 
 def arrangements(row: NDArray[Any]) -> int:
-    """Return the number of different orders of the scores.
-
-    Examples:
-        >>> arrangements(np.array([1, 1, 2, 3]))
-        12
-    """
+    """Return the number of different orders of the scores."""
     groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
     total, count = 0, 1
     for size in groups:
@@ -182,12 +157,7 @@ def arrangements(row: NDArray[Any]) -> int:
 
 
 def all_orders(row: NDArray[Any]) -> NDArray[Any]:
-    """Return all different orders of the scores.
-
-    Examples:
-        >>> all_orders(np.array([1, 2, 1])).tolist()
-        [[1, 1, 2], [1, 2, 1], [2, 1, 1]]
-    """
+    """Return all different orders of the scores."""
     levels, sizes = np.unique(row, return_counts=True)
     orders = _orders(sizes.tolist())
     return levels[np.array(orders, np.intp).reshape(len(orders), len(row))]
@@ -206,12 +176,7 @@ def _orders(sizes: list[int]) -> list[tuple[int, ...]]:
 
 
 def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return all different orders in which scores change places only within groups of indices.
-
-    Examples:
-        >>> group_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
-        [[1, 2, 3], [2, 1, 3]]
-    """
+    """Return all different orders in which scores change places only within groups of indices."""
     choices = [all_orders(row[indices]) for indices in groups]
     rows = np.tile(row, (math.prod(len(choice) for choice in choices), 1))
     for target, orders in zip(rows, product(*choices), strict=True):
@@ -221,10 +186,5 @@ def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArr
 
 
 def block_orders(row: NDArray[Any], blocks: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return the row with its blocks in every possible order.
-
-    Examples:
-        >>> block_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
-        [[1, 2, 3], [3, 1, 2]]
-    """
+    """Return the row with its blocks in every possible order."""
     return np.array([row[np.concatenate(order)] for order in permutations(blocks)])

@@ -78,12 +78,7 @@ def count_inversions(
 
 
 def batch_inversions(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the inversions of each row.
-
-    Examples:
-        >>> batch_inversions(np.array([[2, 1], [1, 2]])).tolist()
-        [1, 0]
-    """
+    """Count the inversions of each row."""
     if len(rows) < _MIN_BATCH_ROWS or rows.shape[1] > _MAX_SMALL_LENGTH:
         return np.array([_count(row) for row in rows], np.int64)
     few = few_levels(rows.ravel())
@@ -101,23 +96,13 @@ def _column_inversions(columns: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def tied_pairs(row: NDArray[Any]) -> int:
-    """Count the pairs of equal scores.
-
-    Examples:
-        >>> tied_pairs(np.array([1, 1, 1, 2]))
-        3
-    """
+    """Count the pairs of equal scores."""
     groups = np.unique(row, return_counts=True)[1]
     return int((groups * (groups - 1) // 2).sum())
 
 
 def tied_share(row: NDArray[Any]) -> float:
-    """Return the share of pairs of equal scores; 0 if there is no pair.
-
-    Examples:
-        >>> tied_share(np.array([1, 1, 2]))
-        0.3333333333333333
-    """
+    """Return the share of pairs of equal scores; 0 if there is no pair."""
     pairs = len(row) * (len(row) - 1) // 2
     return tied_pairs(row) / pairs if pairs else 0.0
 

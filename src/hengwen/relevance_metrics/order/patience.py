@@ -26,12 +26,7 @@ _CELLS = 200_000
 
 
 def row_length(row: NDArray[Any], strict: bool) -> int:
-    """Return the length of the longest increasing subsequence of one sequence without NaN.
-
-    Examples:
-        >>> row_length(np.array([2, 1, 2, 3]), True), row_length(np.array([2, 2, 1]), False)
-        (3, 2)
-    """
+    """Return the length of the longest increasing subsequence of one sequence without NaN."""
     if len(row) > _BLOCK:
         level = few_levels(row)
         if level is not None and int(level.max()) < _MAX_LEVELS:
@@ -40,12 +35,7 @@ def row_length(row: NDArray[Any], strict: bool) -> int:
 
 
 def batch_lengths(rows: NDArray[Any], strict: bool) -> NDArray[np.int64]:
-    """Return the length of the longest increasing subsequence of each row.
-
-    Examples:
-        >>> batch_lengths(np.array([[1, 2, 3], [3, 2, 1]]), True).tolist()
-        [3, 1]
-    """
+    """Return the length of the longest increasing subsequence of each row."""
     n = rows.shape[1]
     if len(rows) < _MIN_BATCH_ROWS or not 1 <= n <= _MAX_BATCH_LENGTH:
         return np.array([row_length(row, strict) for row in rows], np.int64)
@@ -58,18 +48,7 @@ def batch_lengths(rows: NDArray[Any], strict: bool) -> NDArray[np.int64]:
 
 
 def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) -> NDArray[np.int64]:
-    """Return the length of the longest increasing subsequence of each column.
-
-    Args:
-        steps: For each position in the sequences, an array with the scores of all columns at this position.
-            The scores are unsigned integers below the maximum of their type.
-        columns: Number of columns.
-        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
-
-    Examples:
-        >>> column_lengths(np.array([[1, 3], [2, 2], [2, 1]], np.uint8), 2, True).tolist()
-        [2, 1]
-    """
+    """Return the length of the longest increasing subsequence of each column."""
     offsets = np.arange(columns)
     tails: NDArray[Any] = np.zeros((0, columns), np.uint8)
     top = 0
@@ -122,11 +101,7 @@ def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
 
 
 def _strict_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest strictly increasing subsequence.
-
-    Args:
-        level: Level (whole number from 0) of each score; there are few levels.
-    """
+    """Return the length of the longest strictly increasing subsequence."""
     best = np.zeros(len(level) + 1, np.uint8)
     for value in range(int(level.max()) + 1):
         extended = best[:-1] + np.uint8(1)
@@ -136,11 +111,7 @@ def _strict_by_level(level: NDArray[np.uint8]) -> int:
 
 
 def _weak_by_level(level: NDArray[np.uint8]) -> int:
-    """Return the length of the longest non-decreasing subsequence.
-
-    Args:
-        level: Level (whole number from 0) of each score; there are few levels.
-    """
+    """Return the length of the longest non-decreasing subsequence."""
     best = np.zeros(len(level) + 1, np.int64)
     count = np.zeros(len(level) + 1, np.int64)
     for value in range(int(level.max()) + 1):

@@ -21,34 +21,14 @@ if TYPE_CHECKING:
 
 
 def top_shares(scores: NDArray[Any], depth: int) -> NDArray[np.float64]:
-    """Return the probability that each item is among the top ``depth`` if ties are broken at random.
-
-    Examples:
-        >>> top_shares(np.array([9, 5, 5, 1]), 2).tolist()
-        [1.0, 0.5, 0.5, 0.0]
-    """
+    """Return the probability that each item is among the top ``depth`` if ties are broken at random."""
     above = (scores > scores[:, None]).sum(axis=1)
     equal = (scores == scores[:, None]).sum(axis=1)
     return np.asarray(np.clip((depth - above) / equal, 0.0, 1.0))
 
 
 def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
-    """Return the share of the top ``depth`` items that two rankings have in common.
-
-    If items are tied, the share is the expected value after ties are broken at random.
-
-    Args:
-        a: Scores of the items, higher is better.
-        b: Scores of the same items in the same order.
-        depth: Number of top items, from 1 to the number of items.
-
-    Raises:
-        ValueError: The depth is below 1 or above the number of items.
-
-    Examples:
-        >>> top_overlap(np.array([3, 2, 1]), np.array([3, 1, 2]), 2)
-        0.5
-    """
+    """Return the share of the top ``depth`` items that two rankings have in common."""
     if whole_number("depth", depth) > len(a):
         raise ValueError(f"depth must be at most the {len(a)} items, got {depth}; lower it")
     return float(top_shares(a, depth) @ top_shares(b, depth)) / depth
@@ -93,11 +73,7 @@ def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persiste
 
 
 def overlap_of_scores(a: NDArray[Any], b: NDArray[Any], persistence: float) -> float:
-    """Return the rank-biased overlap of validated scores of the same items in the same order.
-
-    Raises:
-        ValueError: ``persistence`` is outside (0, 1).
-    """
+    """Return the rank-biased overlap of validated scores of the same items in the same order."""
     if not 0 < persistence < 1:
         raise ValueError(f"persistence must be between 0 and 1, got {persistence!r}")
     depths = range(1, len(a) + 1)

@@ -17,24 +17,14 @@ _MIN_SCORES = 10
 
 
 def tau_b(row: NDArray[Any]) -> float | None:
-    """Return tau-b of scores with time: -1 if they always fall, 1 if they rise; None if all are equal.
-
-    Examples:
-        >>> tau_b(np.array([1, 2, 3])), tau_b(np.array([1, 1]))
-        (1.0, None)
-    """
+    """Return tau-b of scores with time: -1 if they always fall, 1 if they rise; None if all are equal."""
     pairs = len(row) * (len(row) - 1) // 2
     untied = pairs - tied_pairs(row)
     return float(tau_rows(row[None])[0]) if untied else None
 
 
 def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return tau-b of scores with time for each row; 0 if all scores of the row are equal.
-
-    Examples:
-        >>> tau_rows(np.array([[3, 2, 1], [1, 1, 1]])).tolist()
-        [-1.0, 0.0]
-    """
+    """Return tau-b of scores with time for each row; 0 if all scores of the row are equal."""
     n = rows.shape[1]
     pairs = n * (n - 1) // 2
     untied = pairs - np.array([tied_pairs(row) for row in rows])
@@ -44,20 +34,7 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
-    """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours.
-
-    The interval is computed on Fisher's z scale; its standard error is the jackknife error of a U-statistic
-    (here, a mean over pairs of scores). If the scores have a trend, this error makes the interval wider than
-    necessary, not too narrow.
-
-    Raises:
-        ValueError: There are fewer than ten scores, all scores are equal, or the standard error of tau is 0.
-
-    Examples:
-        >>> low, tau, high = u_statistic_interval(np.array([1, 3, 2, 4, 6, 5, 7, 9, 8, 10]), 0.95)
-        >>> round(low, 2), round(tau, 2), round(high, 2)
-        (0.51, 0.87, 0.97)
-    """
+    """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours."""
     n = len(row)
     if n < _MIN_SCORES:
         raise ValueError(f"a tau interval needs at least {_MIN_SCORES} scores, got {n}; use significance")

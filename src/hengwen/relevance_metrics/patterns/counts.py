@@ -170,11 +170,7 @@ def _all_patterns(options: PatternOptions) -> Iterator[tuple[int, ...]]:
 
 
 def as_single_sequence(x: ArrayLike, options: PatternOptions) -> NDArray[Any]:
-    """Return one sequence after applying the policy for NaN.
-
-    Raises:
-        ValueError: There is more than one sequence, or a NaN that the policy does not remove.
-    """
+    """Return one sequence after applying the policy for NaN."""
     scores = as_scores(x)
     if scores.ndim != 1:
         raise ValueError(f"scores must be one sequence, got shape {scores.shape}; pass one row at a time")

@@ -220,12 +220,7 @@ def _null_mean(
 
 
 def log_of_base(base: float | str) -> float:
-    """Return the natural logarithm of the base, 1 for ``"e"``.
-
-    Examples:
-        >>> log_of_base("e"), log_of_base(2)
-        (1.0, 0.6931471805599453)
-    """
+    """Return the natural logarithm of the base, 1 for ``"e"``."""
     if base == "e":
         return 1.0
     if isinstance(base, str) or not 1 < base < math.inf:

@@ -53,12 +53,7 @@ class PatternOptions:
 
     @property
     def possible(self) -> int:
-        """Number of possible patterns: m!, or the number of orders with ties under ``ties="dense"``.
-
-        Examples:
-            >>> [PatternOptions(m=m, ties="dense").possible for m in (2, 3, 4)]
-            [3, 13, 75]
-        """
+        """Number of possible patterns: m!, or the number of orders with ties under ``ties="dense"``."""
         return _weak_orders(self.m) if self.ties == "dense" else factorial(self.m)
 
     def resolve_nan(self, row: NDArray[Any]) -> NDArray[Any]:
@@ -77,17 +72,7 @@ class Labels:
 
 
 def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
-    """Return the pattern number (label) of each window of a row to which ``resolve_nan`` was applied.
-
-    This function does not handle the tie policies ``random`` and ``average``.
-
-    Raises:
-        ValueError: No window is left, or there is a tie under ``ties="raise"``.
-
-    Examples:
-        >>> label_windows(np.array([1, 2, 2, 3]), PatternOptions(m=2, ties="drop")).starts.tolist()
-        [0, 2]
-    """
+    """Return the pattern number (label) of each window of a row to which ``resolve_nan`` was applied."""
     windows = window_count(len(row), options.m, options.delay)
     keep = ~_nan_windows(row, options) if has_nan(row) else np.ones(windows, bool)
     if not keep.any():
@@ -102,12 +87,7 @@ def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
 
 
 def tied_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_]:
-    """Return, for each window, whether it contains two equal scores.
-
-    Examples:
-        >>> tied_windows(np.array([1, 2, 2, 3]), PatternOptions(m=2)).tolist()
-        [False, True, False]
-    """
+    """Return, for each window, whether it contains two equal scores."""
     windows = window_count(len(row), options.m, options.delay)
     tied = np.zeros(windows, bool)
     for j in range(1, options.m):
@@ -119,12 +99,7 @@ def tied_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def pattern_of(window: NDArray[Any], ties: Ties) -> tuple[int, ...]:
-    """Return the pattern of a window: the stable argsort, or the dense ranks under ``ties="dense"``.
-
-    Examples:
-        >>> pattern_of(np.array([5, 4, 5]), "stable"), pattern_of(np.array([5, 4, 5]), "dense")
-        ((1, 0, 2), (1, 0, 1))
-    """
+    """Return the pattern of a window: the stable argsort, or the dense ranks under ``ties="dense"``."""
     if ties == "dense":
         ranks: list[int] = np.unique(window, return_inverse=True)[1].tolist()
         return tuple(ranks)
@@ -133,10 +108,7 @@ def pattern_of(window: NDArray[Any], ties: Ties) -> tuple[int, ...]:
 
 
 def named_counts(row: NDArray[Any], options: PatternOptions) -> dict[tuple[int, ...], float]:
-    """Count the patterns of one row, to which the NaN policy is already applied.
-
-    Counts are whole numbers, except under the tie policies ``random`` and ``average``.
-    """
+    """Count the patterns of one row, to which the NaN policy is already applied."""
     if options.ties == "average":
         return _spread_ties(named_counts(row, _with_ties(options, "dense")))
     if options.ties == "random":
@@ -165,12 +137,7 @@ def broken_ties(row: NDArray[Any], options: PatternOptions) -> Iterator[NDArray[
 
 
 def random_orders(row: NDArray[Any], rng: np.random.Generator, draws: int) -> Iterator[NDArray[Any]]:
-    """Yield the scores in random orders; each NaN keeps its position.
-
-    Examples:
-        >>> [sorted(order.tolist()) for order in random_orders(np.array([3, 1]), np.random.default_rng(0), 2)]
-        [[1, 3], [1, 3]]
-    """
+    """Yield the scores in random orders; each NaN keeps its position."""
     filled = ~np.isnan(row) if has_nan(row) else np.ones(len(row), bool)
     values = row[filled]
     for _ in range(draws):
@@ -206,11 +173,7 @@ def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
-    """Return a code for the order of each window, in which equal scores stay equal.
-
-    The code depends only on two numbers for each score of the window: how many earlier scores of the window
-    are greater, and how many are equal.
-    """
+    """Return a code for the order of each window, in which equal scores stay equal."""
     windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)

@@ -104,10 +104,7 @@ def _weighted(row: NDArray[Any], options: PatternOptions) -> float:
 
 
 def _variances(row: NDArray[Any], options: PatternOptions, windows: int) -> NDArray[np.float64]:
-    """Return, for each window, the sum of squared deviations of its scores from their mean.
-
-    The scores are first divided by the largest absolute score, which prevents overflow.
-    """
+    """Return, for each window, the sum of squared deviations of its scores from their mean."""
     values = row.astype(np.float64)
     largest = float(np.abs(values).max())
     values /= largest or 1.0

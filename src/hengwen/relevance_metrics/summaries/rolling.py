@@ -137,11 +137,7 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Return the number of inversions in each window.
-
-    For small steps, the number is updated from window to window: the inversions of the removed score are
-    subtracted, those of the new score are added.
-    """
+    """Return the number of inversions in each window."""
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
     levels = few_levels(row)

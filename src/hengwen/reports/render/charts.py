@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 def score_chart(score: ScoreView, view: View, key: str) -> Markup:
-    """Return the chart of a score over the checkpoints.
-
-    Args:
-        score: The score to draw.
-        view: Data of the report (the view) that contains the score.
-        key: Identifier of the chart, unique in the page.
-    """
+    """Return the chart of a score over the checkpoints."""
     language, names = view.language, axis_labels(view.runs, view.labels)
     points = [_point(score, view, names[i], i) for i in range(len(names))]
     limits = (score.scale.low, score.scale.high) if score.scale else None
@@ -43,18 +37,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
 
 
 def axis_labels(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
-    """Return short checkpoint labels: steps if all runs have a step, else names without their common prefix.
-
-    Args:
-        runs: Runs in training order.
-        labels: Label of each run.
-
-    Examples:
-        >>> axis_labels([], ["checkpoint-500", "checkpoint-1000", "checkpoint-1500"])
-        ['500', '1000', '1500']
-        >>> axis_labels([], ["base", "sft"])
-        ['base', 'sft']
-    """
+    """Return short checkpoint labels: steps if all runs have a step."""
     steps = [run.step for run in runs]
     if steps and None not in steps and len(set(steps)) == len(steps):
         return [count(step or 0) for step in steps]

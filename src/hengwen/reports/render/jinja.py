@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def report_variables(view: View) -> dict[str, Any]:
-    """Return the template variables: report data (the view), language, and ``t(zh, en)``, which picks a text.
-
-    Args:
-        view: Data that the report shows (the view).
-    """
+    """The template variables: report data (the view), language, and ``t(zh, en)``, which picks a text."""
 
     def text(zh: str, en: str) -> str:
         return Bilingual(zh, en).in_language(view.language)
@@ -39,12 +35,7 @@ def report_variables(view: View) -> dict[str, Any]:
 
 
 def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> Environment:
-    """Return a template environment.
-
-    Args:
-        autoescape: Whether values are escaped for HTML.
-        finalize: Function that is applied to every value before it is printed.
-    """
+    """Return a template environment."""
     environment = Environment(
         loader=PackageLoader("hengwen.reports.render"),
         autoescape=autoescape,  # noqa: S701 - the Markdown report escapes in its finalizer

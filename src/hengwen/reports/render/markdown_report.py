@@ -40,12 +40,7 @@ def without_gaps(text: str) -> str:
 
 
 def escape(text: str) -> Markdown:
-    """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell.
-
-    Examples:
-        >>> print(escape("a|b <script> *x* [y](z)\\nnext"))
-        a\\|b &lt;script&gt; \\*x\\* \\[y\\](z)<br>next
-    """
+    """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell."""
     if isinstance(text, Markdown):
         return text
     text = strip_controls(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

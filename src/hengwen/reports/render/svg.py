@@ -61,20 +61,7 @@ class Axis(NamedTuple):
 
 
 def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None) -> Axis:
-    """Return an axis: the whole scale if the values span at least half of it, otherwise only their range.
-
-    Args:
-        values: Means and ends of intervals; may be empty.
-        limits: Lowest and highest value of the scale; the axis stays between them.
-
-    Examples:
-        >>> axis_for([0.1, 0.9], (0, 1)).ticks
-        (0.0, 0.25, 0.5, 0.75, 1.0)
-        >>> axis_for([74.0, 86.0], (0, 100)).ticks
-        (72.0, 76.0, 80.0, 84.0, 88.0)
-        >>> axis_for([]).ticks
-        (0.0, 0.25, 0.5, 0.75, 1.0)
-    """
+    """Return an axis: the whole scale if the values span at least half of it, otherwise only their range."""
     values = list(values)
     if not values:
         low, high = limits or (0.0, 1.0)
@@ -105,12 +92,7 @@ def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axi
 
 
 def tick_step(span: float, max_steps: float = 4) -> float:
-    """Return the smallest of 1, 2, 2.5, 4, 5 times a power of ten that gives at most ``max_steps`` steps.
-
-    Examples:
-        >>> tick_step(100), tick_step(12), tick_step(1)
-        (25.0, 4.0, 0.25)
-    """
+    """Return the smallest of 1, 2, 2.5, 4, 5 times a power of ten that gives at most ``max_steps`` steps."""
     unit: float = 10.0 ** floor(log10(span / max_steps))
     return next(unit * f for f in (1, 2, 2.5, 4, 5, 10) if span / (unit * f) <= max_steps * (1 + 1e-9))
 
@@ -121,12 +103,7 @@ def text_width(text: str) -> float:
 
 
 def truncate(text: str, max_width: float) -> str:
-    """Return the text, cut with an ellipsis if it is wider than ``max_width``.
-
-    Examples:
-        >>> truncate("checkpoint-1000", 60.0), truncate("短", 60.0)
-        ('checkpoi…', '短')
-    """
+    """Return the text, cut with an ellipsis if it is wider than ``max_width``."""
     text = strip_controls(text).replace("\n", " ")
     if text_width(text) <= max_width:
         return text
@@ -143,18 +120,7 @@ def line_chart(
     description: str,
     limits: tuple[float, float] | None = None,
 ) -> Markup:
-    """Return a chart of means with their intervals over checkpoints.
-
-    Args:
-        points: Points in training order, at least one.
-        key: Identifier of the chart, unique in the page; letters, digits and hyphens.
-        title: Name of the chart for screen readers.
-        description: Description of the chart for screen readers.
-        limits: Lowest and highest value of the scale.
-
-    Raises:
-        ValueError: ``points`` is empty.
-    """
+    """Return a chart of means with their intervals over checkpoints."""
     if not points:
         raise ValueError("a chart needs at least one point")
     values = [v for p in points for v in (p.mean, *(p.interval or ())) if v is not None]
@@ -178,12 +144,7 @@ def line_chart(
 
 
 def x_positions(n: int) -> list[float]:
-    """Return ``n`` evenly spaced positions inside the plot.
-
-    Examples:
-        >>> x_positions(1), x_positions(2)
-        ([255.0], [86.0, 424.0])
-    """
+    """Return ``n`` evenly spaced positions inside the plot."""
     if n == 1:
         return [(LEFT + WIDTH - RIGHT) / 2]
     inset = min(40.0, (WIDTH - LEFT - RIGHT) / (2 * n))

@@ -16,11 +16,7 @@ FORMATS = ("html", "md", "json")
 
 
 def render(view: View, format: str) -> str:  # noqa: A002 - the name that callers expect
-    """Return the report as ``html``, ``md`` or ``json`` text.
-
-    Raises:
-        ConfigError: The format is unknown.
-    """
+    """Return the report as ``html``, ``md`` or ``json`` text."""
     if format == "html":
         from hengwen.reports.render.html_report import to_html
 
@@ -37,15 +33,7 @@ def render(view: View, format: str) -> str:  # noqa: A002 - the name that caller
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file suffix names.
-
-    Raises:
-        ConfigError: The suffix is not ``.html``, ``.md`` or ``.json``.
-
-    Examples:
-        >>> format_of(Path("x.report.json"))
-        'json'
-    """
+    """Return the format that a file suffix names."""
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         suffixes = ", ".join(f".{name}" for name in FORMATS)

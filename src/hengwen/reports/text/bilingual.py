@@ -15,10 +15,5 @@ class Bilingual(NamedTuple):
     en: str
 
     def in_language(self, language: Language) -> str:
-        """Return the text in one language.
-
-        Examples:
-            >>> Bilingual("评审", "judge").in_language("en")
-            'judge'
-        """
+        """Return the text in one language."""
         return self.zh if language == "zh" else self.en

@@ -8,35 +8,20 @@ from hengwen.io.text_safety import replace_surrogates, strip_controls
 
 
 def one_line(text: str, width: int = 80) -> str:
-    """Return the cleaned text on one line, cut to ``width`` characters.
-
-    Examples:
-        >>> one_line("山\\n水  人家", 4)
-        '山 水…'
-    """
+    """Return the cleaned text on one line, cut to ``width`` characters."""
     line = " ".join(strip_controls(text).split())
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text; cut it after ``limit`` characters, and state the number of omitted characters.
-
-    Examples:
-        >>> shorten("abcdef", 4)
-        'abcd\\n… (2 more characters)'
-    """
+    """Return the text; cut it after ``limit`` characters, and state the number of omitted characters."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
 
 
 def sanitize(value: Any) -> Any:
-    """Replace lone surrogates in every string of JSON data by U+FFFD, because UTF-8 cannot encode them.
-
-    Examples:
-        >>> sanitize({"a\\ud800": ["x", 1, None]}) == {"a\\ufffd": ["x", 1, None]}
-        True
-    """
+    """Replace lone surrogates in every string of JSON data by U+FFFD, because UTF-8 cannot encode them."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):

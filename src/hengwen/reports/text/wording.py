@@ -85,26 +85,12 @@ GUIDE = (
 
 
 def plural(n: int, noun: str, plural_noun: str = "") -> str:
-    """Return a count with its noun.
-
-    Examples:
-        >>> plural(1, "loss", "losses"), plural(2, "loss", "losses"), plural(2, "win")
-        ('1 loss', '2 losses', '2 wins')
-    """
+    """Return a count with its noun."""
     return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
 
 
 def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
-    """Format failures by status, the most frequent first, each with the message of its first failure.
-
-    Args:
-        failures: Number of failures of each status.
-        first_messages: Message of the first failure of a status; a status may have none.
-
-    Examples:
-        >>> failure_text({"timeout": 1, "parse_error": 3}, {"parse_error": "no level in the reply"})
-        '3 parse_error (first: no level in the reply), 1 timeout'
-    """
+    """Format failures by status, the most frequent first, each with the message of its first failure."""
     return ", ".join(
         f"{n} {status}{f' (first: {first_messages[status]})' if first_messages.get(status) else ''}"
         for status, n in sorted(failures.items(), key=lambda item: -item[1])
@@ -112,16 +98,7 @@ def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str])
 
 
 def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
-    """Return (checkpoints, package versions) for each group of runs with equal versions.
-
-    If all runs have equal versions, the text for checkpoints is empty.
-
-    Examples:
-        >>> from hengwen.records import Run
-        >>> rest = {"plan": "p", "plan_hash": "", "versions": {"hengwen": "0.1.0"}}
-        >>> versions_text([Run(id=name, checkpoint=name, **rest) for name in "ab"])
-        (('', 'hengwen 0.1.0'),)
-    """
+    """Return (checkpoints, package versions) for each group of runs with equal versions."""
     checkpoints: dict[str, list[str]] = {}
     for run in runs:
         text = " · ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
@@ -133,21 +110,11 @@ def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
 
 
 def group_adjacent(items: Iterable[Item], attribute: str) -> list[tuple[object, list[Item]]]:
-    """Group consecutive items with the same value of an attribute, in their order.
-
-    Examples:
-        >>> group_adjacent([1, 2, 3 + 1j], "imag")
-        [(0, [1, 2]), (1.0, [(3+1j)])]
-    """
+    """Group consecutive items with the same value of an attribute, in their order."""
     return [(key, list(group)) for key, group in groupby(items, key=attrgetter(attribute))]
 
 
 def format_timestamp(time: str) -> str:
-    """Format an ISO 8601 time in UTC to the second; return other text unchanged.
-
-    Examples:
-        >>> format_timestamp("2026-11-20T10:30:00.123456+00:00"), format_timestamp("yesterday")
-        ('2026-11-20 10:30:00 UTC', 'yesterday')
-    """
+    """Format an ISO 8601 time in UTC to the second; return other text unchanged."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
     return f"{match[1]} {match[2]} UTC" if match else time

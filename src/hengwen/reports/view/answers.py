@@ -179,10 +179,7 @@ class Ranking:
             self.unscored.append(answer.key)
 
     def picks(self) -> list[tuple[SourceKey, Rank]]:
-        """Return the answers to show: first the lowest, then the highest; equal values keep their order.
-
-        If fewer than ``MAX_SHOWN`` answers have the score, answers without the score are added.
-        """
+        """Return the answers to show: first the lowest, then the highest; equal values keep their order."""
         keys = [key for _, _, key in sorted(self.scored, key=_value_and_index)]
         picks: list[tuple[SourceKey, Rank]]
         if len(keys) > MAX_SHOWN:
@@ -199,11 +196,7 @@ def _value_and_index(candidate: tuple[float, int, SourceKey]) -> tuple[float, in
 
 
 class AnswerPicker:
-    """Rank streamed answers, separately for each task and checkpoint.
-
-    Args:
-        headlines: For each task, the name of the score that ranks its answers.
-    """
+    """Rank streamed answers, separately for each task and checkpoint."""
 
     def __init__(self, headlines: Mapping[str, str]) -> None:
         self._headlines = headlines
@@ -219,14 +212,7 @@ class AnswerPicker:
     def groups(
         self, source: AnswerSource, tasks: Sequence[str] = (), checkpoints: Sequence[str] = ()
     ) -> tuple[AnswerGroup, ...]:
-        """Load the answers to show and return them by task and checkpoint.
-
-        Args:
-            source: Source from which the ranked answers were streamed.
-            tasks: Names of tasks in the order to show; other tasks follow in the order of their first answer.
-            checkpoints: Names of checkpoints in the order to show; other checkpoints follow in the order of
-                their first answer.
-        """
+        """Load the answers to show and return them by task and checkpoint."""
         task_order = _positions([*tasks, *(task for task, _ in self._rankings)])
         checkpoint_order = _positions([*checkpoints, *(name for _, name in self._rankings)])
         keys = sorted(self._rankings, key=lambda key: (task_order[key[0]], checkpoint_order[key[1]]))

@@ -33,16 +33,6 @@ class LengthBiasDetector:
     answers were judged with the same settings, or if there are fewer than 10 prompts. The finding is a note,
     not an alarm, because longer answers may be better. If human labels have at least two different values,
     their correlation with length is given for comparison.
-
-    Examples:
-        >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer
-        >>> detector = LengthBiasDetector()
-        >>> for i in range(12):
-        ...     scores = {"j.level": ScoreValue(min(i, 9) / 10, "judge", "s")}
-        ...     detector.add(StreamedAnswer(i, "t", "c", str(i), "x" * (20 - i), scores))
-        >>> print(detector.findings()[0].en)
-        shorter answers score higher: Spearman -0.99 [-1.00, -0.97], 12 answers to 12 prompts; they may be \
-better, or the judge may prefer them: compare with human labels
     """
 
     def __init__(self) -> None:
@@ -106,10 +96,7 @@ def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Findin
 
 
 def _human_comparison(points: Sequence[_Point]) -> tuple[str, str]:
-    """Return how human labels correlate with length, in Chinese and English.
-
-    If too few answers have labels, the texts advise to compare with human labels.
-    """
+    """Return how human labels correlate with length, in Chinese and English."""
     from hengwen.judges.trust.biases import length_bias
 
     labelled = [(point.length, point.value, point.human) for point in points if point.human is not None]

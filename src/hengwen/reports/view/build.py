@@ -92,14 +92,7 @@ def build_view(data: ReportData) -> View:
 
 
 def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a label for each run; no two labels are equal.
-
-    Examples:
-        >>> from hengwen.records import Run
-        >>> pairs = [("r1", "a"), ("r2", "a"), ("r3", "b")]
-        >>> run_labels([Run(id=i, plan="p", plan_hash="", checkpoint=name) for i, name in pairs])
-        ('a (r1)', 'a (r2)', 'b')
-    """
+    """Return a label for each run; no two labels are equal."""
     names = [run.checkpoint for run in runs]
     return tuple(
         run.checkpoint if names.count(run.checkpoint) == 1 else f"{run.checkpoint} ({run.id})" for run in runs
@@ -107,14 +100,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """Return the section of the report that shows a score, and the score's name without the section's prefix.
-
-    Examples:
-        >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")
-        (('anchor', 'craft.level'), ('human', 'craft.level'))
-        >>> section_of("human.anchor.craft.level", "human")
-        ('anchor', 'craft.level')
-    """
+    """The section of the report that shows a score, and the score's name without the section's prefix."""
     base = name.removeprefix("human.") if kind == "human" else name
     if base.startswith("anchor."):
         return "anchor", base.removeprefix("anchor.")
@@ -122,11 +108,7 @@ def section_of(name: str, kind: Kind) -> tuple[Section, str]:
 
 
 def task_views(data: ReportData) -> tuple[TaskView, ...]:
-    """Return the tasks of a report with their scores, without the tests between checkpoints.
-
-    Args:
-        data: Runs in training order, and a table of scores and failures; rows of other runs are ignored.
-    """
+    """Return the tasks of a report with their scores, without the tests between checkpoints."""
     run_ids = {run.id for run in data.runs}
     summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}
     tasks: dict[str, dict[tuple[str, Kind], None]] = {}
@@ -204,11 +186,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the name of the main score by which the answers of a task are ranked; "" if there is none.
-
-    The main scores of an answer are the first score of each scorer or judge, and the final scores. A final
-    score (a judge's level, which rules may have lowered) is preferred.
-    """
+    """Return the name of the main score by which the answers of a task are ranked; "" if there is none."""
     names = {
         key.name
         for key, column in table.series.items()

@@ -20,18 +20,7 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
-    """Return the report data (the view) with notes on how well its judges agree with human labels.
-
-    The summary names the judges that are not certified. A judge is certified only if it has a calibration
-    with the result ``certified``, and if this calibration is not stale. If there are no calibrations at all,
-    no notes are added.
-
-    Args:
-        view: Data that a report shows (the view).
-        calibrations: Calibrations; a calibration of a score that the view does not show is ignored. A
-            calibration is stale if its judge or rubric differs from the judge or rubric of the runs; a
-            warning names the difference.
-    """
+    """Return the report data (the view) with notes on how well its judges agree with human labels."""
     by_address = {calibration.address: calibration for calibration in calibrations}
     notes: dict[str, Bilingual] = {}
     warnings: list[str] = []
@@ -74,11 +63,7 @@ def sentence(calibration: Calibration) -> Bilingual:
 
 
 def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, Bilingual]:
-    """Return, for each score of a judge, what the summary says about the certification of the judge.
-
-    The keys are the addresses (TASK/SCORE) of the scores. If a score has no calibration, the calibration of
-    another score of the same judge is used.
-    """
+    """Return, for each score of a judge, what the summary says about the certification of the judge."""
     judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
     judges = {

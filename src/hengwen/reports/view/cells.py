@@ -66,19 +66,7 @@ class ScoreCell:
         return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
 
     def counts(self, language: Language) -> str:
-        """Return the numbers of scored prompts and answers, with their shares if some have no score.
-
-        Args:
-            language: Language of the report.
-
-        Examples:
-            >>> from dataclasses import replace
-            >>> cell = ScoreCell(mean=1.0, interval=None, confidence=0.95, n=60, prompts=20, coverage=1.0)
-            >>> cell.counts("zh")
-            '20 题 · 60 答'
-            >>> replace(cell, coverage=0.75, prompts_expected=40, prompt_coverage=0.5).counts("en")
-            '20/40 prompts (50%) · 60 answers (75%)'
-        """
+        """Return the numbers of scored prompts and answers, with their shares if some have no score."""
         if self.has_no_prompts:
             return f"n {count(self.n)}"
         total = "" if self.prompt_coverage in (None, 1.0) else f"/{count(self.prompts_expected or 0)}"
@@ -117,15 +105,7 @@ class ScoreCell:
 
 
 def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
-    """Return the table cell for the summary of one score in one run; a negative zero becomes 0.
-
-    Examples:
-        >>> from hengwen.results.aggregate import Summary
-        >>> ends = {"interval": (-0.0, 0.5), "method": "t", "confidence": 0.95, "coverage": 1.0}
-        >>> cell = cell_of(Summary(n=4, prompts=2, clusters=2, mean=-0.0, **ends))
-        >>> cell.mean, cell.interval
-        (0.0, (0.0, 0.5))
-    """
+    """Return the table cell for the summary of one score in one run; a negative zero becomes 0."""
     return ScoreCell(
         mean=None if summary.mean is None else summary.mean + 0.0,
         interval=None if summary.interval is None else (summary.interval[0] + 0.0, summary.interval[1] + 0.0),

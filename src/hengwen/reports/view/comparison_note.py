@@ -19,11 +19,7 @@ This command tests whether a difference is larger than the usual changes between
 
 
 def comparison_note(view: View) -> Bilingual:
-    """Explain how the summary compares checkpoints; return empty texts if the summary has no paired test.
-
-    Args:
-        view: Data that a report shows (the view).
-    """
+    """Explain how the summary compares checkpoints; return empty texts if the summary has no paired test."""
     counts = [len(score.comparisons) for score in view.scores if score.comparisons]
     if not counts:
         return Bilingual("", "")

@@ -25,10 +25,7 @@ class FailureRow(NamedTuple):
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures in the order of the scores and checkpoints in the report.
-
-    For each score and checkpoint, the most frequent status comes first.
-    """
+    """Return the failures in the order of the scores and checkpoints in the report."""
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
@@ -40,12 +37,7 @@ def failure_rows(view: View) -> list[FailureRow]:
 
 
 def failure_lines(view: View, limit: int = 8) -> list[str]:
-    """Return one line for each status and message, with the total number over all scores and checkpoints.
-
-    Args:
-        view: Data that a report shows (the view).
-        limit: Maximum number of lines; if more lines are needed, a last line counts the remaining failures.
-    """
+    """Return one line for each status and message, with the total number over all scores and checkpoints."""
     totals: dict[tuple[str, str], int] = {}
     for row in failure_rows(view):
         key = (row.status, row.message)

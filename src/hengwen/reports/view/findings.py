@@ -75,30 +75,7 @@ class ScoreContext(NamedTuple):
 
 
 def finding_of(score: ScoreContext) -> Finding:
-    """Return the finding about a score.
-
-    The finding names a change only if a paired test on common prompts is significant after Holm's correction
-    for all tests of the report. A change for the worse has priority over a change for the better. If no test
-    is possible, the finding says why, and what would make a test possible.
-
-    Examples:
-        >>> from hengwen.reports.view.cells import ScoreCell
-        >>> from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
-        >>> prompts = [f"p{i}" for i in range(8)]
-        >>> series = ScoreSeries(
-        ...     address="t/s",
-        ...     values=tuple(dict.fromkeys(prompts, value) for value in (0.75, 0.25)),
-        ...     clusters={},
-        ...     coverages=(1.0, 1.0),
-        ...     signatures=("s|v:1", "s|v:1"),
-        ... )
-        >>> rest = {"interval": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
-        >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
-        >>> tests = compare_checkpoints([series])
-        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, decimals=2)
-        >>> finding_of(score).en.split(", p = ")[0]
-        'b 0.25 is worse than a 0.75: difference -0.50 on 8 common prompts'
-    """
+    """Return the finding about a score."""
     scored = [index for index, cell in enumerate(score.cells) if cell is not None and cell.mean is not None]
     if not scored:
         return _not_applicable(score) or score.finding(
@@ -290,11 +267,7 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Describe, in Chinese and English, all comparisons of the score except the reported one.
-
-    The text names the significant comparisons and the range of smallest detectable differences. It gives the
-    difference between the last checkpoint and the baseline if that comparison is among them.
-    """
+    """Describe, in Chinese and English, all comparisons of the score except the reported one."""
     others = [item for item in score.comparisons if item is not reported]
     detectable = [item.detectable for item in others or [reported] if item.detectable is not None]
     low, high = (number(end(detectable), score.decimals) if detectable else NOTHING for end in (min, max))

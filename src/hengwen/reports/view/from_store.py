@@ -73,11 +73,6 @@ class StoredAnswers:
 
     Texts and scores are streamed for all answers. Prompts, failures and the reasons of scores are read only
     for the answers that a report shows.
-
-    Args:
-        store: Store with the runs.
-        runs: Runs in training order.
-        table: Table with all scores and failures of the runs.
     """
 
     def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:

@@ -25,15 +25,7 @@ NO_NOTE = Bilingual("", "")
 
 
 def judge_name(base: str) -> str:
-    """Return the name of the judge of a score.
-
-    Args:
-        base: Name of the score without its ``human.`` and ``anchor.`` prefixes.
-
-    Examples:
-        >>> judge_name("craft.final")
-        'craft'
-    """
+    """Return the name of the judge of a score."""
     return base.partition(".")[0]
 
 

@@ -103,11 +103,7 @@ class ScoreView:
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """Significant changes for the worse, by the index of the run in which the score is worse.
-
-        If a run is significantly worse than the previous run and than the baseline, only the comparison with
-        the previous run is given.
-        """
+        """Significant changes for the worse, by the index of the run in which the score is worse."""
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
@@ -127,10 +123,7 @@ class TaskView:
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """Main scores: scores of the whole task, the first score of each scorer or judge, and final scores.
-
-        A final score is the level of a judge, which rules may have lowered.
-        """
+        """Main scores: scores of the whole task, the first score of each scorer or judge."""
         return tuple(score for score in self.scores if score.headline)
 
     @property
@@ -140,20 +133,14 @@ class TaskView:
 
     @property
     def anchors(self) -> tuple[ScoreView, ...]:
-        """Scores of anchors (fixed answers that every run judges again).
-
-        Scores with the same base name follow each other, the judge's score before the human score.
-        """
+        """Scores of anchors (fixed answers that every run judges again)."""
         anchors = [score for score in self.scores if score.section == "anchor"]
         names = list(dict.fromkeys(score.base for score in anchors))
         return tuple(sorted(anchors, key=lambda score: names.index(score.base)))
 
     @property
     def anchor_heads(self) -> tuple[ScoreView, ...]:
-        """Scores of anchors (fixed answers): each judge's first score, and every score with human labels.
-
-        The score from human labels follows the judge's score of the same name.
-        """
+        """Scores of anchors (fixed answers): each judge's first score, and every score with human labels."""
         first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)

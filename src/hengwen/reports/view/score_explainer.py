@@ -23,15 +23,7 @@ class ScoreExplainer:
         self._scorers: dict[tuple[str, str], list[Any]] = {}
 
     def explain(self, run: Run, answer: Answer) -> tuple[Outcome, ...]:
-        """Return the outcomes of a stored answer; scores that can be computed again get their reasons.
-
-        A score stays without a reason if it cannot be reproduced: its scorer is not installed, or the
-        installed version gives another value.
-
-        Args:
-            run: The run of the answer.
-            answer: The answer.
-        """
+        """Return the outcomes of a stored answer; scores that can be computed again get their reasons."""
         response = Response(sample_id=answer.sample_id, text=answer.text, repeat=answer.repeat)
         again: dict[tuple[str, str], Outcome] = {}
         for scorer in self._of_task(run, answer.task):

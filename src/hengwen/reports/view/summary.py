@@ -74,12 +74,7 @@ def summarize(
 
 
 def summary_scores(task: TaskView) -> list[ScoreView]:
-    """Return the main scores of a task that the summary names.
-
-    If rules can lower the level that a judge gives, the summary names the final score (the level after the
-    rules) instead of the level. Scores of a whole task are left out, because they repeat the score of single
-    answers that they are computed from.
-    """
+    """Return the main scores of a task that the summary names."""
     final = {score.base.removesuffix(".final") for score in task.headlines if _is_final(score)}
     superseded = {f"{judge}.level" for judge in final}
     return [

@@ -56,34 +56,7 @@ class Trajectory:
 def trajectory_of(
     checkpoints: Sequence[str], cells: Sequence[ScoreCell | None], order_problem: str = ""
 ) -> Trajectory:
-    """Return the trajectory of one score.
-
-    Args:
-        checkpoints: Names in training order.
-        cells: Table cell (mean, interval, counts) of each checkpoint; None if the run does not have the
-            score.
-        order_problem: Reason why the order of the checkpoints is not known; empty if it is known.
-
-    Returns:
-        The trajectory. ``cin`` and ``lis`` are None, with a reason, if the order of the checkpoints is not
-        known or their means cannot be compared (see ``obstacle``). ``pen`` needs at least 3 checkpoints.
-
-    Raises:
-        ValueError: ``checkpoints`` and ``cells`` differ in length.
-
-    Examples:
-        >>> from hengwen.reports.view.cells import ScoreCell
-        >>> rest = {"interval": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
-        >>> rest["signatures"] = ("s",)
-        >>> cells = [ScoreCell(mean=mean, **rest) for mean in (1.0, 3.0, 2.0, 4.0)]
-        >>> trajectory = trajectory_of(["a", "b", "c", "d"], cells)
-        >>> trajectory.cin, trajectory.pairs, trajectory.lis, trajectory.windows, trajectory.too_short
-        (1, 6, 3, 2, True)
-        >>> round(trajectory.pen, 4)  # ln 2: two patterns, once each
-        0.6931
-        >>> trajectory_of(["a", "b"], [ScoreCell(mean=1.0, **rest), None]).reason.en
-        'no mean at b'
-    """
+    """Return the trajectory of one score."""
     n = len(checkpoints)
     present = [cell for cell in cells if cell is not None]
     means = [cell.mean for cell in present if cell.mean is not None]
@@ -131,11 +104,7 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> B
 
 
 def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return how the scoring differs between checkpoints; empty if it does not differ.
-
-    The settings of the scorer (signatures) are compared first, then the data behind the score (comparability
-    keys).
-    """
+    """Return how the scoring differs between checkpoints; empty if it does not differ."""
     conflict = signature_conflict(checkpoints, cells)
     return conflict or comparability_conflict(
         checkpoints, [cell.comparability if cell else None for cell in cells]
@@ -143,16 +112,7 @@ def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | Non
 
 
 def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return the settings of the scorer (parts of signatures) that differ between checkpoints.
-
-    The text is empty if all signatures are equal.
-
-    Examples:
-        >>> from hengwen.reports.view.cells import ScoreCell
-        >>> rest = {"mean": 1.0, "interval": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
-        >>> signature_conflict(["a", "b"], [ScoreCell(**rest, signatures=(s,)) for s in ("x|v:1", "x|v:2")])
-        'signatures differ: v:1 (a); v:2 (b)'
-    """
+    """Return the settings of the scorer (parts of signatures) that differ between checkpoints."""
     checkpoints_of: dict[str, list[str]] = {}
     for name, cell in zip(checkpoints, cells, strict=True):
         for signature in cell.signatures if cell else ():
@@ -166,16 +126,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return the signatures without their common parts.
-
-    If a signature has only common parts, all signatures are returned in full.
-
-    Examples:
-        >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])
-        ['rules:document', 'rules:muchin']
-        >>> distinct_parts(["a|b", "a|b|c"])
-        ['a|b', 'a|b|c']
-    """
+    """Return the signatures without their common parts."""
     shared = set.intersection(*(set(signature.split("|")) for signature in signatures))
     parts = ["|".join(p for p in signature.split("|") if p not in shared) for signature in signatures]
     return parts if all(parts) else list(signatures)

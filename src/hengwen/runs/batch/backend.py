@@ -43,15 +43,6 @@ class BatchBackend:
     an error is raised. The judge then makes a repair call, whose prompt also states the problem. The repair
     call goes into the next batch file. After the provider has answered this file, the plan is evaluated
     again: the same error is raised, and the judge makes the same repair call, which now has a reply.
-
-    Args:
-        context: State of the run.
-        online: Backend that sends a call at once.
-        backend: The backend of the plan.
-        role: Role of the calls.
-        cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies of
-            this run may be reused.
-        queue: Calls of the plan that wait for a batch endpoint.
     """
 
     def __init__(
@@ -92,14 +83,7 @@ class BatchBackend:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return the reply to a request, together with its parsed value.
-
-        Raises:
-            CallPending: The call is in a batch file (file of requests) and has no reply yet.
-            JudgeError: The reply cannot be parsed.
-            BackendError: The call failed and may not be sent again, or it would exceed the budget.
-            StoreError: The store failed.
-        """
+        """Return the reply to a request, together with its parsed value."""
         call_key = request.key(self.endpoint)
         custom_id = custom_id_of(call_key, self._cache_scope)
         call = self._queue.find(custom_id)
@@ -177,14 +161,5 @@ class BatchBackend:
 
 
 def custom_id_of(call_key: str, cache_scope: str) -> str:
-    """Return the id of a call in batch files: its call key, or a hash if only one run may use the reply.
-
-    Args:
-        call_key: The call key (hash of everything that can change the reply).
-        cache_scope: Empty, or the id of the only run that may use the reply.
-
-    Examples:
-        >>> custom_id_of("ab" * 32, "") == "ab" * 32, len(custom_id_of("ab" * 32, "run-1"))
-        (True, 64)
-    """
+    """Return the id of a call in batch files: its call key, or a hash if only one run may use the reply."""
     return digest("batch", call_key, cache_scope) if cache_scope else call_key

@@ -40,13 +40,7 @@ class FileCounts:
 
 
 class DryBatchQueue(BatchQueue):
-    """Count the calls that would be added to batch files.
-
-    Args:
-        store: The batches of the plan in the store, which are only read.
-        limits: Maximum size of the batch files of each backend.
-        folder: Folder in which a run would write the batch files.
-    """
+    """Count the calls that would be added to batch files."""
 
     def __init__(self, store: BatchStore, limits: dict[str, Limits], folder: Path) -> None:
         super().__init__(store, limits, folder, "dry")
@@ -55,11 +49,7 @@ class DryBatchQueue(BatchQueue):
         self._last: BatchCall | None = None
 
     def find(self, custom_id: str) -> BatchCall | None:
-        """Return the call with this id; None if it is in no batch file and this dry run has not counted it.
-
-        A dry run does not keep the calls that it counts, except the last one. For each counted call, the last
-        one is returned, because callers use only the state and the status, which are equal.
-        """
+        """The call with this id; None if it is in no batch file and this dry run has not counted it."""
         return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
 
     def add(self, backend: str, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:
@@ -82,11 +72,7 @@ class DryBatchBackend(BatchBackend):
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return the stored reply to a request, or count the call and return a placeholder reply.
-
-        Raises:
-            CallPending: A judge's call has no reply yet.
-        """
+        """Return the stored reply to a request, or count the call and return a placeholder reply."""
         try:
             return await super().complete_parsed(request, parse)
         except CallPending:

@@ -41,13 +41,7 @@ class Limits:
         return cls(requests=options.max_requests, bytes=options.max_bytes, tokens=tokens)
 
     def is_exceeded(self, requests: int, size: int, tokens: int) -> bool:
-        """Return whether a file is too large.
-
-        Examples:
-            >>> limits = Limits(requests=2, bytes=100)
-            >>> limits.is_exceeded(2, 100, 9), limits.is_exceeded(3, 100, 9), limits.is_exceeded(1, 101, 9)
-            (False, True, True)
-        """
+        """Return whether a file is too large."""
         return (
             requests > self.requests
             or size > self.bytes
@@ -80,15 +74,7 @@ class _OpenFile:
 
 
 class BatchQueue:
-    """The calls of a plan that wait for a batch endpoint.
-
-    Args:
-        store: The batches of the plan in the store.
-        limits: Maximum size of the files of each backend, by its name in the plan.
-        folder: Folder of the files; it is created with the first file.
-        prefix: Beginning of the ids of the files; no other process uses this prefix.
-        spool: Folder for the files that are sent to a provider, not exported; default: ``folder``.
-    """
+    """The calls of a plan that wait for a batch endpoint."""
 
     def __init__(
         self,
@@ -143,18 +129,7 @@ class BatchQueue:
         return len(line) <= self._limits[backend].bytes
 
     def add(self, backend: str, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:
-        """Add a call to the file of its backend and role; start another file if it would become too large.
-
-        Args:
-            backend: Name of the backend in the plan.
-            line: The request, encoded.
-            call: The call; its ``batch_id`` is set here.
-            expected: Estimated usage of the call.
-            cost: Estimated cost of the call.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Add a call to the file of its backend and role; start another file if it would become too large."""
         key = (backend, call.attempt.role)
         open_file = self._open.get(key)
         if open_file is not None:
@@ -210,11 +185,7 @@ class BatchQueue:
         del self._open[key]
 
     def seal(self, state: BatchState = "ready") -> None:
-        """Finish all batch files: write their calls to the store, and add no further calls to these files.
-
-        Args:
-            state: State of the files: ``ready`` to be sent, or ``exported``.
-        """
+        """Finish all batch files: write their calls to the store, and add no further calls to these files."""
         for key in list(self._open):
             self._seal(key, state)
         if state != "ready":
@@ -258,11 +229,7 @@ def _name_of(file: BatchFile) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder that only the user can read, if it does not exist.
-
-    Raises:
-        StoreError: The folder belongs to another user, who could replace the files in it.
-    """
+    """Create a folder that only the user can read, if it does not exist."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix" and folder.lstat().st_uid != os.getuid():
         raise StoreError(f"{folder}: belongs to another user; delete it")

@@ -47,12 +47,7 @@ class ReplyCounts:
     """Ids of the calls with a valid reply in the files of replies."""
 
     def problems(self) -> str:
-        """Return the numbers of skipped lines in files of replies, as a phrase; "" if no line was skipped.
-
-        Examples:
-            >>> ReplyCounts(replies=3, unknown=1, unreadable=2).problems()
-            '2 unreadable lines, 1 line of an unknown call'
-        """
+        """Return the numbers of skipped lines in files of replies, as a phrase; "" if no line was skipped."""
         phrases = [
             _phrase(self.unreadable, "unreadable line", "unreadable lines"),
             _phrase(self.unknown, "line of an unknown call", "lines of unknown calls"),
@@ -68,20 +63,7 @@ def _phrase(count: int, singular: str, plural: str) -> str:
 def record_replies(
     path: Path, store: BatchStore, lines_of: Callable[[CallHead], BatchLines | None], counts: ReplyCounts
 ) -> None:
-    """Read a file of replies, and store each reply as an attempt (one try to get an answer) of its call.
-
-    The first good reply of a call is kept. A call that failed gets one of three states. ``refused``: its
-    response format was refused, and a simpler format is left to try. ``again``: the call may succeed in
-    another batch. ``failed``: neither applies.
-
-    The results of up to 500 lines are written in one transaction.
-
-    Args:
-        path: The file.
-        store: The batches of the plan.
-        lines_of: Function that returns the decoder for a call; None if the plan lacks the call's backend.
-        counts: Counts to which the counts of this file are added.
-    """
+    """Read a file of replies, and store each reply as an attempt (one try to get an answer) of its call."""
     with path.open("rb") as content:
         parts = _lines(content, counts)
         while part := list(islice(parts, LINES_PER_COMMIT)):

@@ -32,18 +32,7 @@ Result = TypeVar("Result")
 
 
 class BatchSession:
-    """The batches of one command.
-
-    Args:
-        options: How calls are sent to batch endpoints; None for an ordinary run, which only uses replies that
-            an earlier run in batches downloaded.
-        queue: Calls of the plan that wait for a batch endpoint.
-        backends: Settings of the backends that have a batch endpoint, by name.
-        clients: These backends, by name; each creates the client of its batch endpoint.
-        tokens: Maximum number of tokens in open batches, by name of the backend.
-        budget: Limit of the cost of calls.
-        stopping: When this event is set, the session stops; batches go on at the provider.
-    """
+    """The batches of one command."""
 
     def __init__(
         self,
@@ -70,15 +59,7 @@ class BatchSession:
     def wrap(
         self, context: CallContext, online: LedgerBackend, name: str, role: Role, cache_scope: str
     ) -> BatchBackend | LedgerBackend:
-        """Return a backend that collects calls in files; ``online`` if the backend has no batch endpoint.
-
-        Args:
-            context: State of the run.
-            online: Backend that sends a call at once.
-            name: Name of the backend in the plan.
-            role: Role of the calls.
-            cache_scope: Empty, or the id of the only run that may use the replies.
-        """
+        """Return a backend that collects calls in files; ``online`` if the backend has no batch endpoint."""
         backend = self._backends.get(name)
         if backend is None:
             return online
@@ -86,37 +67,13 @@ class BatchSession:
         return kind(context, online, backend, role, cache_scope, self.queue)
 
     def file_counts(self, name: str, role: str) -> FileCounts | None:
-        """Return how many batch files, and of what size, a run would write for a backend and role.
-
-        The result is None if this is no dry run, or if the backend has no batch endpoint.
-
-        Args:
-            name: Name of the backend in the plan.
-            role: Role of the calls.
-        """
+        """Return how many batch files, and of what size, a run would write for a backend and role."""
         if name not in self._backends or not isinstance(self.queue, DryBatchQueue):
             return None
         return self.queue.counts.get((name, role), FileCounts())
 
     async def run(self, evaluate: Callable[[], Awaitable[Result]]) -> Result | None:
-        """Carry out the action of the batch options: ``run``, ``export``, ``import`` or ``cancel``.
-
-        ``run`` evaluates the plan and sends the missing calls, again and again until no call is missing.
-        ``export`` and ``import`` evaluate the plan once. If there are no batch options, the plan is evaluated
-        once, and its calls are not sent in batches.
-
-        Args:
-            evaluate: Function that evaluates all checkpoints; samples whose calls are pending are left out.
-
-        Returns:
-            The result of the last evaluation; None if the action is ``cancel``.
-
-        Raises:
-            CancelledError: The session was stopped; batches go on at the provider.
-            BackendError: A batch endpoint failed, or somebody cancelled a batch at the provider.
-            ConfigError: The batches in the store or the backends of the plan do not fit the action, or the
-                imported files hold no reply to an exported call.
-        """
+        """Carry out the action of the batch options: ``run``, ``export``, ``import`` or ``cancel``."""
         action = "online" if self._options is None else self._options.action
         if action == "cancel":
             await self._cancel()
@@ -169,12 +126,7 @@ class BatchSession:
             )
 
     async def _poll(self, advances: list[Callable[[], Awaitable[Progress]]]) -> None:
-        """Ask for the state of the batches at intervals until all have ended.
-
-        Raises:
-            CancelledError: The session was stopped.
-            BackendError: The provider knows none of the batches that are still open.
-        """
+        """Ask for the state of the batches at intervals until all have ended."""
         from tenacity import AsyncRetrying, retry_if_result, wait_fixed
 
         options = self._options
@@ -207,11 +159,7 @@ class BatchSession:
             raise asyncio.CancelledError
 
     def _open_submissions(self) -> list[Submission]:
-        """Return the submissions of all backends that have a batch endpoint.
-
-        Raises:
-            ConfigError: No backend has a batch endpoint, or a batch belongs to a backend without one.
-        """
+        """Return the submissions of all backends that have a batch endpoint."""
         if not self._backends:
             raise ConfigError(
                 "no backend of the plan has a batch endpoint: it needs provider: openai and batch: true"
@@ -230,11 +178,7 @@ class BatchSession:
         return list(self._submissions.values())
 
     def _check_none_open(self) -> None:
-        """Check that no batch is open at a provider, because its calls would be paid for twice.
-
-        Raises:
-            ConfigError: A batch is open.
-        """
+        """Check that no batch is open at a provider, because its calls would be paid for twice."""
         sent = self._store.files("uploaded", "created")
         if sent:
             raise ConfigError(

@@ -47,17 +47,7 @@ DOWNLOADS = 2
 
 
 class Submission:
-    """The batches of one backend.
-
-    Args:
-        client: Client of the batch endpoint.
-        backend: The backend.
-        queue: Files of the plan.
-        budget: Limit of the cost of calls.
-        stopping: When this event is set, no further file is uploaded, and no failed call is repeated.
-        tokens: Maximum number of estimated tokens in batches that have not ended; None for no limit.
-        clock: Time in seconds.
-    """
+    """The batches of one backend."""
 
     def __init__(
         self,
@@ -156,11 +146,7 @@ class Submission:
             self._queue.delete_content(file)
 
     async def advance(self) -> Progress:
-        """Start batches for which there is room, and collect the replies of batches that have ended.
-
-        Raises:
-            BackendError: The endpoint refused a call, or a batch has no state or no replies for too long.
-        """
+        """Start batches for which there is room, and collect the replies of batches that have ended."""
         completed = total = ended = 0
         problems: list[str] = []
         lost: list[str] = []
@@ -214,16 +200,7 @@ class Submission:
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
-        """Handle a batch that the provider refused because of its token limit.
-
-        The file waits until there is room. It is deleted instead if it has several requests and exceeds a
-        limit that was set after the file was written; its calls then go into smaller files.
-
-        Args:
-            file: The file.
-            remote: The refused batch.
-            is_alone: Whether no other batch of the backend was open.
-        """
+        """Handle a batch that the provider refused because of its token limit."""
         if self._exceeds_tokens(file):
             self._budget.reserved -= self._reserved(file)
             self._queue.remove(file)
@@ -257,11 +234,7 @@ class Submission:
             self._store.save(replace(file, state="created", remote_id=remote.id))
 
     async def _create(self, file: BatchFile) -> RemoteBatch | None:
-        """Create a batch; return None if the provider has no room for it now.
-
-        If a call to create the batch fails, the batch may exist all the same. Before the call is repeated,
-        the provider's list of batches is searched for the batch.
-        """
+        """Create a batch; return None if the provider has no room for it now."""
         metadata = {ID_KEY: file.id, RUN_KEY: file.runs[:MAX_METADATA], SHARD_KEY: str(file.shard)}
         async for attempt in self._attempts():
             with attempt:
@@ -278,13 +251,7 @@ class Submission:
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
     async def _collect(self, file: BatchFile, remote: RemoteBatch, *, again: bool = True) -> None:
-        """Write the replies of an ended batch to the store, and count their cost.
-
-        Args:
-            file: The file of the requests.
-            remote: The ended batch.
-            again: Whether requests without a reply are sent in another batch.
-        """
+        """Write the replies of an ended batch to the store, and count their cost."""
         counts = ReplyCounts()
         for _ in range(DOWNLOADS):
             counts = await self._download(file, remote)
@@ -321,11 +288,7 @@ class Submission:
         return counts
 
     async def cancel(self) -> None:
-        """Ask the provider to cancel the batches.
-
-        An uploaded file for which no batch was started is deleted from the store (Hengwen's database). The
-        provider keeps its copy of the file.
-        """
+        """Ask the provider to cancel the batches."""
         for file in self._files("uploaded"):
             self._queue.remove(file)
         for file in self._files("created"):

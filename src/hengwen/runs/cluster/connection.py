@@ -20,19 +20,7 @@ CONNECT_SECONDS = 5.0
 
 @contextmanager
 def ray_cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
-    """Connect to a Ray cluster and yield the module ``ray``; disconnect at the end.
-
-    If the process is connected to Ray already, the existing connection is used and stays open.
-
-    Args:
-        address: ``HOST:PORT`` of the head node, or ``auto`` for the cluster to which this machine belongs.
-            Default: Ray is started on this machine, reachable only from it, and ends with the ``with`` block.
-        workers: Number of processes of a Ray that is started here; default: one per CPU.
-
-    Raises:
-        PluginError: Ray is not installed.
-        ConfigError: The cluster cannot be reached.
-    """
+    """Connect to a Ray cluster and yield the module ``ray``; disconnect at the end."""
     ray = import_ray(only_this_machine=address is None)
     if ray.is_initialized():
         yield ray
@@ -66,14 +54,7 @@ def ray_cluster(address: str | None = None, *, workers: int | None = None) -> It
 
 
 def import_ray(*, only_this_machine: bool = False) -> Any:
-    """Import Ray without usage statistics.
-
-    Args:
-        only_this_machine: Whether a Ray that is started by this process listens on the loopback address only.
-
-    Raises:
-        PluginError: Ray is not installed.
-    """
+    """Import Ray without usage statistics."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else some versions warn about GPUs
     if only_this_machine:  # "0" rules out other machines, so Ray uses the loopback address
@@ -86,11 +67,7 @@ def import_ray(*, only_this_machine: bool = False) -> Any:
 
 
 def _check_address(address: str) -> None:
-    """Check that something listens at an address; Ray itself would wait for minutes.
-
-    Raises:
-        ConfigError: The address is malformed, or nothing listens there.
-    """
+    """Check that something listens at an address; Ray itself would wait for minutes."""
     if address.startswith("ray://"):
         raise ConfigError(
             f"{address}: Ray Client is not supported; run the command on a machine of the cluster, with "

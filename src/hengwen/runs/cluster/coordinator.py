@@ -14,20 +14,7 @@ Progress = dict[str, tuple[int, int]]
 
 
 class Coordinator:
-    """State that the workers of a run share; its methods are quick, because it serves one call at a time.
-
-    Args:
-        limits: Limits of each endpoint for all workers together.
-
-    Examples:
-        >>> coordinator = Coordinator({"judge": EndpointLimits(concurrency=4)})
-        >>> coordinator.sync("worker 1", "judge", Demand(usable=6)).slots
-        4
-        >>> coordinator.report({"step-100": (3, 10)}), coordinator.stop(), coordinator.report({})
-        (False, None, True)
-        >>> coordinator.progress()
-        {'step-100': (3, 10)}
-    """
+    """State that the workers of a run share; its methods are quick, because it serves one call at a time."""
 
     def __init__(self, limits: Mapping[str, EndpointLimits]) -> None:
         self._pool = LimitPool(limits)
@@ -43,10 +30,7 @@ class Coordinator:
         self._pool.forget(worker)
 
     def report(self, progress: Progress) -> bool:
-        """Record the progress that a worker sees; return whether the worker should stop.
-
-        Each worker also counts the samples that the others have done, so the highest count is the right one.
-        """
+        """Record the progress that a worker sees; return whether the worker should stop."""
         for checkpoint, (done, total) in progress.items():
             known, _ = self._progress.get(checkpoint, (0, 0))
             self._progress[checkpoint] = (max(known, done), total)

@@ -59,13 +59,7 @@ class WorkerEnd:
 
 
 def run_worker(job: PlanJob, name: str, coordinator: Any) -> WorkerEnd:
-    """Run the plan until all of its samples are evaluated, by this worker or by others.
-
-    Args:
-        job: The plan, its store and its options.
-        name: Name of the worker.
-        coordinator: Handle of the actor that the workers share.
-    """
+    """Run the plan until all of its samples are evaluated, by this worker or by others."""
     if job.working_folder.is_dir():
         os.chdir(job.working_folder)
     os.environ.update(job.environment)

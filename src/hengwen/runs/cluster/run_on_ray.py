@@ -37,25 +37,7 @@ WAIT_SECONDS = 0.5
 def run_on_ray(
     plan: Plan, store: str, options: RunOptions, *, workers: int | None = None, address: str | None = None
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan by workers of a Ray cluster; results that the store has are reused.
-
-    Each worker claims samples in the database, so that no other worker evaluates them. The concurrency, and
-    the plan's limits of calls and tokens per minute, hold for all workers together. If a worker dies, a new
-    one replaces it.
-
-    Args:
-        plan: A trusted plan with all overrides applied. Its files have the same paths on all machines.
-        store: URL of a PostgreSQL database that all machines reach.
-        options: How the plan is run.
-        workers: Number of workers; default: one for each CPU of the cluster, at most 16.
-        address: Address of the cluster; default: Ray is started on this machine.
-
-    Raises:
-        ConfigError: The plan, an option, the store or the cluster cannot be used.
-        WorkerError: Too many workers died.
-        TimeLimitError: The time limit is reached; calling this function again resumes the run.
-        KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
-    """
+    """Evaluate all checkpoints of a plan by workers of a Ray cluster."""
     check_store(store)
     with ray_cluster(address, workers=workers) as ray:
         count = workers or min(MAX_WORKERS, max(1, int(ray.cluster_resources()["CPU"])))
@@ -78,11 +60,7 @@ def run_on_ray(
 
 
 def check_store(store: str) -> None:
-    """Check that a store is a PostgreSQL database.
-
-    Raises:
-        ConfigError: The store is a file, or another database.
-    """
+    """Check that a store is a PostgreSQL database."""
     url = parse_location(store)
     if url.get_backend_name() != "postgresql":
         raise ConfigError(
@@ -104,14 +82,7 @@ def _environment(plan: Plan) -> Mapping[str, str]:
 
 
 class _Driver:
-    """Starts workers, replaces workers that died, and collects how they ended.
-
-    Args:
-        ray: The module ray, connected to a cluster.
-        job: What the workers run.
-        count: Number of workers.
-        options: Options of the command.
-    """
+    """Starts workers, replaces workers that died, and collects how they ended."""
 
     def __init__(self, ray: Any, job: PlanJob, count: int, options: RunOptions) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

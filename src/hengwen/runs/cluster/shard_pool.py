@@ -25,12 +25,7 @@ RESIZE_SECONDS = 10.0
 
 
 class RayPool:
-    """Tasks of a Ray cluster, one CPU each. Only ``run_shards`` repeats failed tasks; Ray does not.
-
-    Args:
-        ray: The module ray, connected to a cluster.
-        workers: Maximum number of tasks that run or wait for a CPU; default: two per CPU of the cluster.
-    """
+    """Tasks of a Ray cluster, one CPU each. Only ``run_shards`` repeats failed tasks; Ray does not."""
 
     def __init__(self, ray: Any, workers: int | None = None) -> None:
         self._ray = ray
@@ -74,10 +69,7 @@ class RayPool:
 
 
 def score_in_folder(task: ShardTask, folder: Path) -> ShardResult | ShardError:
-    """Score a shard on a machine of the cluster.
-
-    If this machine has ``folder`` (the working directory of the command), it becomes the working directory.
-    """
+    """Score a shard on a machine of the cluster."""
     if folder.is_dir():
         os.chdir(folder)
     return score_shard(task)
@@ -85,17 +77,7 @@ def score_in_folder(task: ShardTask, folder: Path) -> ShardResult | ShardError:
 
 @contextmanager
 def ray_pool(address: str | None = None, workers: int | None = None) -> Iterator[RayPool]:
-    """Yield a pool that scores shards on a Ray cluster.
-
-    Args:
-        address: Address of the cluster; default: Ray is started on this machine.
-        workers: Maximum number of tasks at a time, and number of processes of a Ray that is started here.
-
-    Raises:
-        PluginError: Ray is not installed.
-        ConfigError: The cluster cannot be reached.
-        WorkerError: The cluster was lost.
-    """
+    """Yield a pool that scores shards on a Ray cluster."""
     with ray_cluster(address, workers=workers) as ray:
         try:
             yield RayPool(ray, workers)

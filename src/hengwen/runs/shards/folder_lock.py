@@ -18,14 +18,7 @@ another command still holds the lock of the removed file."""
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder of scores in the ``with`` block.
-
-    Args:
-        folder: The folder, which exists. If its file system has no locks, nothing is locked.
-
-    Raises:
-        ConfigError: Another command holds the lock.
-    """
+    """Hold the lock of a folder of scores in the ``with`` block."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / LOCK)

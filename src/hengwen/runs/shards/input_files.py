@@ -42,15 +42,7 @@ class InputFile:
 
 
 def find_inputs(names: Sequence[Path]) -> list[Path]:
-    """Return the input files in the order of the names; the files of a pattern are sorted.
-
-    Args:
-        names: Paths of files, or patterns with ``*``, ``?``, ``[...]``, and ``**`` for any folders.
-
-    Raises:
-        DataError: A file does not exist or has another format, or a pattern matches no file.
-        ConfigError: A file is named twice.
-    """
+    """Return the input files in the order of the names; the files of a pattern are sorted."""
     paths = [path for name in names for path in _matches(name)]
     first_by_file: dict[Path, Path] = {}
     for path in paths:

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 
 def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:
-    """Yield the output row of each row; a row at which the scoring process dies twice becomes a failure.
-
-    Args:
-        row_scorer: Scorer of rows; it works in a separate process.
-        rows: Rows of an input file; an error stands for a malformed row.
-    """
+    """Yield the output row of each row; a row at which the scoring process dies twice becomes a failure."""
     pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
     return map_in_processes(pool, rows)

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class LocalPool:
-    """Processes of this machine.
-
-    Args:
-        workers: Number of processes.
-    """
+    """Processes of this machine."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -40,11 +36,7 @@ class LocalPool:
         self._running[self._pool.submit([task])] = task
 
     def wait(self) -> tuple[ShardTask, ShardResult | ShardError | Lost]:
-        """Wait until a shard ends; return its task, and its result or why it has none.
-
-        Raises:
-            WorkerError: No process can start.
-        """
+        """Wait until a shard ends; return its task, and its result or why it has none."""
         finished, _ = wait(self._running, return_when=FIRST_COMPLETED)
         future = min(finished, key=lambda item: self._running[item].shard.number)
         task = self._running.pop(future)
@@ -62,11 +54,7 @@ def _lost(_task: ShardTask, message: str) -> Lost:
 
 @contextmanager
 def local_pool(workers: int | None = None) -> Iterator[LocalPool]:
-    """Yield processes of this machine that score shards.
-
-    Args:
-        workers: Number of processes; default: the number of CPUs that this process may use.
-    """
+    """Yield processes of this machine that score shards."""
     pool = LocalPool(workers or usable_cores())
     try:
         yield pool

@@ -61,20 +61,7 @@ class Manifest:
 def open_folder(
     folder: Path, paths: Sequence[Path], settings: ScorerSettings
 ) -> tuple[Manifest, dict[int, ShardResult]]:
-    """Write the manifest of a new folder of scores, or read the manifest of a folder that is resumed.
-
-    Args:
-        folder: The folder, which exists.
-        paths: The input files.
-        settings: Scorer, options and size of shards.
-
-    Returns:
-        The manifest, and the results of finished shards by number.
-
-    Raises:
-        ConfigError: The folder has scores of other inputs or settings, or cannot be written.
-        DataError: An input cannot be read, or has no rows.
-    """
+    """Write the manifest of a new folder of scores, or read the manifest of a folder that is resumed."""
     stored = _read_manifest(folder) if (folder / MANIFEST).exists() else {}
     if stored:
         _check_settings(folder, stored, paths, settings)
@@ -97,13 +84,7 @@ def open_folder(
 
 
 def write_manifest(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> None:
-    """Write the manifest, and remove the progress file if all shards are finished.
-
-    Args:
-        folder: The folder of scores.
-        manifest: Settings, inputs and shards.
-        results: Results of finished shards by number.
-    """
+    """Write the manifest, and remove the progress file if all shards are finished."""
     shards = [
         {"output": shard.output, **asdict(shard), "result": asdict(results[shard.number])}
         if shard.number in results
@@ -133,10 +114,7 @@ def append_progress(folder: Path, result: ShardResult) -> None:
 
 
 def manifest_key(folder: Path) -> str:
-    """Return a hash of the settings and inputs of a folder of scores; "" if no manifest can be read.
-
-    Finishing shards does not change the hash.
-    """
+    """Return a hash of the settings and inputs of a folder of scores; "" if no manifest can be read."""
     try:
         status = (folder / MANIFEST).stat()
         return _cached_key(folder / MANIFEST, (status.st_size, status.st_mtime_ns))
@@ -193,11 +171,7 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
-    """Return the record of an input file with its current modification time.
-
-    Raises:
-        ConfigError: The content of the file has changed.
-    """
+    """Return the record of an input file with its current modification time."""
     if (present := present_state(file, settings)) is None:
         raise ConfigError(
             f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
@@ -206,15 +180,7 @@ def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> Input
 
 
 def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None:
-    """Return the record of an input file with its current modification time; None if its content has changed.
-
-    Args:
-        file: Earlier record of the input file.
-        settings: Settings with which the file was scored.
-
-    Raises:
-        DataError: The input cannot be read, or has no rows.
-    """
+    """The record of an input file with its current modification time; None if its content has changed."""
     if file.looks_unchanged():
         return file
     measured, _ = split_file(Path(file.path), settings.shard_rows, number=0, index=0)

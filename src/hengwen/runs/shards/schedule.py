@@ -40,15 +40,7 @@ class ShardPool(Protocol):
 
 
 def run_shards(pool: ShardPool, tasks: Iterable[ShardTask]) -> Iterator[ShardResult | ShardError]:
-    """Yield the result of each shard when it is finished; a shard that is given up is a ``ShardError``.
-
-    A shard that ended without a result is scored again after all other shards. If its worker died, the
-    rows of the shard are then scored in a separate process.
-
-    Args:
-        pool: The workers.
-        tasks: Tasks of the shards; the next task is read when the pool has room for it.
-    """
+    """Yield the result of each shard when it is finished; a shard that is given up is a ``ShardError``."""
     remaining = iter(tasks)
     again: deque[ShardTask] = deque()
     attempts: Counter[tuple[int, str]] = Counter()

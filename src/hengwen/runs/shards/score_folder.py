@@ -63,28 +63,7 @@ def score_folder(
     shard_rows: int = SHARD_ROWS,
     progress: Callable[[int], None] | None = None,
 ) -> FolderScoreResult:
-    """Score JSONL and Parquet files into a folder, one JSONL file for each shard.
-
-    The files of the shards, one after the other, have the rows that ``score_file`` writes, in the same order.
-    If the call is repeated, it scores only the shards that are not finished.
-
-    Args:
-        inputs: Paths and patterns of ``.jsonl``, ``.ndjson`` and ``.parquet`` files.
-        folder: The output folder. It is created if it does not exist. An existing folder is empty, or has
-            scores of the same inputs and settings. All machines of the pool must see it under the same path.
-        pool: Context manager that starts the workers; it is entered after the inputs are checked.
-        scorer: Name of the scorer.
-        options: Options of the scorer.
-        columns: Field names by column name.
-        shard_rows: Lines or rows per shard, >= 1.
-        progress: Function that is called with the number of rows done.
-
-    Raises:
-        ConfigError: The scorer or an option is unknown, the folder cannot be used, or another command scores
-            into it.
-        DataError: An input cannot be read or has changed, or there are no rows. (Wrong rows raise no
-            error; they are counted as failures.)
-    """
+    """Score JSONL and Parquet files into a folder, one JSONL file for each shard."""
     paths = find_inputs(inputs)
     settings = ScorerSettings(
         scorer=scorer,
@@ -121,10 +100,7 @@ def score_folder(
 
 
 def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
-    """Check that scores can be written into the output folder, and that no input file is in it.
-
-    A folder that exists must be empty, or have the scores of an earlier call.
-    """
+    """Check that scores can be written into the output folder, and that no input file is in it."""
     if folder.is_dir():
         if not (folder / MANIFEST).exists() and any(path.name != LOCK for path in folder.iterdir()):
             raise ConfigError(f"{folder}: has other files; name a new folder, or an empty one")

@@ -46,10 +46,7 @@ class ShardError:
 
 
 def score_shard(task: ShardTask) -> ShardResult | ShardError:
-    """Score a shard and write its file; the file appears when all of its rows are scored.
-
-    An exception becomes a ``ShardError``, so that the other shards are scored.
-    """
+    """Score a shard and write its file; the file appears when all of its rows are scored."""
     try:
         return _score(task)
     except HengwenError as error:

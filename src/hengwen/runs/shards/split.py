@@ -44,17 +44,7 @@ class Shard:
 
 
 def split_file(path: Path, shard_rows: int, *, number: int, index: int) -> tuple[InputFile, list[Shard]]:
-    """Measure a file and split it into shards of ``shard_rows`` lines or rows; the last shard may be shorter.
-
-    Args:
-        path: A JSONL or Parquet file.
-        shard_rows: Lines or rows per shard, >= 1.
-        number: Number of the file among the inputs.
-        index: Number of the first shard.
-
-    Raises:
-        DataError: The file cannot be read, or has no rows.
-    """
+    """Measure a file and split it into shards of ``shard_rows`` lines or rows."""
     digest = hashlib.sha256()
     size = rows = last_byte = 0
     starts = [0]
@@ -89,12 +79,7 @@ def split_file(path: Path, shard_rows: int, *, number: int, index: int) -> tuple
 
 
 def _line_ends(block: bytes, first: int, step: int) -> list[int]:
-    r"""Return the position after line end ``first`` (counted from 1), and after every ``step``-th later one.
-
-    Examples:
-        >>> _line_ends(b"a\nb\nc\nd\n", 2, 1), _line_ends(b"a\nb\nc\nd\n", 1, 2), _line_ends(b"ab", 1, 1)
-        ([4, 6, 8], [2, 6], [])
-    """
+    r"""The position after line end ``first`` (counted from 1), and after every ``step``-th later one."""
     import numpy as np
 
     ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
@@ -102,15 +87,7 @@ def _line_ends(block: bytes, first: int, step: int) -> list[int]:
 
 
 def read_shard(shard: Shard, path: Path) -> Iterator[DataRow | DataError]:
-    """Yield the rows of a shard; for a malformed line, yield its error instead.
-
-    Args:
-        shard: The shard.
-        path: The file of the shard.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
+    """Yield the rows of a shard; for a malformed line, yield its error instead."""
     if path.suffix.lower() == PARQUET_SUFFIX:
         yield from scan_parquet(path, shard.skipped, shard.skipped + shard.rows)
         return

@@ -16,16 +16,7 @@ MAX_ROUNDS = 500
 
 
 def fill_missing(table: Floats) -> Floats:
-    """Return a table in which each missing value is replaced by its least-squares fit: row + column.
-
-    Args:
-        table: Values, shape (rows, columns); NaN if missing. Every row and every column needs
-            at least one value.
-
-    Examples:
-        >>> fill_missing(np.array([[0.0, 0.5], [1.0, np.nan]])).round(6).tolist()
-        [[0.0, 0.5], [1.0, 1.5]]
-    """
+    """Return a table in which each missing value is replaced by its least-squares fit: row + column."""
     missing = np.isnan(table)
     if not missing.any():
         return table
@@ -41,10 +32,6 @@ def fill_missing(table: Floats) -> Floats:
 
 
 def additive_part(table: Floats) -> Floats:
-    """Return the mean of the row plus the mean of the column minus the mean of the table, for each cell.
-
-    Args:
-        table: Values without missing ones, shape (rows, columns).
-    """
+    """Return the mean of the row plus the mean of the column minus the mean of the table, for each cell."""
     by_row, by_column = table.mean(axis=1, keepdims=True), table.mean(axis=0)
     return np.asarray(by_row + by_column - table.mean(), np.float64)

@@ -17,37 +17,7 @@ if TYPE_CHECKING:
 
 
 def mean_variance(values: ArrayLike, clusters: Sequence[str]) -> float | None:
-    """Return the squared standard error of a checkpoint's mean for fixed prompts.
-
-    The variance between prompts is not included, because all checkpoints answer the same prompts. The result
-    includes the variance of repeats, and the interaction of prompts and checkpoints: the scores of some
-    prompts change more than those of others.
-
-    Args:
-        values: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every
-            checkpoint needs at least one value.
-        clusters: Cluster of each prompt; the values of a cluster may depend on each other.
-
-    Returns:
-        The average of the squared standard errors of all checkpoints; None if there are too few values for an
-        estimate, for example values of a single cluster.
-
-    Notes:
-        The model is value = checkpoint + prompt (least squares). The residuals of the model are summed by
-        cluster. The jackknife over clusters gives the variance of a mean, which is then corrected for the
-        degrees of freedom of the fitted prompts and checkpoints.
-
-        If no value is missing and all clusters have the same size, the result can also be computed by a
-        two-way analysis of variance (cluster by checkpoint) of the means of the clusters. The result then
-        equals the mean square of the interaction, divided by the number of clusters.
-
-    Examples:
-        >>> table = [[0.25, 0.5], [0.5, 0.5], [0.75, 1.0], [1.0, 0.75]]
-        >>> round(mean_variance(table, ["a", "b", "c", "d"]), 5)
-        0.00716
-        >>> mean_variance([[0.25, 0.5]], ["a"]) is None
-        True
-    """
+    """Return the squared standard error of a checkpoint's mean for fixed prompts."""
     table = np.asarray(values, np.float64)
     is_scored = ~np.isnan(table)
     has_score = is_scored.any(axis=1)

@@ -26,27 +26,7 @@ class ShrunkenChanges:
 
 
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
-    """Return empirical-Bayes estimates of the true change of each prompt's value between two checkpoints.
-
-    The value of a prompt with few repeats changes much by chance alone. Each change is shrunk towards the
-    mean change of all prompts; the noisier a change is, the more it is shrunk. If the noise alone
-    explains how much the changes vary, tau^2 (the variance of the true changes) is estimated as 0. All
-    estimates are then equal to the mean change.
-
-    Args:
-        changes: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        noise: The part of each change's variance that comes from repeats: 2 sigma^2 / R, if a prompt has R
-            repeats with the variance sigma^2 at both checkpoints.
-
-    Notes:
-        tau^2 is the variance of the changes minus the mean noise (method of moments). Efron and Morris
-        (1975).
-
-    Examples:
-        >>> result = shrink_changes([-1.0, 0.0, 0.0, 1.0], [0.1, 0.1, 0.1, 2.0])
-        >>> [round(change, 2) for change in result.changes], round(result.true_variance, 3)
-        ([-0.48, 0.0, 0.0, 0.04], 0.092)
-    """
+    """Return empirical-Bayes estimates of the true change of each prompt's value between two checkpoints."""
     values, variances = np.asarray(changes, np.float64), np.asarray(noise, np.float64)
     between = float(values.var(ddof=1)) - float(variances.mean()) if len(values) > 1 else 0.0
     variance = max(0.0, between)

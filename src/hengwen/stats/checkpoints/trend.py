@@ -57,41 +57,12 @@ class SlopeTest:
         return abs(self.total) / self.residual_sd
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest true ``total`` that a test at level ``alpha`` detects with power ``power``.
-
-        Args:
-            alpha: Two-sided significance level, already divided by the number of tests.
-            power: Probability of detecting the change, in (0, 1).
-
-        Examples:
-            >>> round(slope_test([1.0, 3.0, 2.0, 4.0]).detectable(), 2)
-            6.83
-        """
+        """Return the smallest true ``total`` that a test at level ``alpha`` detects with power ``power``."""
         return _quantile_sum(self.checkpoints - 2, alpha, power) * self.error * (self.checkpoints - 1)
 
 
 def slope_test(values: ArrayLike) -> SlopeTest | None:
-    """Test whether the values of checkpoints follow a line that rises or falls.
-
-    Args:
-        values: One value per checkpoint in training order, shape (K,).
-
-    Returns:
-        The test; None if there are fewer than 4 checkpoints, or if all values lie on a line. On a line, the
-        residuals are 0, so a t test cannot be computed.
-
-    Notes:
-        ``scipy.stats.linregress`` computes the line. The test uses positions (0, 1, 2, ...) instead of
-        training steps. With training steps at unequal distances, one checkpoint far from the others would
-        decide the slope alone.
-
-    Examples:
-        >>> test = slope_test([1.0, 3.0, 2.0, 4.0])
-        >>> test.slope, round(test.p, 4), round(test.signal_to_noise, 2)
-        (0.8, 0.2, 2.53)
-        >>> slope_test([1.0, 2.0, 3.0]) is None, slope_test([0.5] * 6) is None
-        (True, True)
-    """
+    """Test whether the values of checkpoints follow a line that rises or falls."""
     array = np.asarray(values, np.float64)
     n = len(array)
     if n < MIN_CHECKPOINTS:
@@ -133,38 +104,12 @@ class NewestTest:
     predecessors: int
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``.
-
-        Args:
-            alpha: Two-sided significance level, already divided by the number of tests.
-            power: Probability of detecting the difference, in (0, 1).
-        """
+        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``."""
         return _quantile_sum(self.predecessors - 1, alpha, power) * self.error
 
 
 def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest | None:
-    """Test whether the newest checkpoint is farther from its predecessors than they are from each other.
-
-    Args:
-        values: One value per checkpoint in training order, shape (K,); the last one is the newest.
-        min_variance: Lower limit of the variance that the test uses, such as the squared standard error of a
-            checkpoint's mean. Near the end of a scale, the predecessors are often nearly equal by chance.
-            Without a lower limit, even a tiny difference of the newest value would then be significant.
-
-    Returns:
-        The test; None if there are fewer than 4 checkpoints, or if the predecessors are equal and
-        ``min_variance`` is 0.
-
-    Notes:
-        Without ``min_variance``, the test equals ``scipy.stats.ttest_ind([newest], predecessors)``.
-
-    Examples:
-        >>> test = newest_test([1.0, 2.0, 3.0, 6.0])
-        >>> test.difference, round(test.p, 4)
-        (4.0, 0.0742)
-        >>> newest_test([1.0, 1.0, 1.0, 0.5]) is None
-        True
-    """
+    """Test whether the newest checkpoint is farther from its predecessors than they are from each other."""
     array = np.asarray(values, np.float64)
     earlier = array[:-1]
     n = len(earlier)

@@ -40,26 +40,7 @@ class VarianceBySource:
 def variance_by_source(
     values: ArrayLike, repeats: ArrayLike, repeat_variance: float | None = None
 ) -> VarianceBySource | None:
-    """Return how much of the variance of a score comes from prompts, checkpoints, interaction and repeats.
-
-    Args:
-        values: Mean value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
-        repeats: Number of repeats behind each value, in the same shape.
-        repeat_variance: Pooled variance of the repeats of a prompt at a checkpoint; None if unknown.
-
-    Returns:
-        The parts of the variance, each at least 0; None if fewer than two prompts have a value at all
-        checkpoints, or if there are fewer than two checkpoints.
-
-    Notes:
-        Two-way random-effects analysis of variance (method of moments), in which each value has the same
-        weight, whatever its number of repeats. Searle, Casella and McCulloch (1992), chapter 5.
-
-    Examples:
-        >>> result = variance_by_source([[0.2, 0.4], [0.5, 0.7], [0.8, 1.0]], [[2, 2]] * 3, 0.01)
-        >>> round(result.prompt, 4), round(result.checkpoint, 4), result.interaction, result.repeat
-        (0.09, 0.02, 0.0, 0.01)
-    """
+    """Return how much of the variance of a score comes from prompts, checkpoints, interaction and repeats."""
     table, counts = np.asarray(values, np.float64), np.asarray(repeats, np.float64)
     complete = ~np.isnan(table).any(axis=1)
     cells = table[complete]

@@ -13,12 +13,7 @@ MAX_KEY = 1 << 62
 
 
 def stable_order(keys: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the order that sorts keys >= 0; equal keys keep their order.
-
-    Examples:
-        >>> stable_order(np.array([3, 0, 3, 1])).tolist()
-        [1, 3, 0, 2]
-    """
+    """Return the order that sorts keys >= 0; equal keys keep their order."""
     rows = max(len(keys), 1)
     if int(keys.max(initial=0)) >= MAX_KEY // rows:
         return np.argsort(keys, kind="stable")
@@ -29,17 +24,7 @@ def stable_order(keys: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def distinct_codes(keys: NDArray[np.intp], bound: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the distinct keys in ascending order, and the index of each key among them.
-
-    Args:
-        keys: Whole numbers from 0 to below ``bound``, shape (N,).
-        bound: Upper end of the keys.
-
-    Examples:
-        >>> distinct, codes = distinct_codes(np.array([7, 2, 7]), 10)
-        >>> distinct.tolist(), codes.tolist()
-        ([2, 7], [1, 0, 1])
-    """
+    """Return the distinct keys in ascending order, and the index of each key among them."""
     if bound > 4 * len(keys) + (1 << 16):
         distinct, codes = np.unique(keys, return_inverse=True)
         return distinct, codes
@@ -50,15 +35,5 @@ def distinct_codes(keys: NDArray[np.intp], bound: int) -> tuple[NDArray[np.intp]
 
 
 def group_sums(groups: NDArray[np.intp], values: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Return the sums of the values of each group from 0 to below ``count``, shape (count,).
-
-    Args:
-        groups: Group of each value, shape (N,).
-        values: Numbers or truth values, shape (N,).
-        count: Number of groups.
-
-    Examples:
-        >>> group_sums(np.array([2, 0, 2]), np.array([1.0, 5.0, 3.0]), 4).tolist()
-        [5.0, 0.0, 4.0, 0.0]
-    """
+    """Return the sums of the values of each group from 0 to below ``count``, shape (count,)."""
     return np.asarray(np.bincount(groups, values, count), np.float64)

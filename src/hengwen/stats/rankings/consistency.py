@@ -65,26 +65,7 @@ class ConsistencySearch:
 def consistency_searches(
     counts: JudgedCounts, seed: int, restarts: int = RESTARTS
 ) -> list[ConsistencySearch]:
-    """Return the results of several searches for the weights of judges, each with its own random start.
-
-    Args:
-        counts: Wins and ties by judge.
-        seed: Seed of the random starts; the same seed gives the same results.
-        restarts: Number of searches, >= 1.
-
-    Notes:
-        PiCO (arXiv 2402.01830): the weights maximise the Pearson correlation, over the judges, between the
-        weight of a judge and the score of its own answers.
-
-    Examples:
-        >>> counts = JudgedCounts(
-        ...     first=np.array([0, 0, 1]), second=np.array([1, 2, 2]), judge=np.array([2, 1, 0]),
-        ...     wins=np.array([3.0, 3.0, 2.0]), losses=np.ones(3), ties=np.zeros(3), items=3,
-        ... )
-        >>> searches = consistency_searches(counts, seed=0, restarts=2)
-        >>> searches[0].scores.argmax(), len(searches)
-        (np.int64(0), 2)
-    """
+    """Return the results of several searches for the weights of judges, each with its own random start."""
     return [_search(counts, child) for child in np.random.default_rng(seed).spawn(restarts)]
 
 
@@ -113,10 +94,7 @@ def _search(counts: JudgedCounts, rng: np.random.Generator) -> ConsistencySearch
 def _battle_values(
     counts: JudgedCounts, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points of the first and the second model for each pair of models and judge.
-
-    These points are not yet multiplied by the weight of the judge.
-    """
+    """Return the points of the first and the second model for each pair of models and judge."""
     ranks = np.empty(counts.items)
     ranks[np.argsort(-weights, kind="stable")] = np.arange(counts.items)
     bonus = (ranks[counts.first] - ranks[counts.second]) / RANK_SCALE
@@ -146,10 +124,7 @@ def _score_gradient(
     slopes: NDArray[np.float64],
     values: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Return the gradient of a function of the models' scores with respect to the weights of the judges.
-
-    ``slopes`` is the gradient of the function with respect to the scores.
-    """
+    """Return the gradient of a function of the models' scores with respect to the weights of the judges."""
     slopes = slopes / _battles(counts)
     points = slopes[counts.first] * values[0] + slopes[counts.second] * values[1]
     return np.asarray(group_sums(counts.judge, points, counts.items))

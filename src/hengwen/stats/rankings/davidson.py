@@ -19,15 +19,7 @@ infinite if there are no ties, or only ties."""
 
 
 class Davidson:
-    """Penalised log-likelihoods of K Davidson models; the last parameter is the log of the tie parameter.
-
-    Args:
-        pairs: The compared pairs.
-        wins: Wins of the first item of each pair, without ties, shape (K, P).
-        ties: Ties of each pair, shape (K, P).
-        battles: Number of battles of each pair, shape (K, P).
-        ridge: Precision of a normal prior of the strengths around 0, shape (K,); 0 for none.
-    """
+    """Penalised log-likelihoods of K Davidson models; the last parameter is the log of the tie parameter."""
 
     def __init__(
         self,
@@ -51,10 +43,7 @@ class Davidson:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradients and the information matrices (negative second derivatives) of the K models.
-
-        A term of each matrix keeps the mean strength of each group (items that comparisons link) at 0.
-        """
+        """Return the gradients and the information matrices (negative second derivatives) of the K models."""
         strengths, log_tie = parameters[:, :-1], parameters[:, -1]
         difference, tie = _chances(strengths @ self.pairs.incidence.T, log_tie)
         sets, items = strengths.shape
@@ -92,29 +81,7 @@ def fit_davidson(
     *,
     ridge: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the strengths of the items in K sets of counts, and the log of the tie parameter, (K, m + 1).
-
-    Let s and t be the strengths of two items, and u the log of the tie parameter. The chance that the first
-    item wins is proportional to exp((s - t) / 2), the chance that the second item wins is proportional to
-    exp((t - s) / 2), and the chance of a tie is proportional to exp(u).
-
-    Args:
-        pairs: The compared pairs.
-        wins: Wins of the first item of each pair, without ties, shape (K, P).
-        ties: Ties of each pair, shape (K, P).
-        battles: Number of battles of each pair, shape (K, P).
-        ridge: Precision of a normal prior of the strengths, shape (K,); default: no prior.
-
-    Notes:
-        Davidson (1970), Journal of the American Statistical Association 65, 317.
-
-    Examples:
-        >>> from hengwen.stats.rankings.bradley_terry import Pairs
-        >>> pairs = Pairs(np.array([0]), np.array([1]), np.zeros(2, int))
-        >>> counts = [np.array([[count]]) for count in (4.0, 4.0, 9.0)]
-        >>> fit_davidson(pairs, *counts).round(2).tolist()  # 4 wins, 4 ties, 1 loss
-        [[0.69, -0.69, 0.69]]
-    """
+    """Return the strengths of the items in K sets of counts, and the log of the tie parameter, (K, m + 1)."""
     sets = len(wins)
     first = np.zeros((sets, pairs.items + 1))
     precision = np.zeros(sets) if ridge is None else ridge

@@ -19,18 +19,7 @@ STEP = 4.0
 def elo_ratings(
     first: NDArray[np.intp], second: NDArray[np.intp], outcomes: NDArray[np.float64], items: int
 ) -> NDArray[np.float64]:
-    """Return the Elo rating of each item after the battles in their order, shape (m,).
-
-    Args:
-        first: First item of each battle, shape (N,).
-        second: Second item of each battle, shape (N,).
-        outcomes: 1 if the first item wins, 0 if the second wins, 0.5 for a tie, shape (N,).
-        items: Number of items.
-
-    Examples:
-        >>> elo_ratings(np.array([0]), np.array([1]), np.array([1.0]), 2).tolist()
-        [1002.0, 998.0]
-    """
+    """Return the Elo rating of each item after the battles in their order, shape (m,)."""
     ratings = [INITIAL] * items
     for a, b, outcome in zip(first.tolist(), second.tolist(), outcomes.tolist(), strict=True):
         expected = 1 / (1 + BASE ** ((ratings[b] - ratings[a]) / SCALE))
@@ -47,19 +36,7 @@ def elo_of_orders(
     orders: NDArray[np.intp],
     items: int,
 ) -> NDArray[np.float64]:
-    """Return the Elo ratings after the battles in several orders, shape (B, m).
-
-    Args:
-        first: First item of each battle, shape (N,).
-        second: Second item of each battle, shape (N,).
-        outcomes: Outcome of each battle for the first item, shape (N,).
-        orders: Indices of battles in each order, shape (B, L); -1 is skipped.
-        items: Number of items.
-
-    Examples:
-        >>> elo_of_orders(np.array([0]), np.array([1]), np.array([1.0]), np.array([[0], [-1]]), 2).tolist()
-        [[1002.0, 998.0], [1000.0, 1000.0]]
-    """
+    """Return the Elo ratings after the battles in several orders, shape (B, m)."""
     ratings = np.full((len(orders), items), INITIAL)
     rows = np.arange(len(orders))
     for battles in orders.T:

@@ -11,19 +11,7 @@ if TYPE_CHECKING:
 
 
 def compared_groups(first: NDArray[np.intp], second: NDArray[np.intp], items: int) -> NDArray[np.intp]:
-    """Return the group of each item; two items are in one group if a chain of battles links them.
-
-    The groups are numbered from 0, in the order of their first items.
-
-    Args:
-        first: First item of each pair, shape (P,).
-        second: Second item of each pair, shape (P,).
-        items: Number of items.
-
-    Examples:
-        >>> compared_groups(np.array([0, 2]), np.array([1, 3]), 5).tolist()
-        [0, 0, 1, 1, 2]
-    """
+    """Return the group of each item; two items are in one group if a chain of battles links them."""
     return _components(first, second, items, "weak")
 
 
@@ -34,23 +22,7 @@ def win_groups(
     losses: NDArray[np.float64],
     items: int,
 ) -> NDArray[np.intp]:
-    """Return the group of each item; in a group, chains of wins or ties lead from each item to every other.
-
-    A Bradley-Terry model has finite strengths only if items of different groups have no battle with each
-    other.
-
-    Args:
-        first: First item of each pair, shape (P,).
-        second: Second item of each pair, shape (P,).
-        wins: Wins of the first item, ties count half, shape (P,).
-        losses: Wins of the second item, ties count half, shape (P,).
-        items: Number of items.
-
-    Examples:
-        >>> pair, wins, losses = np.array([0]), np.array([2.0]), np.array([0.0])
-        >>> len(set(win_groups(pair, pair + 1, wins, losses, 2).tolist()))  # the first item always wins
-        2
-    """
+    """The group of each item; in a group, chains of wins or ties lead from each item to every other."""
     winner = np.concatenate([first[wins > 0], second[losses > 0]])
     loser = np.concatenate([second[wins > 0], first[losses > 0]])
     return _components(winner, loser, items, "strong")

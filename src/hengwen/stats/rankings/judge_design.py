@@ -80,11 +80,7 @@ class JudgeDesign:
 
     @cached_property
     def to_models(self) -> Any:
-        """Matrix that sums, with signs, one value per cell (pair of models and judge) by model.
-
-        The shape is (models, cells). The entry is 1 for the first model of a cell, -1 for the second model,
-        and 0 for other models.
-        """
+        """Matrix that sums, with signs, one value per cell (pair of models and judge) by model."""
         return self._signed(self.first, self.second, self.items)
 
     @cached_property
@@ -94,38 +90,24 @@ class JudgeDesign:
 
     @cached_property
     def to_judged_models(self) -> Any:
-        """Matrix that sums, with signs, one value per cell (pair of models and judge) by judge and model.
-
-        The shape is (judges * models, cells). The entry is 1 for the judge and the first model of a cell, -1
-        for the judge and the second model, and 0 elsewhere.
-        """
+        """Matrix that sums, with signs, one value per cell (pair of models and judge) by judge and model."""
         offset = self.judge * self.items
         return self._signed(offset + self.first, offset + self.second, self.judges * self.items)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-        """First and second model of each pair of models, each of shape (P,), and a matrix of shape (P, C).
-
-        The matrix sums one value per cell (pair of models and judge) by pair, over all judges.
-        """
+        """First and second model of each pair of models, each of shape (P,), and a matrix of shape (P, C)."""
         keys, pair = np.unique(self.first * self.items + self.second, return_inverse=True)
         return keys // self.items, keys % self.items, _sums(pair, len(keys))
 
     @cached_property
     def centring(self) -> NDArray[np.float64]:
-        """Matrix that replaces each model's strength by the mean strength of its group, shape (m, m).
-
-        A group contains the models that battles link.
-        """
+        """Matrix that replaces each model's strength by the mean strength of its group, shape (m, m)."""
         same = self.groups[:, None] == self.groups
         return np.asarray(same / same.sum(axis=1))
 
     def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of ``values`` over the rows of each cell (pair of models and judge), shape (C, K).
-
-        Args:
-            values: K values for each row, shape (R, K).
-        """
+        """The sum of ``values`` over the rows of each cell (pair of models and judge), shape (C, K)."""
         if len(self.rows) == len(values):
             return values
         if values.shape[1] == 1:

@@ -50,14 +50,7 @@ class Prediction(NamedTuple):
 
 
 class JudgeLikelihood:
-    """Penalised log-likelihoods of K sets of counts (wins and battles).
-
-    Args:
-        design: The battles, arranged in rows.
-        wins: Wins of the first model of each row, ties count half, shape (R, K).
-        battles: Number of battles of each row, shape (R, K).
-        ridge: Precision of a normal prior of the strengths around 0, shape (K,); 0 for none.
-    """
+    """Penalised log-likelihoods of K sets of counts (wins and battles)."""
 
     def __init__(
         self,
@@ -81,11 +74,7 @@ class JudgeLikelihood:
         return np.asarray(likelihood - penalty / 2)
 
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
-        """Return the gradient and the expected (Fisher) information of the log-likelihoods.
-
-        Both include terms of the priors. Further terms keep the mean of the judges' discriminations at 1, and
-        the mean strength of each group of models that battles link at 0.
-        """
+        """Return the gradient and the expected (Fisher) information of the log-likelihoods."""
         from scipy.special import expit
 
         prediction = self._predict(parameters)
@@ -126,12 +115,7 @@ class JudgeLikelihood:
 
 
 def predict(design: JudgeDesign, parameters: NDArray[np.float64]) -> Prediction:
-    """Return the predictions of the model for K sets of parameters.
-
-    Args:
-        design: The battles, arranged in rows.
-        parameters: The parameters, shape (K, p).
-    """
+    """Return the predictions of the model for K sets of parameters."""
     columns = np.ascontiguousarray(parameters.T)
     strengths = columns[design.strengths]
     gap = strengths[design.first] - strengths[design.second]
@@ -161,10 +145,7 @@ def _gradient(
 def _information(
     design: JudgeDesign, spread: NDArray[np.float64], prediction: Prediction
 ) -> NDArray[np.float64]:
-    """Return the expected (Fisher) information of the p parameters, without priors, shape (K, p, p).
-
-    ``spread`` is the variance of the wins in each row (battles with equal covariates), shape (R, K).
-    """
+    """Return the expected (Fisher) information of the p parameters, without priors, shape (K, p, p)."""
     sets, items, judges = spread.shape[1], design.items, design.judges
     gap, slope = prediction.gap, prediction.slope
     weighted = [spread * design.covariates[:, term, None] for term in range(design.terms)]
@@ -207,31 +188,7 @@ def fit_judge_model(
     max_steps: int = 100,
     tolerance: float = FINE,
 ) -> NDArray[np.float64]:
-    """Return the parameters for K sets of counts, shape (K, p), in the order of the design.
-
-    Args:
-        design: The battles, arranged in rows.
-        wins: Wins of the first model of each row, ties count half, shape (R, K).
-        battles: Number of battles of each row, shape (R, K).
-        ridge: Precision of a normal prior of the strengths, shape (K,); default: no prior.
-        start: First parameters of the search, shape (p,); default: strengths 0, discriminations 1.
-        max_steps: Maximum number of steps.
-        tolerance: The search ends after a step in which no parameter changes by more than this.
-
-    Notes:
-        The discrimination of judges follows arXiv 2601.21817, the covariates Dubois et al. (2024).
-
-    Examples:
-        >>> from hengwen.stats.rankings.judge_design import JudgeDesign
-        >>> two = np.array([0, 0])
-        >>> design = JudgeDesign(
-        ...     first=two, second=two + 1, judge=np.array([0, 1]), rows=two + 1,
-        ...     covariates=np.zeros((2, 0)), groups=np.zeros(2, int), judges=2,
-        ... )
-        >>> fit = fit_judge_model(design, np.array([[90.0], [60.0]]), np.array([[100.0], [100.0]]))
-        >>> fit[0, 2:].round(1).tolist()  # discriminations: the first judge tells the models apart better
-        [1.7, 0.3]
-    """
+    """Return the parameters for K sets of counts, shape (K, p), in the order of the design."""
     sets = wins.shape[1]
     if start is None:
         start = np.zeros(design.size)
@@ -253,14 +210,7 @@ def information_of(
     battles: NDArray[np.float64],
     ridge: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return the expected information of all parameters with priors and constraints, shape (p, p).
-
-    Args:
-        design: The battles, arranged in rows.
-        parameters: The parameters, shape (p,).
-        battles: Number of battles of each row, shape (R,).
-        ridge: Precision of the prior of the strengths.
-    """
+    """Return the expected information of all parameters with priors and constraints, shape (p, p)."""
     likelihood = JudgeLikelihood(design, battles[:, None] / 2, battles[:, None], np.array([ridge]))
     return np.asarray(likelihood.derivatives(parameters[None]).information[0])
 
@@ -273,20 +223,7 @@ def step_without_judge(
     judge: int,
     ridge: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Estimate the strengths that a fit without the battles of one judge would give, shape (m,).
-
-    The estimate is one Newton step from the parameters that fit all battles. Only the battles of the left-out
-    judge are read: their part of gradient and information is subtracted.
-
-    Args:
-        design: The battles, arranged in rows.
-        parameters: The parameters that fit all battles, shape (p,).
-        information: Expected information of these parameters, with priors and constraints, shape (p, p).
-        counts: Wins of the first model of each row, and battles of each row, each shape (R,).
-        judge: The judge to leave out.
-        ridge: Precision of an additional normal prior of the strengths around 0; 0 for none. It is needed if
-            only the battles of this judge keep the strengths finite.
-    """
+    """Estimate the strengths that a fit without the battles of one judge would give, shape (m,)."""
     from scipy.special import expit
 
     cells = design.judge == judge

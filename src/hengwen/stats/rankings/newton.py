@@ -41,14 +41,7 @@ class Likelihood(Protocol):
 def maximise(
     likelihood: Likelihood, start: NDArray[np.float64], *, max_steps: int = 100, tolerance: float = TOLERANCE
 ) -> NDArray[np.float64]:
-    """Return the parameters that maximise K log-likelihoods, shape (K, p).
-
-    Args:
-        likelihood: The log-likelihoods.
-        start: First parameters, shape (K, p).
-        max_steps: Maximum number of steps; the last parameters are returned even if they still change.
-        tolerance: The search ends after a step in which no parameter changes by more than this.
-    """
+    """Return the parameters that maximise K log-likelihoods, shape (K, p)."""
     parameters = start.copy()
     values = likelihood.value(parameters)
     for _ in range(max_steps):

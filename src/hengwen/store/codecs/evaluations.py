@@ -53,16 +53,6 @@ class EvaluationEncoder:
 
     The table rows refer by id to evaluators (scorers and judges) and to shared notes (reasons and messages).
     New evaluators and notes are collected in ``new_evaluators`` and ``new_notes``.
-
-    Examples:
-        >>> score = Score(name="length", value=3.0, signature="length|v:1", reason="three words")
-        >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
-        >>> encoder = EvaluationEncoder()
-        >>> (columns,) = encoder.encode([Row(**key, cluster="a", outcome=score)])
-        >>> columns["numbers"], columns["notes"]
-        ('[3.0]', '[["three words",0]]')
-        >>> [columns["signature"] for columns in encoder.new_evaluators.values()]
-        ['length|v:1']
     """
 
     def __init__(self) -> None:
@@ -79,12 +69,7 @@ class EvaluationEncoder:
         self.new_evaluators, self.new_notes = {}, {}
 
     def encode(self, rows: Iterable[Row]) -> Iterator[Columns]:
-        """Yield the table row of each evaluation.
-
-        Args:
-            rows: Rows of any evaluations; all rows of an evaluation must be given in one call. If two rows
-                have the same key, the later one counts.
-        """
+        """Yield the table row of each evaluation."""
         evaluations: dict[tuple[object, ...], dict[str, Row]] = {}
         for row in rows:
             outcome = row.outcome
@@ -151,12 +136,7 @@ class EvaluationEncoder:
 
 
 def hash_id(*parts: str) -> int:
-    """Return a number in [0, 2^60) that is the same for equal texts in every process.
-
-    Examples:
-        >>> hash_id("a", "b") == hash_id("a", "b") != hash_id("ab")
-        True
-    """
+    """Return a number in [0, 2^60) that is the same for equal texts in every process."""
     text = "\x00".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 4
 
@@ -188,12 +168,7 @@ def evaluator_from(columns: RowMapping) -> Evaluator:
 
 
 def notes_from(text: str, count: int) -> list[Note]:
-    """Return the notes of an evaluation.
-
-    Args:
-        text: The stored JSON text; may be empty.
-        count: Number of scores of the evaluation.
-    """
+    """Return the notes of an evaluation."""
     notes = json.loads(text) if text else []
     return [tuple(note) if note else NO_NOTE for note in notes] + [NO_NOTE] * (count - len(notes))
 
@@ -204,14 +179,7 @@ def statuses_from(text: str, count: int) -> list[Any]:
 
 
 def outcomes_from(evaluator: Evaluator, statuses: str, numbers: str, notes: str) -> list[Outcome]:
-    """Return the scores and failures of an evaluation.
-
-    Args:
-        evaluator: The scorer or judge.
-        statuses: JSON text of the column ``statuses``; empty if there is no failure.
-        numbers: JSON text of the column ``numbers``.
-        notes: The stored notes, which may come from the table ``note``.
-    """
+    """Return the scores and failures of an evaluation."""
     count = len(evaluator.names)
     parts = zip(
         evaluator.names,

@@ -26,10 +26,7 @@ class _Prefix:
         self._shared = text
 
     def shared_with(self, other: str) -> int:
-        """Return the number of leading characters shared with another text.
-
-        The length that the last call returned is tried first, because most texts share the same prefix.
-        """
+        """Return the number of leading characters shared with another text."""
         length = len(self._shared)
         if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
             length = shared_length(self.text, other)
@@ -38,29 +35,14 @@ class _Prefix:
 
 
 class PrefixStore:
-    """Encode a text as a reference to a prefix that it shares with a recent text.
-
-    Examples:
-        >>> rules = "Judge by these rules. " * 30
-        >>> prefixes = PrefixStore()
-        >>> first, second = prefixes.encode(rules + "Fence: 1a"), prefixes.encode(rules + "Fence: 2b")
-        >>> first == rules + "Fence: 1a", second["length"], second["rest"]
-        (True, 667, '2b')
-        >>> decode(second, prefixes.drain()) == rules + "Fence: 2b"
-        True
-        >>> prefixes.encode("short")
-        'short'
-    """
+    """Encode a text as a reference to a prefix that it shares with a recent text."""
 
     def __init__(self) -> None:
         self._recent: list[_Prefix] = []
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Encode a text as a reference to a prefix of a recent text, with the characters that follow it.
-
-        A text is returned unchanged if it is short, or if no recent text has the same long beginning.
-        """
+        """Encode a text as a reference to a prefix of a recent text, with the characters that follow it."""
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]
@@ -89,24 +71,14 @@ class PrefixStore:
 
 
 def decode(encoded: str | Mapping[str, Any], prefixes: Mapping[str, str]) -> str:
-    """Return the text that ``PrefixStore.encode`` encoded.
-
-    Args:
-        encoded: A text, or a reference to a prefix with the rest of the text.
-        prefixes: The prefixes by key.
-    """
+    """Return the text that ``PrefixStore.encode`` encoded."""
     if isinstance(encoded, str):
         return encoded
     return prefixes[encoded["begins"]][: encoded["length"]] + str(encoded["rest"])
 
 
 def shared_length(earlier: str, later: str) -> int:
-    """Return the number of leading characters that two texts share.
-
-    Examples:
-        >>> shared_length("abcd", "abxd"), shared_length("a", "b"), shared_length("ab", "abc")
-        (2, 0, 2)
-    """
+    """Return the number of leading characters that two texts share."""
     low, high = 0, min(len(earlier), len(later))
     if earlier[:high] == later[:high]:
         return high

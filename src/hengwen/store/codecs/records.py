@@ -33,12 +33,7 @@ def to_json(value: object) -> str:
 
 
 def storable_text(text: str) -> str:
-    """Return text that every database can store: lone surrogates and NUL become U+FFFD.
-
-    Examples:
-        >>> storable_text("a\\x00b")
-        'a\\ufffdb'
-    """
+    """Return text that every database can store: lone surrogates and NUL become U+FFFD."""
     return replace_surrogates(text).replace("\x00", "\ufffd")
 
 
@@ -133,12 +128,7 @@ def prefix_keys(columns: RowMapping) -> set[str]:
 
 
 def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
-    """Convert a table row to an ``Attempt`` record (a sent call).
-
-    Args:
-        columns: The table row.
-        prefixes: The prompt prefixes to which the table row refers, by key.
-    """
+    """Convert a table row to an ``Attempt`` record (a sent call)."""
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
     request = json.loads(values["request"])

@@ -36,10 +36,6 @@ class AdvisoryLock:
     """A lock on a plan, held by one database session; ``RunLock`` describes its methods.
 
     The server releases the lock when the session ends.
-
-    Args:
-        engine: A PostgreSQL database.
-        plan: Name of the plan.
     """
 
     def __init__(self, engine: Engine, plan: str) -> None:
@@ -62,10 +58,7 @@ class AdvisoryLock:
         return self._connection is not None
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if no process holds it, or if it is unknown.
-
-        The process is unknown if the database user has no permission to see the sessions of other users.
-        """
+        """Return the process that holds the lock; None if no process holds it, or if it is unknown."""
         return plan_owner(self._engine, self._key)
 
     def release(self) -> None:
@@ -82,14 +75,7 @@ class AdvisoryLock:
 
 
 def plan_owner(engine: Engine, key: dict[str, int]) -> LockOwner | None:
-    """Return a process that holds the lock of a plan; None if no process holds it, or if it is unknown.
-
-    The process is unknown if the database user has no permission to see the sessions of other users.
-
-    Args:
-        engine: A PostgreSQL database.
-        key: Key of the lock, see ``plan_key``.
-    """
+    """Return a process that holds the lock of a plan; None if no process holds it, or if it is unknown."""
     with store_errors(engine), engine.connect() as connection:
         name = connection.execute(_OWNER, key).scalar()
     return LockOwner.parse(name or "")

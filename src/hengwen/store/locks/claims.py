@@ -59,17 +59,7 @@ WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' AND pid <> pg_bac
 
 
 def lock_key(name: str) -> int:
-    """Return the key of a lock: the first 64 bits of a hash as a signed integer.
-
-    Two names with the same key share a lock, which may make a process wait but changes no result.
-
-    Args:
-        name: At least 16 hex digits.
-
-    Examples:
-        >>> lock_key("8000000000000000" + "ff"), lock_key("0" * 16)
-        (0, -9223372036854775808)
-    """
+    """Return the key of a lock: the first 64 bits of a hash as a signed integer."""
     return int(name[:16], 16) - 2**63
 
 
@@ -77,14 +67,6 @@ class AdvisoryClaims:
     """The claims of one process: advisory locks on the samples and calls that it works on.
 
     Only one thread at a time may call a method.
-
-    Args:
-        store: A store on a PostgreSQL server.
-
-    Raises:
-        ConfigError: The store is not on a PostgreSQL server.
-        StoreError: The store is read-only, or a connection pooler moves the statements of a connection to
-            different sessions of the server.
     """
 
     def __init__(self, store: Store) -> None:
@@ -122,11 +104,7 @@ class AdvisoryClaims:
     def exchange(
         self, released: Sequence[str], units: Sequence[str], calls: Sequence[str]
     ) -> tuple[list[bool], set[str], set[str]]:
-        """Release claims and take others; see ``ClaimSession``.
-
-        Raises:
-            StoreError: The connection is lost, and with it all claims.
-        """
+        """Release claims and take others; see ``ClaimSession``."""
         keys = {
             "released": [lock_key(name) for name in released],
             "taken": [lock_key(name) for name in (*units, *calls)],
@@ -154,21 +132,11 @@ class AdvisoryClaims:
             )
 
     def lock_plan(self, plan: str) -> bool:
-        """Take a plan's lock together with the processes that share the plan; return whether it was taken.
-
-        The lock is not taken while a process that does not share the plan runs it.
-
-        Args:
-            plan: Name of the plan.
-        """
+        """Take a plan's lock together with the processes that share the plan; return whether it was taken."""
         return bool(self._scalar(_LOCK_PLAN, plan_key(plan)))
 
     def owner(self, plan: str) -> LockOwner | None:
-        """Return a process that runs a plan; None if no process runs it, or if the process is unknown.
-
-        Args:
-            plan: Name of the plan.
-        """
+        """Return a process that runs a plan; None if no process runs it, or if the process is unknown."""
         return plan_owner(self._engine, plan_key(plan))
 
     def lock(self, *name: str, shared: bool = False) -> bool:

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 class PlanFileLock:
-    """A lock on a file; ``RunLock`` describes its methods.
-
-    Args:
-        path: The lock file, which exists while a process holds the lock, and stays if the process crashes.
-    """
+    """A lock on a file; ``RunLock`` describes its methods."""
 
     def __init__(self, path: Path) -> None:
         from filelock import FileLock

@@ -30,14 +30,7 @@ class LockOwner:
 
     @classmethod
     def parse(cls, line: str) -> LockOwner | None:
-        """Parse the text of ``str(owner)`` and return the owner; None if the text has another form.
-
-        Examples:
-            >>> LockOwner.parse(str(LockOwner(12, "node-7", "2026-11-22T01:13:05Z")))
-            LockOwner(pid=12, host='node-7', since='2026-11-22T01:13:05Z')
-            >>> LockOwner.parse("") is None
-            True
-        """
+        """Parse the text of ``str(owner)`` and return the owner; None if the text has another form."""
         match = re.fullmatch(
             r"hengwen (\d{1,10}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([\w.-]+)", line, re.ASCII
         )
@@ -68,15 +61,7 @@ class RunLock(Protocol):
 
 
 def run_lock(store: Store, plan: str) -> RunLock | None:
-    """Return the lock that a process holds while it runs a plan; None for a database in memory.
-
-    Args:
-        store: The store of the runs.
-        plan: Name of the plan.
-
-    Raises:
-        StoreError: The store is read-only.
-    """
+    """Return the lock that a process holds while it runs a plan; None for a database in memory."""
     engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
         from hengwen.store.locks.advisory_lock import AdvisoryLock

@@ -70,38 +70,13 @@ class AdmissionFixtures(StrictModel):
 
 @cache
 def load_cases() -> AdmissionFixtures:
-    """Return the packaged cases.
-
-    Examples:
-        >>> [persona.id for persona in load_cases().personas], len(load_cases().inputs)
-        (['scales', 'courier'], 4)
-    """
+    """Return the packaged cases."""
     path = Path(str(files("hengwen.judges.trust.admission"))) / "cases.yaml"
     return parse_model(AdmissionFixtures, load_yaml(path))
 
 
 def degrade(text: str, how: Degradation, language: Language = "zh") -> str | None:
-    """Return a spoiled copy of a good answer; the result depends only on the arguments.
-
-    Args:
-        text: The good answer.
-        how: ``labelled``: labels, a heading and a character count around the answer; ``off_topic``: a
-            well-written text about something else; ``truncated``: the first 40 % of the characters;
-            ``duplicated``: the answer four times in a row; ``scrambled``: the words, or the characters of a
-            text without spaces, in another order.
-        language: Language of the labels and of the off-topic text.
-
-    Returns:
-        The spoiled copy. The result is None if the copy might be as good as the original: if the answer is
-        empty, if the copy equals the answer, or if an answer with fewer than 10 characters (whitespace not
-        counted) would be truncated or scrambled.
-
-    Examples:
-        >>> degrade("The sea is calm tonight, my friend.", "truncated")
-        'The sea is cal'
-        >>> degrade("好的。", "truncated") is None
-        True
-    """
+    """Return a spoiled copy of a good answer; the result depends only on the arguments."""
     copy = _DEGRADERS[how](text, language)
     if not text.strip() or copy == text:
         return None
@@ -110,12 +85,7 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
 
 
 def pad(text: str, language: Language = "zh") -> str:
-    """Return an answer followed by sentences without content.
-
-    Examples:
-        >>> pad("Good night, friend.", "en").startswith("Good night, friend.")
-        True
-    """
+    """Return an answer followed by sentences without content."""
     return f"{text.rstrip()}\n{load_cases().padding.in_language(language)}"
 
 

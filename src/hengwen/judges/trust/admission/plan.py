@@ -120,25 +120,7 @@ def plan_admission(
     language: Language = "zh",
     hidden: bool = True,
 ) -> AdmissionPlan:
-    """Return the plan of an admission test, which needs ``len(plan.queries)`` verdicts.
-
-    Args:
-        rubric: The rubric of the judge.
-        items: Good answers, or answers with a known level, besides the rubric's examples and the answers
-            packaged with Hengwen.
-        repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
-        language: ``zh`` or ``en``.
-        hidden: Whether examples can be removed from the judge's rubric.
-
-    Raises:
-        ValueError: An option is invalid, or an item has a level that the rubric does not have.
-
-    Examples:
-        >>> from hengwen.prompts import load_rubric
-        >>> plan = plan_admission(load_rubric("persona_generic"))
-        >>> len(plan.queries), len(plan.trials)
-        (97, 81)
-    """
+    """Return the plan of an admission test, which needs ``len(plan.queries)`` verdicts."""
     check_language(language)
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, got {repeats}")
@@ -221,10 +203,7 @@ def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) ->
 
 
 def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
-    """Note in the plan which checks of the judge have no trials or are not needed for a decision, and why.
-
-    A check is not needed (``not_applicable``) if it is impossible with the rubric or always passed.
-    """
+    """Note in the plan which checks of the judge have no trials or are not needed for a decision, and why."""
     tried = {trial.check for trial in plan.trials}
     if "examples_exact" not in tried:
         names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")

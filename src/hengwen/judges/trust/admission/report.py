@@ -130,10 +130,7 @@ class Check:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % Wilson interval of ``rate`` (share of passed trials); None if ``n`` is 0.
-
-        Trials of one answer are treated as dependent (one cluster).
-        """
+        """95 % Wilson interval of ``rate`` (share of passed trials); None if ``n`` is 0."""
         trials = [trial for trial in self.trials if trial.outcome != "no_verdict"]
         if not trials:
             return None
@@ -152,11 +149,7 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """Result of the check: ``passed``, ``failed``, ``unclear`` or ``not_applicable``.
-
-        ``unclear`` means that the trials neither pass nor fail the check. ``not_applicable`` means that the
-        decision does not need the check.
-        """
+        """Result of the check: ``passed``, ``failed``, ``unclear`` or ``not_applicable``."""
         if not self.required:
             return "not_applicable"
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval

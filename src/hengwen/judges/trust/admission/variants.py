@@ -26,14 +26,7 @@ class JudgeFactory(Protocol):
     """Function that builds a variant of the tested judge, which differs only in the given arguments."""
 
     def __call__(self, *, rubric: Rubric, persona: str | None, round_no: int) -> Judge:
-        """Return a variant of the judge.
-
-        Args:
-            rubric: Rubric of the variant.
-            persona: Description of the character; None keeps the persona that the judge has.
-            round_no: Number of times that the judge was asked the same before; the variant must not reuse its
-                earlier replies.
-        """
+        """Return a variant of the judge."""
         ...
 
 
@@ -42,10 +35,6 @@ class FreshCallBackend:
 
     Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
     its call key, so this backend changes ``repeat``.
-
-    Args:
-        backend: The wrapped backend.
-        round_no: Number of times that the judge was asked the same before; if 0, requests are not changed.
     """
 
     def __init__(self, backend: Backend, round_no: int) -> None:
@@ -82,15 +71,7 @@ class FreshCallBackend:
 
 
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:
-    """Return a function that builds variants of a judge of this package; None for any other judge.
-
-    A variant has another rubric or persona, or judges the same answers again without reusing replies. For a
-    rules judge, the function always returns the judge itself: a rules judge reads no examples, gives the same
-    verdict if it judges an answer again, and uses a persona only to recognise the speaker's name.
-
-    Args:
-        judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of these.
-    """
+    """Return a function that builds variants of a judge of this package; None for any other judge."""
     if isinstance(judge, RulesJudge):
         return lambda **_options: judge
     if isinstance(judge, RubricJudge):
@@ -109,11 +90,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 
 
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
-    """Return a copy of a judge with another rubric, persona or round of calls.
-
-    If ``persona`` is None, the copy keeps the judge's persona. The copy has the judge's other options except
-    ``evidence_signature``, because the test has no rules that could provide evidence.
-    """
+    """Return a copy of a judge with another rubric, persona or round of calls."""
     parameters = inspect.signature(type(judge)).parameters
     options: dict[str, Any] = {name: getattr(judge, name) for name in parameters if name not in _NOT_COPIED}
     options["backend"] = FreshCallBackend(judge.backend, round_no)

@@ -28,10 +28,7 @@ ROW = sa.table(
 
 
 def upgrade() -> None:
-    """Create the tables ``evaluator``, ``note`` and ``evaluation``, and replace the table ``row``.
-
-    Each row of the table ``row`` is one score or failure; the rows are converted to evaluations.
-    """
+    """Create the tables ``evaluator``, ``note`` and ``evaluation``, and replace the table ``row``."""
     evaluator = op.create_table(
         "evaluator",
         sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),

@@ -10,10 +10,7 @@ HAS_FAILURE = sa.text("statuses <> ''")
 
 
 def upgrade() -> None:
-    """Create indexes of evaluations, and add role and usage (calls, tokens) to the index of sent calls.
-
-    Reports sum the usage by role.
-    """
+    """Create indexes of evaluations, and add role and usage (calls, tokens) to the index of sent calls."""
     op.drop_index("attempt_run", "attempt")
     op.create_index("attempt_run", "attempt", ["run_id", "role", "calls", "input_tokens", "output_tokens"])
     if op.get_bind().dialect.name == "postgresql":
