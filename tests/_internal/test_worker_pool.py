@@ -291,3 +291,14 @@ def test_a_signal_to_the_parent_leaves_no_process_and_no_traceback_of_a_worker(
     assert (end, done.stderr) == ("interrupted", "")
     with pytest.raises(ProcessLookupError):
         os.kill(int(worker), 0)
+
+
+@pytest.mark.parametrize("module", ["pickle", "struct"])
+def test_a_module_beside_the_data_does_not_run_in_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    (tmp_path / f"{module}.py").write_text("open('pwned', 'w').close()\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    with closing(WorkerPool(len, workers=1)) as pool:
+        assert pool.submit(["abc"]).result() == [3]
+    assert not (tmp_path / "pwned").exists()

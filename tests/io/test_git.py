@@ -78,3 +78,37 @@ def test_a_name_means_a_commit(repository: Path) -> None:
 def test_an_unknown_name_is_refused(repository: Path, ref: str) -> None:
     with pytest.raises(ConfigError, match="no such commit in .*; fetch it first"):
         resolve_ref(repository, ref)
+
+
+def missing_tree(repository: Path) -> None:
+    """Delete the tree objects of the commit, as in a partial clone whose promisor holds them."""
+    for oid in git(repository, "rev-parse", "HEAD^{tree}", "HEAD:data").split():
+        (repository / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"remote.origin.url": "{folder}/other", "remote.origin.uploadpack": "touch {pwned}; false"},
+        {"remote.origin.url": "ssh://host/other", "core.sshCommand": "touch {pwned}; false"},
+        {"remote.origin.url": "ext::sh -c touch% {pwned}", "protocol.ext.allow": "always"},
+    ],
+    ids=["uploadpack", "ssh-command", "ext"],
+)
+def test_a_repository_that_misses_objects_runs_no_command(
+    repository: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    pwned = tmp_path / "pwned"
+    common = {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+    }
+    for name, value in {**common, **settings}.items():
+        git(repository, "config", name, value.format(folder=tmp_path, pwned=pwned))
+    missing_tree(repository)
+    data = repository / "data"
+    state = git_state(data, [data / "plan.yaml"])
+    assert not pwned.exists()
+    assert state is not None
+    assert state.changed

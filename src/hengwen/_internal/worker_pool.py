@@ -59,7 +59,11 @@ class _Process:
         options: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
         # in a process group of its own, the process gets no Ctrl-C of the terminal
         self._process = subprocess.Popen(  # noqa: S603 - no part of the command comes from a user
-            [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+            # -P: a pickle.py in the current folder must not stand in for the library
+            [sys.executable, "-P", "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            **options,
         )
         self._stdin = cast("BinaryIO", self._process.stdin)
         self._stdout = cast("BinaryIO", self._process.stdout)

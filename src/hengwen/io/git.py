@@ -18,6 +18,15 @@ SHA1_LENGTH = 40
 TIMEOUT = 10.0
 """Seconds to wait for a git command; if it takes longer, the state of the repository counts as unknown."""
 
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+}
+"""A repository can name the program that fetches its missing objects; without a protocol and without lazy
+fetches, git starts no such program."""
+
 
 class GitState(NamedTuple):
     """Commit that is checked out in a folder."""
@@ -78,7 +87,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
         done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
             ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments],  # noqa: S607
             cwd=folder,
-            env={**variables, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"},
+            env={**variables, **_ENVIRONMENT},
             capture_output=True,
             text=True,
             encoding="utf-8",

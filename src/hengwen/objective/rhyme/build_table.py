@@ -24,7 +24,7 @@ _NO_READING = "."
 
 def build() -> str:
     """Build the table of rhyme classes in a subprocess and return the text of the table."""
-    command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme.build_table", "--print"]
+    command = [sys.executable, "-P", "-X", "utf8", "-m", "hengwen.objective.rhyme.build_table", "--print"]
     process = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
     if process.returncode:
         raise RuntimeError(f"the rhyme table could not be built: {process.stderr[-400:]}")
