@@ -11,7 +11,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("argument_types", "errors", "stats"),
+    ("argument_types", "errors", "stats", "text"),
     ("io", "records", "registry"),
     ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
-from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
 from hengwen.reports.view.cells import ScoreCell
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Callable

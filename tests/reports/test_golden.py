@@ -13,7 +13,7 @@ import pytest
 
 from hengwen.reports import build_view, to_json
 from hengwen.reports.render.write import render
-from hengwen.reports.text.numbers import interval, number, percent
+from hengwen.text.numbers import interval, number, percent
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

@@ -11,8 +11,8 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.importers.muchin_results import is_result_path, read_results
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_rows
-from hengwen.io.text_safety import short_repr
 from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
+from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

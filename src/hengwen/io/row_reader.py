@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.io.strict_yaml import decode
-from hengwen.io.text_safety import replace_surrogates, short_repr
+from hengwen.text.safety import replace_surrogates, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

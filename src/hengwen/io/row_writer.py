@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.io.output_target import check_output
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

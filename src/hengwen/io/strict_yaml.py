@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.text_safety import short_repr
+from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.io.output_target import is_same_file
-from hengwen.io.text_safety import replace_surrogates
 from hengwen.personas.yaml_text import yaml_flow
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, field_validator
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
-from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
+from hengwen.text.language import Language
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
 """Situations in which a character speaks. They are from the Muice protocol, which describes how to evaluate a

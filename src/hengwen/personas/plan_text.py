@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hengwen.personas.tasks import PersonaTask
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
     Annotate = Callable[[str, str], str]
     """Function that appends a comment to a line unless an earlier line has the same comment."""

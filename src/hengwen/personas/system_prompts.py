@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.personas.persona import Persona, Scene
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 BRIEF = "{{ brief }}"
 """Placeholder for the brief (instruction to talk about a topic), which is in the metadata of a sample."""

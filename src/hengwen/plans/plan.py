@@ -15,9 +15,9 @@ from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, p
 from hengwen.plans.gates import GateSpec
 from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
-from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
+from hengwen.text.language import Language
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 """Where the level of an answer comes from: the judge's overall level, or the levels of its criteria."""

@@ -7,7 +7,7 @@ import secrets
 from hashlib import blake2b
 from itertools import count
 
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
 """Text that replaces the fence (random mark around an answer in a prompt) when the key of a judge's call is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from hengwen.prompts.language import Language
+from hengwen.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

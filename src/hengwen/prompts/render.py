@@ -12,8 +12,8 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import PLACEHOLDER, neutralize
-from hengwen.prompts.language import Language
 from hengwen.records import Message, digest
+from hengwen.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

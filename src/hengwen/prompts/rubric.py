@@ -27,7 +27,7 @@ from hengwen.prompts.one_language import in_both_languages
 from hengwen.records import Scale, digest
 
 if TYPE_CHECKING:
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 Part = Literal["input", "response", "references", "persona"]
 """A part of a judge's prompt."""

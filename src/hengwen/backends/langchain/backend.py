@@ -20,7 +20,7 @@ from hengwen.backends.openai.backend import build_signature
 from hengwen.backends.openai.request import SCHEMA_NAME, checked_params, without_limits
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ from hengwen.backends.http.errors import redact, status_error
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.backends.openai.reply import read_reply
 from hengwen.errors import BackendError
-from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

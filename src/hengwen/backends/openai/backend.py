@@ -22,7 +22,7 @@ from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

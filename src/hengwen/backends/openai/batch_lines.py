@@ -12,7 +12,7 @@ from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact,
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.schema_modes import SCHEMA_MODES
 from hengwen.errors import BackendError
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

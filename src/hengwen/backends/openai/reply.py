@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.errors import BackendError
-from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from hengwen.errors import ConfigError
-from hengwen.io.text_safety import replace_surrogates
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration import Calibration
     from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""

@@ -11,18 +11,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
-from hengwen.reports.text.wording import plural
 from hengwen.reports.view.build import run_labels
+from hengwen.reports.wording import plural
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 from hengwen.stats.equal_length import MIN_CLUSTERS
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison, Weights
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 _OUTCOMES: Mapping[str, Bilingual] = {
     "better": Bilingual("更好", "better"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.cli.monitoring import drift_words as words
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import decimals_for, number, p_text, percent, signed
-from hengwen.reports.text.wording import plural
+from hengwen.reports.wording import plural
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import Course, HumanAgreement, PromptChange, ScoreDrift

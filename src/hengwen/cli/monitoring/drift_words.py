@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import percent
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

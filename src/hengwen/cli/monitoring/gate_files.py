@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from hengwen.cli.monitoring.gate_text import OUTCOMES, gate_details, gate_word, is_warning, report_title
-from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.markdown_report import escape
-from hengwen.reports.text.sanitize import one_line
+from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 MAX_DETAILS = 2000
 """Maximum number of characters of the details of a gate in a file."""

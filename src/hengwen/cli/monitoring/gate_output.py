@@ -15,7 +15,7 @@ from hengwen.monitoring.gates.drifts import corrected_p_values
 
 if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 _STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "error": "red"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.numbers import count, decimals_for, number
+from hengwen.text.numbers import count, decimals_for, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

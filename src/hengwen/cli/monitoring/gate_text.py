@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.monitoring.gates.drifts import corrected_p_values
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
-from hengwen.reports.text.sanitize import one_line
-from hengwen.reports.text.wording import format_timestamp, plural
 from hengwen.reports.view.build import run_labels
+from hengwen.reports.wording import format_timestamp, plural
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, signed
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         JudgedScoreDrift,
         Reason,
     )
-    from hengwen.prompts.language import Language
     from hengwen.records import Run
     from hengwen.results.comparability import Difference
+    from hengwen.text.language import Language
 
 MAX_SETTING = 300
 """Maximum number of characters of a changed setting that is printed."""

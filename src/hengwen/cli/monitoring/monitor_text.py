@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import decimals_for, interval, number, signed
 from hengwen.stats.confidence_sequence import MIN_ASYMPTOTIC
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, signed
 
 if TYPE_CHECKING:
     from hengwen.monitoring.streams.monitor import Monitor

@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING, count, decimals_for, number, percent
 from hengwen.results.comparisons import min_clusters
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, count, decimals_for, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.monitoring.power.plan_power import PlanPower
     from hengwen.monitoring.power.score_power import Requirement, RunSize, ScorePower
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 _PROBLEMS: Mapping[str, Bilingual] = {
     "not scored": Bilingual(

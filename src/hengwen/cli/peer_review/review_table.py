@@ -11,14 +11,14 @@ from rich.text import Text
 
 from hengwen.cli.ui.messages import printable
 from hengwen.peer_review.report import tables
-from hengwen.reports.text.bilingual import Bilingual
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.result import PeerReview
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 
 def print_review(

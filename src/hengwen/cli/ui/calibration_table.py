@@ -13,16 +13,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING, interval, number
-from hengwen.reports.text.sanitize import one_line
 from hengwen.reports.view.calibrations import DECISIONS_ZH
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, interval, number
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 DECISION_COLOURS = {"certified": "green", "not certified": "red", "insufficient": "yellow"}
 ESTIMATES = {

@@ -45,9 +45,9 @@ def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
-    from hengwen.reports.text.sanitize import one_line
-    from hengwen.reports.text.wording import failure_text
     from hengwen.reports.view.cells import MAX_REASON
+    from hengwen.reports.wording import failure_text
+    from hengwen.text.safety import one_line
 
     for warning in result.warnings:
         print_warning(warning)

@@ -10,8 +10,8 @@ from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
 from hengwen.plans.overrides import RULES_JUDGE, judge_spec
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from hengwen.judges.trust.admission.report import AdmissionReport, Check
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Reply, Request
+    from hengwen.text.language import Language
 
 CONCURRENCY = 8
 """Maximum number of concurrent calls."""

@@ -14,18 +14,17 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.io.text_safety import strip_controls
 from hengwen.labels.file import LabelFile
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.sanitize import one_line
+from hengwen.text.language import Bilingual
+from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.labels.queue import Question
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import LabelKey
+    from hengwen.text.language import Language
 
 COMMANDS = {
     "s": Bilingual("跳过", "skip"),

@@ -12,8 +12,8 @@ from hengwen.cli.ui import options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.prompts.language import Language
     from hengwen.records import Run
+    from hengwen.text.language import Language
 
 Lang = Annotated[
     str | None,

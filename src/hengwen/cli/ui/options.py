@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.prompts.language import Language, check_language
+from hengwen.text.language import Language, check_language
 
 DEFAULT_STORE = "hengwen.db"
 

@@ -10,18 +10,18 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING, interval, number
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_lines
 from hengwen.reports.view.trajectory import MIN_WINDOWS
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.prompts.language import Language
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, TaskView, View
+    from hengwen.text.language import Language
 
 
 def print_view(view: View, console: Console | None = None) -> None:

@@ -22,16 +22,16 @@ from hengwen.judges.rubric.verdict import (
 )
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
-from hengwen.prompts.language import check_language
 from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
 from hengwen.records import Request, digest
+from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from hengwen.errors import JudgeError
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend
     from hengwen.records import Reply, Response, Sample, Status
+    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the code that turns a reply into a winner; the signature of the judge contains it."""

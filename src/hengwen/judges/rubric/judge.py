@@ -23,9 +23,9 @@ from hengwen.judges.rubric.scores import (
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
-from hengwen.prompts.language import check_language
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.records import Request, Scale, Score, Verdict, digest
+from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from hengwen.errors import JudgeError
     from hengwen.judges.aspects import LevelFrom
     from hengwen.judges.rubric.verdict import ParsedVerdict
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend
     from hengwen.records import Reply, Response, Sample
+    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the computation from a reply to a score; it is a part of the signature."""

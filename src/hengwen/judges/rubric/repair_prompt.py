@@ -9,8 +9,8 @@ from hengwen.prompts.fences import neutralize
 
 if TYPE_CHECKING:
     from hengwen.errors import JudgeError
-    from hengwen.prompts.language import Language
     from hengwen.records import Message
+    from hengwen.text.language import Language
 
 MAX_QUOTED = 4000
 """Maximum number of characters of a reply that are quoted; the prompt states how many were left out."""

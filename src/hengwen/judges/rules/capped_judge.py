@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from hengwen.judges.rules.rule import RuleResult
     from hengwen.judges.rules.rule_set import RuleSet
-    from hengwen.prompts.language import Language
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Verdict
+    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the computation from a level and its caps to a final score; it is a part of the signature."""

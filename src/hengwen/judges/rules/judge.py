@@ -26,18 +26,18 @@ from hengwen.argument_types import checked_arguments
 from hengwen.judges.aspects import aggregate_level, parse_level_from
 from hengwen.judges.rules.input import ClauseInput
 from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
-from hengwen.prompts.language import check_language
 from hengwen.prompts.rubric import RubricRules
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
+from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.judges.aspects import LevelFrom
     from hengwen.judges.rules.judge_clauses import Cap
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import ClauseName, Rubric
     from hengwen.records import Response, Sample
+    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the clauses (checks of an answer) and of how they lead to a level; part of the signature."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.judges.rules.rule import Rule, RuleResult
-    from hengwen.prompts.language import Language
     from hengwen.records import Response, Sample
+    from hengwen.text.language import Language
 
 
 def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:

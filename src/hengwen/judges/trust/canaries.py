@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.judges.trust.levels import level_or_failure
-from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import NonEmptyStr, Rubric
 from hengwen.records import Failure, Response, Sample, Verdict, digest
+from hengwen.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from hengwen.peer_review.battles.matches import match_starts
 from hengwen.peer_review.estimates.evidence import unranked_models
 from hengwen.peer_review.notes.note import Note
 from hengwen.peer_review.notes.wording import names
-from hengwen.reports.text.wording import plural
+from hengwen.reports.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.peer_review.estimates.evidence import Evidence
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 FEW_QUESTIONS = 10
 """Below this number of questions, intervals from resampled questions are too narrow."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 MAX_NAMES = 6
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING, count, interval, number, percent, signed
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, count, interval, number, percent, signed
 
 if TYPE_CHECKING:
     from hengwen.peer_review.human import HumanComparison

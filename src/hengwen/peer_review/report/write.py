@@ -11,16 +11,15 @@ from hengwen.io.atomic_write import atomic_write
 from hengwen.peer_review.report import tables
 from hengwen.peer_review.report.rank_bars import rank_bars
 from hengwen.peer_review.report.review_json import review_json
-from hengwen.prompts.language import check_language
 from hengwen.reports.render.html_report import html_environment
 from hengwen.reports.render.markdown_report import markdown_environment, without_gaps
 from hengwen.reports.render.write import format_of
-from hengwen.reports.text.bilingual import Bilingual
+from hengwen.text.language import Bilingual, check_language
 
 if TYPE_CHECKING:
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.result import PeerReview
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 
 @checked_arguments

@@ -7,8 +7,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hengwen.reports.render.svg import Point, line_chart
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import count, interval, number
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import count, interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.charts import score_chart
 from hengwen.reports.render.jinja import report_environment, report_variables
-from hengwen.reports.text import numbers
+from hengwen.text import numbers
+from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment

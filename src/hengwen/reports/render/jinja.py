@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from hengwen.reports.text import numbers
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.wording import (
+from hengwen.reports.view.comparison_note import comparison_note
+from hengwen.reports.view.failures import failure_rows
+from hengwen.reports.wording import (
     GUIDE,
     KIND_WORDS,
     STATUS_WORDS,
@@ -16,8 +16,8 @@ from hengwen.reports.text.wording import (
     group_adjacent,
     versions_text,
 )
-from hengwen.reports.view.comparison_note import comparison_note
-from hengwen.reports.view.failures import failure_rows
+from hengwen.text import numbers
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Callable

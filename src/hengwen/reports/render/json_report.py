@@ -6,8 +6,8 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from hengwen.reports.text.sanitize import sanitize
 from hengwen.results.comparisons import ALPHA
+from hengwen.text.safety import sanitize
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale

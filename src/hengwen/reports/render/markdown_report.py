@@ -6,18 +6,18 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.jinja import report_environment, report_variables
-from hengwen.reports.text import numbers
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.wording import MARKS
+from hengwen.reports.wording import MARKS
+from hengwen.text import numbers
+from hengwen.text.language import Bilingual
+from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from hengwen.prompts.language import Language
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
+    from hengwen.text.language import Language
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
 

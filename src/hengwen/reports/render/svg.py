@@ -10,8 +10,8 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from hengwen.io.text_safety import strip_controls
-from hengwen.reports.text.numbers import number
+from hengwen.text.numbers import number
+from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

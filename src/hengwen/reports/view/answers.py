@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from hengwen.io.text_safety import strip_controls
 from hengwen.records import Outcome, Score
-from hengwen.reports.text.numbers import decimals_for, number
-from hengwen.reports.text.sanitize import one_line, shorten
+from hengwen.text.numbers import decimals_for, number
+from hengwen.text.safety import one_line, shorten, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

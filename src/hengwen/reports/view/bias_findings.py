@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.reports.text.numbers import interval, number
 from hengwen.reports.view.findings import Finding
+from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.argument_types import checked_arguments
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
@@ -26,6 +24,8 @@ from hengwen.reports.view.trajectory import trajectory_of
 from hengwen.results.aggregate import aggregate
 from hengwen.results.comparability import comparability_of
 from hengwen.results.score_table import SeriesKey
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

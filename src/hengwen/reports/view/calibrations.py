@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import interval, number
 from hengwen.reports.view.judge_notes import NO_NOTE, add_notes, judge_name
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

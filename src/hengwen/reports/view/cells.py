@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.reports.text.numbers import count, percent
-from hengwen.reports.text.sanitize import one_line
-from hengwen.reports.text.wording import failure_text
+from hengwen.reports.wording import failure_text
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
+from hengwen.text.numbers import count, percent
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.prompts.language import Language
     from hengwen.results.aggregate import Summary
+    from hengwen.text.language import Language
 
 MAX_REASON = 160
 """Maximum number of characters of a failure's message that reports show."""

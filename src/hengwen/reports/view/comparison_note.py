@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.wording import plural
+from hengwen.reports.wording import plural
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View

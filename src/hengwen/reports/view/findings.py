@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.reports.text.numbers import NOTHING, interval, number, p_text, percent, signed
 from hengwen.reports.view.trajectory import scoring_conflict
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.text.numbers import NOTHING, interval, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,11 +17,11 @@ from hengwen.results.run_order import training_order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hengwen.prompts.language import Language
     from hengwen.records import Run
     from hengwen.reports.view.answers import SourceKey
     from hengwen.results.score_table import ScoreTable
     from hengwen.store.store import Store
+    from hengwen.text.language import Language
 
     Key = tuple[str, str, str, int]
 

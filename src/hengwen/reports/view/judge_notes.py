@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.reports.text.bilingual import Bilingual
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

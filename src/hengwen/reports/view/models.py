@@ -11,15 +11,14 @@ from hengwen.reports.view.judge_notes import NO_NOTE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.prompts.language import Language
     from hengwen.records import Kind, Run, Scale, Usage
-    from hengwen.reports.text.bilingual import Bilingual
     from hengwen.reports.view.answers import AnswerGroup, AnswerSource
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.findings import Finding
     from hengwen.reports.view.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_table import ScoreTable
+    from hengwen.text.language import Bilingual, Language
 
 
 Section = Literal["score", "human", "anchor"]

@@ -11,8 +11,8 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics import count_inversions, longest_increasing_subsequence, permutation_entropy
-from hengwen.reports.text.bilingual import Bilingual
 from hengwen.results.comparability import comparability_conflict
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

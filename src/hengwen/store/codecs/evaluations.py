@@ -18,8 +18,8 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Failure, Kind, Outcome, Row, Scale, Score
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

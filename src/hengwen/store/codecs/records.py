@@ -8,9 +8,9 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Attempt, Response, Run, Sample, Usage
 from hengwen.store.codecs.prefix_dedup import decode
+from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

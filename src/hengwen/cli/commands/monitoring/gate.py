@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.monitoring.gates.results import GateReport
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 """Environment variable in which GitHub Actions names the summary file of a workflow step."""

@@ -16,7 +16,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hengwen.prompts.language import Language
+    from hengwen.text.language import Language
 
 Degradation = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
 DEGRADATIONS: tuple[Degradation, ...] = get_args(Degradation)

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.judges.trust.admission.cases import DEGRADATIONS, degrade, load_cases, pad
-from hengwen.prompts.language import check_language
 from hengwen.records import Sample
+from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.judges.trust.admission.report import CheckName
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
+    from hengwen.text.language import Language
 
 QueryKey = tuple[int | None, str | None, int, str, str]
 

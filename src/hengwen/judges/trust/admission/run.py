@@ -31,9 +31,9 @@ from hengwen.records import Failure, Response, Sample, Usage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Judge
+    from hengwen.text.language import Language
 
 MIN_DROP = 0.1
 """A spoiled answer must lower the value by at least this share of the smallest distance between levels."""

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.records import Scale
-from hengwen.reports.text.numbers import (
+from hengwen.text.numbers import (
     count,
     decimals_for,
     interval,

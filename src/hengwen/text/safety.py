@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # Terminal escape sequences: CSI, OSC (which ends with BEL or ST), two-character escapes, and the C1 form of
 # CSI.
@@ -37,3 +38,27 @@ def strip_controls(text: str) -> str:
     """Return the text without terminal escapes, control and bidi characters; line ends become line feeds."""
     text = _CONTROLS.sub("", _BREAKS.sub("\n", _ANSI.sub("", text)))
     return _NONCHARACTERS.sub("\ufffd", replace_surrogates(text))
+
+
+def one_line(text: str, width: int = 80) -> str:
+    """Return the cleaned text on one line, cut to ``width`` characters."""
+    line = " ".join(strip_controls(text).split())
+    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text; cut it after ``limit`` characters, and state the number of omitted characters."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
+
+
+def sanitize(value: Any) -> Any:
+    """Replace lone surrogates in every string of JSON data by U+FFFD, because UTF-8 cannot encode them."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, dict):
+        return {sanitize(key): sanitize(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [sanitize(item) for item in value]
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.prompts.language import check_language
+from hengwen.text.language import check_language
 
 
 def test_both_languages_are_known() -> None:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hengwen.records import Scale
+
+class Range(Protocol):
+    """Ends of the values of a score."""
+
+    @property
+    def low(self) -> float:
+        """Least value."""
+
+    @property
+    def high(self) -> float:
+        """Greatest value."""
+
 
 NOTHING = "–"
 """Text that is printed if there is no number."""
 
 
-def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> int:
+def decimals_for(scale: Range | None, values: Iterable[float | None] = ()) -> int:
     """Return the number of decimals for the means of one score, from its scale or its largest value."""
     span = scale.high - scale.low if scale else max((abs(v) for v in values if v is not None), default=0.0)
     steps = ((5000, 0), (20, 1), (2, 2)) if scale else ((1000, 0), (10, 1), (1, 2))
@@ -69,6 +80,6 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
-def scale_text(scale: Scale | None) -> str:
+def scale_text(scale: Range | None) -> str:
     """Format the ends of a scale; empty for None."""
     return "" if scale is None else f"{scale.low:g}–{scale.high:g}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.io.text_safety import replace_surrogates, strip_controls
+from hengwen.text.safety import replace_surrogates, strip_controls
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Format the texts and numbers of reports, and make untrusted text safe to print."""

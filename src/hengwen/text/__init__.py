@@ -1,0 +1,1 @@
+"""Texts in two languages, numbers as text, and text from outside made safe to print."""

@@ -1,0 +1,25 @@
+"""The two languages, and a text in both."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast, get_args
+
+Language = Literal["zh", "en"]
+
+
+class Bilingual(NamedTuple):
+    """A text in Chinese and in English."""
+
+    zh: str
+    en: str
+
+    def in_language(self, language: Language) -> str:
+        """Return the text in one language."""
+        return self.zh if language == "zh" else self.en
+
+
+def check_language(value: str) -> Language:
+    """Return the value of a language option if it is valid."""
+    if value not in get_args(Language):
+        raise ValueError(f"language must be 'zh' or 'en', got {value!r}")
+    return cast("Language", value)
