@@ -1,0 +1,190 @@
+"""The blocks of a document.
+
+A text is either the same in both languages (a ``str``: names, numbers, what comes from outside) or a
+``Bilingual``. A block says what is shown and what it means, never how a face draws it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.text.language import Bilingual
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Text = str | Bilingual
+Value = str | float | int | bool | None
+"""A value as it stands in CSV, Parquet and JSON."""
+Tone = Literal["plain", "better", "worse", "none", "open"]
+"""What a text says of a score: ``none``: no difference is seen; ``open``: more data would tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What was concluded about one thing."""
+
+    tone: Tone
+    sentence: Text
+    subject: Text = ""
+    """What the verdict is about, such as the address of a score."""
+    evidence: tuple[Text, ...] = ()
+    """Sentences with the numbers on which the verdict rests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One paragraph."""
+
+    text: Text
+    tone: Tone = "plain"
+    is_note: bool = False
+    """Whether the text explains or limits what stands beside it, and is drawn with less weight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that the reader may run next."""
+
+    line: str
+    purpose: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table."""
+
+    key: str
+    """Name of the column in CSV and Parquet."""
+    head: Text
+    align: Literal["left", "right"] = "left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell of a table."""
+
+    text: Text
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """The values behind the text, unrounded; the key is appended to the key of the column in CSV and Parquet
+    (``{"low": 1.5}`` in the column ``mean`` becomes ``mean_low``), an empty key adds nothing. Without values,
+    the text is the value."""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of cells."""
+
+    key: str
+    """Name of the table, unique in its document."""
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: Text = ""
+    notes: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One value of a series, such as the mean of a score at a checkpoint."""
+
+    x: float
+    label: str
+    value: float | None
+    text: str = ""
+    """The value as it is printed."""
+    interval: tuple[float, float] | None = None
+    hint: Text = ""
+    """Full name, value and interval, for a pointer or a screen reader."""
+    is_connected: bool = True
+    """Whether a line joins the point with the one before; False after a change of settings."""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Points from left to right."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """The course of one or more series over the same x."""
+
+    key: str
+    """Name of the chart, unique in its document."""
+    title: Text
+    series: tuple[Series, ...]
+    description: Text = ""
+    """What the chart shows, in words, for readers who do not see it."""
+    limits: tuple[float, float] | None = None
+    """Ends of the scale; None if the score has no scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOutcome:
+    """One score or failure of an answer."""
+
+    name: str
+    kind: str
+    text: str
+    """The value as it is printed; empty for a failure."""
+    status: str = "ok"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer with its prompt and its outcomes."""
+
+    task: str
+    checkpoint: str
+    sample_id: str
+    repeat: int
+    prompt: str
+    text: str
+    headline: str
+    """The value that ranks the answers, or the status of its failure."""
+    rank: Text = ""
+    excerpt: str = ""
+    outcomes: tuple[AnswerOutcome, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Answers, the ones that matter most first."""
+
+    title: Text
+    rows: tuple[Answer, ...]
+    omitted: int = 0
+    """Number of answers that are not in ``rows``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """Blocks under a heading."""
+
+    title: Text
+    blocks: tuple[Block, ...]
+    is_open: bool = True
+    """Whether the blocks are shown at once; a terminal leaves out closed ones unless it is asked for all."""
+
+
+Block = Verdict | Sentence | Command | Table | Chart | Answers | Details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One result, as blocks from the conclusion to the method."""
+
+    kind: str
+    """Kind of the result, such as ``compare``; also the name of the JSON Schema of ``record``."""
+    title: Text
+    blocks: tuple[Block, ...]
+    record: Mapping[str, object] = field(default_factory=dict)
+    """The result itself, as the JSON face prints it."""
+    notes: tuple[Text, ...] = ()
+    """Facts about the whole document, such as its time and version."""
