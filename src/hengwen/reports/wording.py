@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from hengwen.records import Run
 
@@ -84,19 +83,6 @@ GUIDE = (
 """How to read a report: heading and text in Chinese, then in English."""
 
 
-def plural(n: int, noun: str, plural_noun: str = "") -> str:
-    """Return a count with its noun."""
-    return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
-
-
-def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
-    """Format failures by status, the most frequent first, each with the message of its first failure."""
-    return ", ".join(
-        f"{n} {status}{f' (first: {first_messages[status]})' if first_messages.get(status) else ''}"
-        for status, n in sorted(failures.items(), key=lambda item: -item[1])
-    )
-
-
 def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
     """Return (checkpoints, package versions) for each group of runs with equal versions."""
     checkpoints: dict[str, list[str]] = {}
@@ -112,9 +98,3 @@ def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
 def group_adjacent(items: Iterable[Item], attribute: str) -> list[tuple[object, list[Item]]]:
     """Group consecutive items with the same value of an attribute, in their order."""
     return [(key, list(group)) for key, group in groupby(items, key=attrgetter(attribute))]
-
-
-def format_timestamp(time: str) -> str:
-    """Format an ISO 8601 time in UTC to the second; return other text unchanged."""
-    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
-    return f"{match[1]} {match[2]} UTC" if match else time

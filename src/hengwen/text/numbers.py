@@ -1,12 +1,13 @@
-"""Format numbers, so that every report format prints the same digits."""
+"""Format numbers, counts and times, so that every document prints the same digits."""
 
 from __future__ import annotations
 
+import re
 from math import floor
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Range(Protocol):
@@ -83,3 +84,22 @@ def count(value: int) -> str:
 def scale_text(scale: Range | None) -> str:
     """Format the ends of a scale; empty for None."""
     return "" if scale is None else f"{scale.low:g}–{scale.high:g}"
+
+
+def plural(n: int, noun: str, plural_noun: str = "") -> str:
+    """Return a count with its noun."""
+    return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
+
+
+def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
+    """Format failures by status, the most frequent first, each with the message of its first failure."""
+    return ", ".join(
+        f"{n} {status}{f' (first: {first_messages[status]})' if first_messages.get(status) else ''}"
+        for status, n in sorted(failures.items(), key=lambda item: -item[1])
+    )
+
+
+def format_timestamp(time: str) -> str:
+    """Format an ISO 8601 time in UTC to the second; return other text unchanged."""
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
+    return f"{match[1]} {match[2]} UTC" if match else time

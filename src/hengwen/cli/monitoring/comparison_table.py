@@ -12,11 +12,10 @@ from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
 from hengwen.reports.view.build import run_labels
-from hengwen.reports.wording import plural
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 from hengwen.stats.equal_length import MIN_CLUSTERS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, signed
+from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.cli.monitoring import drift_words as words
-from hengwen.reports.wording import plural
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, number, p_text, percent, signed
+from hengwen.text.numbers import decimals_for, number, p_text, percent, plural, signed
 
 if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import Course, HumanAgreement, PromptChange, ScoreDrift

@@ -12,12 +12,11 @@ from hengwen.cli.monitoring import drift_words as words
 from hengwen.cli.monitoring.drift_details import detail_lines
 from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
 from hengwen.monitoring.drift.steps import is_constant
-from hengwen.reports.wording import plural
 from hengwen.results.comparisons import min_clusters
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.checkpoints.change_point import MIN_CHECKPOINTS as MIN_PETTITT
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
+from hengwen.text.numbers import decimals_for, interval, number, p_text, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,18 @@ from rich.text import Text
 from hengwen.cli.monitoring.run_document import run_document
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
 from hengwen.reports.view.build import run_labels
-from hengwen.reports.wording import format_timestamp, plural
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, signed
+from hengwen.text.numbers import (
+    decimals_for,
+    format_timestamp,
+    interval,
+    number,
+    p_text,
+    percent,
+    plural,
+    signed,
+)
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:

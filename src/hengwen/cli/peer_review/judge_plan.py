@@ -47,7 +47,7 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import JudgeError
     from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
-    from hengwen.reports.wording import plural
+    from hengwen.text.numbers import plural
 
     opponents = _opponents(options)
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)

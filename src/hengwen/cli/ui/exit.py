@@ -46,7 +46,7 @@ def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
     from hengwen.reports.view.cells import MAX_REASON
-    from hengwen.reports.wording import failure_text
+    from hengwen.text.numbers import failure_text
     from hengwen.text.safety import one_line
 
     for warning in result.warnings:

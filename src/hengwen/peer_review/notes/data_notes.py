@@ -14,7 +14,7 @@ from hengwen.peer_review.battles.matches import match_starts
 from hengwen.peer_review.estimates.evidence import unranked_models
 from hengwen.peer_review.notes.note import Note
 from hengwen.peer_review.notes.wording import names
-from hengwen.reports.wording import plural
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,6 @@ from hengwen.reports.wording import (
     GUIDE,
     KIND_WORDS,
     STATUS_WORDS,
-    format_timestamp,
     group_adjacent,
     versions_text,
 )
@@ -55,7 +54,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         comparison_note=comparison_note,
         failure_rows=failure_rows,
         versions_text=versions_text,
-        format_timestamp=format_timestamp,
+        format_timestamp=numbers.format_timestamp,
         GUIDE=GUIDE,
         KIND_WORDS=KIND_WORDS,
         STATUS_WORDS=STATUS_WORDS,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.reports.wording import failure_text
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
-from hengwen.text.numbers import count, percent
+from hengwen.text.numbers import count, failure_text, percent
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.reports.wording import plural
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View
