@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from hengwen.peer_review import Battles
-from hengwen.peer_review.battles.matches import combine_orders
-from hengwen.peer_review.battles.verdicts import distinct_verdicts
+from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
 
 
 def battles(rows: list[tuple[str, str, str, str]], **columns: Any) -> Battles:

@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from hengwen.peer_review import Battles, PeerReview, peer_review
-from hengwen.peer_review.estimates.method import Method
+from hengwen.peer_review.estimates.method import RankingMethod
 
-METHODS = tuple(method for method in get_args(Method) if method != "consistency")
+METHODS = tuple(method for method in get_args(RankingMethod) if method != "consistency")
 
 
 def review(rows: list[tuple[str, str, str]], questions: int = 20, judges: int = 1, **options) -> PeerReview:
@@ -38,7 +38,7 @@ def codes(result: PeerReview) -> set[str]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_groups_without_a_common_battle_are_not_compared(method: Method) -> None:
+def test_groups_without_a_common_battle_are_not_compared(method: RankingMethod) -> None:
     result = review([("a", "b", "a"), ("a", "b", "b"), ("c", "d", "tie")], method=method, judges=3)
     assert "disconnected" in codes(result)
     by_name = {model.name: model for model in result.models}
@@ -50,7 +50,7 @@ def test_groups_without_a_common_battle_are_not_compared(method: Method) -> None
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Method) -> None:
+def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: RankingMethod) -> None:
     rows = [("a", "b", "a"), ("a", "c", "a"), ("b", "c", "a"), ("b", "c", "b")]
     result = review(rows, method=method, judges=3)
     first = result.models[0]
@@ -64,7 +64,7 @@ def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Metho
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_if_every_match_is_a_tie_all_models_share_rank_one(method: Method) -> None:
+def test_if_every_match_is_a_tie_all_models_share_rank_one(method: RankingMethod) -> None:
     result = review([(a, b, "tie") for a, b in combinations("abc", 2)], method=method, judges=3)
     assert [(model.rank, model.ranks) for model in result.models] == [(1, (1, 3))] * 3
     assert "all ties" in codes(result)
@@ -72,7 +72,7 @@ def test_if_every_match_is_a_tie_all_models_share_rank_one(method: Method) -> No
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_one_judge_is_ranked_by_and_named_in_a_note(method: Method) -> None:
+def test_one_judge_is_ranked_by_and_named_in_a_note(method: RankingMethod) -> None:
     result = review([("a", "b", "a"), ("a", "b", "a"), ("b", "a", "a")], method=method)
     assert [model.name for model in result.models] == ["a", "b"]
     assert "one judge" in codes(result)
@@ -88,7 +88,7 @@ def test_with_fewer_than_three_judges_all_count_alike_by_default() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_with_one_question_there_are_no_intervals_and_every_rank_is_possible(method: Method) -> None:
+def test_with_one_question_there_are_no_intervals_and_every_rank_is_possible(method: RankingMethod) -> None:
     rows = [("a", "b", "a"), ("b", "c", "a"), ("a", "c", "b")]
     result = review(rows, questions=1, method=method, judges=3)
     assert [(model.interval, model.ranks) for model in result.models] == [(None, (1, 3))] * 3
@@ -125,7 +125,7 @@ def league(rows: list[tuple[str, str, str, str, str, int]]) -> Battles:
 
 
 @pytest.mark.parametrize("method", ["uniform", "bradley-terry"])
-def test_a_model_that_only_meets_in_conflicts_has_no_rank_under_the_other_rule(method: Method) -> None:
+def test_a_model_that_only_meets_in_conflicts_has_no_rank_under_the_other_rule(method: RankingMethod) -> None:
     rows = [
         row
         for question in range(12)
@@ -155,7 +155,7 @@ def test_a_model_that_only_one_judge_judged_is_not_ranked_without_this_judge() -
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_model_with_matches_on_one_question_has_no_interval_and_any_rank(method: Method) -> None:
+def test_a_model_with_matches_on_one_question_has_no_interval_and_any_rank(method: RankingMethod) -> None:
     rows = [("x", "y", "a", judge, "", question) for question in range(12) for judge in "ijk"]
     rows += [("z", "y", "a", judge, "", 0) for judge in "ijk"]
     result = peer_review(league(rows), method=method, n_boot=40)

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hengwen.peer_review.judging.opponents import draw_cells, question_pairs, uncertain_pairs
+from hengwen.peer_review.judging.rounds import draw_cells, question_pairs, uncertain_pairs
 
 
 @pytest.mark.parametrize(("models", "opponents"), [(6, 2), (6, 3), (7, 4), (50, 4), (10, 9), (3, 2)])

@@ -15,7 +15,7 @@ from hengwen.peer_review import (
     read_battles,
     read_human_ranking,
 )
-from hengwen.peer_review.readers.texts import read_answers, read_prompts
+from hengwen.peer_review.readers.fastchat import read_answers, read_prompts
 
 PAIR = {
     "question_id": 81,

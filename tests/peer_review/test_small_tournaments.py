@@ -10,7 +10,7 @@ import pytest
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
-from hengwen.peer_review.estimates.method import Method
+from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.report.review_json import review_json
 
 REASONS = ("a judge is none of the models", "none is left to count", "no match is left")
@@ -38,10 +38,10 @@ def tournament(seed: int) -> Battles:
     )
 
 
-@pytest.mark.parametrize("method", get_args(Method))
+@pytest.mark.parametrize("method", get_args(RankingMethod))
 @pytest.mark.parametrize("conflict", ["tie", "abstain"])
 def test_every_small_tournament_has_a_result_or_a_reason(
-    method: Method, conflict: str, monkeypatch: pytest.MonkeyPatch
+    method: RankingMethod, conflict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reviews, errors = [], []
     for seed in range(24):
@@ -58,8 +58,8 @@ def test_every_small_tournament_has_a_result_or_a_reason(
             assert model["wins"] + model["losses"] + model["ties"] == model["matches"] > 0
 
 
-@pytest.mark.parametrize("method", [method for method in get_args(Method) if method != "consistency"])
-def test_judges_whose_verdicts_all_conflict_see_ties(method: Method) -> None:
+@pytest.mark.parametrize("method", [method for method in get_args(RankingMethod) if method != "consistency"])
+def test_judges_whose_verdicts_all_conflict_see_ties(method: RankingMethod) -> None:
     battles = Battles.from_columns(
         model_a=["x", "x"] * 6,
         model_b=["y", "y"] * 6,

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.peer_review.battles.battles import Battles
-    from hengwen.peer_review.human import HumanComparison, compare_with_human
+    from hengwen.peer_review.battles import Battles
+    from hengwen.peer_review.human import HumanComparison, compare_with_human, read_human_ranking
     from hengwen.peer_review.judging.review_plan import JudgedBattles, estimate_judging, judge_plan
-    from hengwen.peer_review.notes.note import Note
+    from hengwen.peer_review.notes import Note
     from hengwen.peer_review.pairs import preference_pairs
     from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
-    from hengwen.peer_review.readers.human_ranking import read_human_ranking
     from hengwen.peer_review.report.write import write_review
     from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
     from hengwen.peer_review.review import peer_review
 
 _EXPORTS = {
     "BattleFiles": "readers.battle_file",
-    "Battles": "battles.battles",
+    "Battles": "battles",
     "HumanComparison": "human",
     "JudgedBattles": "judging.review_plan",
-    "Note": "notes.note",
+    "Note": "notes",
     "PeerReview": "result",
     "ReviewedJudge": "result",
     "ReviewedModel": "result",
@@ -33,7 +32,7 @@ _EXPORTS = {
     "peer_review": "review",
     "preference_pairs": "pairs",
     "read_battles": "readers.battle_file",
-    "read_human_ranking": "readers.human_ranking",
+    "read_human_ranking": "human",
     "write_review": "report.write",
 }
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen.argument_types import checked_arguments
-from hengwen.peer_review.battles.matches import combine_orders, judged_pairs
-from hengwen.peer_review.battles.verdicts import distinct_verdicts
+from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts, judged_pairs
 from hengwen.stats.rankings.codes import group_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.battles import Battles
 
 PreferencePair = dict[str, Any]
 PAIR_FIELDS = (

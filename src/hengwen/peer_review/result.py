@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hengwen.peer_review.battles.matches import Conflict
-    from hengwen.peer_review.estimates.method import Method
-    from hengwen.peer_review.notes.note import Note
+    from hengwen.peer_review.estimates.method import RankingMethod
+    from hengwen.peer_review.notes import Note
+    from hengwen.peer_review.verdicts import Conflict
 
 Bounds = tuple[float, float]
 
@@ -88,7 +88,7 @@ class ReviewedJudge:
 class PeerReview:
     """Ranking of models by judges that are often the models themselves."""
 
-    method: Method
+    method: RankingMethod
     conflict: Conflict
     """How a pair of answers counts if the verdicts in the two orders name different winners: ``tie`` (as a
     tie) or ``abstain`` (not at all)."""

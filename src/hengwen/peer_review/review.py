@@ -8,26 +8,26 @@ import numpy as np
 
 from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
-from hengwen.peer_review.battles.matches import Conflict
 from hengwen.peer_review.estimates.evidence import Evidence, interval_bounds, unranked_models
-from hengwen.peer_review.estimates.method import Method
+from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.judge_table import reviewed_judges
-from hengwen.peer_review.notes.collect import collect_notes
+from hengwen.peer_review.notes import collect_notes
 from hengwen.peer_review.result import PeerReview, ReviewedModel
+from hengwen.peer_review.verdicts import Conflict
 from hengwen.stats.rankings.codes import group_sums
 from hengwen.stats.rankings.rank_intervals import ranks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.battles import Battles
 
 
 @checked_arguments
 def peer_review(
     battles: Battles,
     *,
-    method: Method | None = None,
+    method: RankingMethod | None = None,
     conflict: Conflict = "tie",
     exclude_self: bool | None = None,
     n_boot: int = 200,
@@ -114,10 +114,10 @@ def peer_review(
     )
 
 
-def _check_options(method: Method | None, conflict: Conflict, n_boot: int, confidence: float) -> None:
+def _check_options(method: RankingMethod | None, conflict: Conflict, n_boot: int, confidence: float) -> None:
     whole_number("n_boot", n_boot, 20)
     for name, value, known in (
-        ("method", method, get_args(Method)),
+        ("method", method, get_args(RankingMethod)),
         ("conflict", conflict, get_args(Conflict)),
     ):
         if value is not None and value not in known:

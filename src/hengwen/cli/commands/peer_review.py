@@ -132,7 +132,7 @@ def peer_review(
     from hengwen.cli.ui.exit import check_outputs
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.io.row_writer import check_target
-    from hengwen.peer_review.readers.human_ranking import read_human_ranking
+    from hengwen.peer_review.human import read_human_ranking
     from hengwen.peer_review.report.review_json import review_json
     from hengwen.peer_review.report.write import write_review
 
@@ -243,11 +243,11 @@ def _refuse_options(context: typer.Context, files: list[Path], pairs: Path | Non
 def _check_choices(method: str | None, conflict: str) -> None:
     from typing import get_args
 
-    from hengwen.peer_review.battles.matches import Conflict
-    from hengwen.peer_review.estimates.method import Method
+    from hengwen.peer_review.estimates.method import RankingMethod
+    from hengwen.peer_review.verdicts import Conflict
 
-    if method is not None and method not in get_args(Method):
-        raise typer.BadParameter(f"--method is one of {', '.join(get_args(Method))}, got {method!r}")
+    if method is not None and method not in get_args(RankingMethod):
+        raise typer.BadParameter(f"--method is one of {', '.join(get_args(RankingMethod))}, got {method!r}")
     if conflict not in get_args(Conflict):
         raise typer.BadParameter(f"--conflict is tie or abstain, got {conflict!r}")
 
@@ -259,7 +259,7 @@ def _write_pairs(
     from hengwen.errors import DataError
     from hengwen.io.row_writer import row_writer
     from hengwen.peer_review.pairs import PAIR_FIELDS, preference_pairs
-    from hengwen.peer_review.readers.texts import read_answers, read_prompts
+    from hengwen.peer_review.readers.fastchat import read_answers, read_prompts
 
     prompts = {**data.prompts, **(read_prompts(questions) if questions else {})}
     texts = {**data.answers, **read_answers(answers)}

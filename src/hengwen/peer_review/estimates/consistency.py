@@ -20,7 +20,7 @@ from hengwen.stats.rankings.consistency import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.matches import Matches
+    from hengwen.peer_review.verdicts import Matches
 
 
 class ConsistencyVotes:

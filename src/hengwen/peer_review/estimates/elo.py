@@ -13,7 +13,7 @@ from hengwen.stats.rankings.elo import elo_of_orders, elo_ratings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.matches import Matches
+    from hengwen.peer_review.verdicts import Matches
 
 
 class EloRatings:

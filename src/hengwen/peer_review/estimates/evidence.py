@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.battles.matches import Conflict, Matches, combine_orders, conflicts
-from hengwen.peer_review.battles.verdicts import Verdicts, distinct_verdicts
 from hengwen.peer_review.estimates.build import KEEPS_OWN, build_estimate
-from hengwen.peer_review.estimates.estimate import drawn_questions
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
-from hengwen.peer_review.estimates.pair_counts import PairCounts, pair_counts
-from hengwen.peer_review.judges.tastes import Taste, common_tastes
+from hengwen.peer_review.estimates.method import drawn_questions
+from hengwen.peer_review.estimates.pair_models import PairCounts, pair_counts
+from hengwen.peer_review.tastes import Taste, common_tastes
+from hengwen.peer_review.verdicts import (
+    Conflict,
+    Matches,
+    Verdicts,
+    combine_orders,
+    conflicts,
+    distinct_verdicts,
+)
 from hengwen.stats.rankings.codes import distinct_codes
 from hengwen.stats.rankings.graph import win_groups
 from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
@@ -24,9 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.battles import Battles
-    from hengwen.peer_review.estimates.estimate import Estimate
-    from hengwen.peer_review.estimates.method import Method
+    from hengwen.peer_review.battles import Battles
+    from hengwen.peer_review.estimates.method import FittedMethod, RankingMethod
 
 MIN_JUDGES = 3
 """Smallest number of judges whose quality can be compared; if two judges disagree, either may be better."""
@@ -39,7 +44,7 @@ resample contains none of its questions is below exp(-40)."""
 class ReviewOptions:
     """How models are ranked."""
 
-    method: Method
+    method: RankingMethod
     conflict: Conflict
     exclude_self: bool
     n_boot: int
@@ -53,7 +58,7 @@ class Evidence:
     def __init__(
         self,
         battles: Battles,
-        method: Method | None,
+        method: RankingMethod | None,
         conflict: Conflict,
         exclude_self: bool | None,
         n_boot: int,
@@ -105,11 +110,11 @@ class Evidence:
         return self.all_verdicts.only(~self.is_own)
 
     @cached_property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> FittedMethod:
         """Estimate of the models' scores by the chosen method."""
         return self.estimate_of(self.options.method, self.options.conflict)
 
-    def estimate_of(self, method: Method, conflict: Conflict) -> Estimate:
+    def estimate_of(self, method: RankingMethod, conflict: Conflict) -> FittedMethod:
         """Return the estimate of the models' scores by a method."""
         return build_estimate(
             method, self.verdicts, self.judge_models, self.size, conflict=conflict, seed=self.options.seed

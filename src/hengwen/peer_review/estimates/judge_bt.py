@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.peer_review.estimates.estimate import cluster_covariance
-from hengwen.peer_review.estimates.pair_counts import (
+from hengwen.peer_review.estimates.method import cluster_covariance
+from hengwen.peer_review.estimates.pair_models import (
     pair_counts,
     prior_where_needed,
     question_table,
@@ -29,7 +29,7 @@ from hengwen.stats.rankings.judge_model import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.verdicts import Verdicts
+    from hengwen.peer_review.verdicts import Verdicts
 
 Covariate = Literal["first", "length", "own"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.battles.matches import judged_pairs
+from hengwen.peer_review.verdicts import judged_pairs
 from hengwen.stats.rankings.codes import group_sums
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.matches import Matches
+    from hengwen.peer_review.verdicts import Matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.judges.trust.biases import length_of
-from hengwen.peer_review.battles.battles import OUTCOMES
+from hengwen.peer_review.battles import OUTCOMES
 from hengwen.peer_review.readers.columns import BattleColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
-    from hengwen.peer_review.judging.opponents import Pair
+    from hengwen.peer_review.judging.rounds import ModelPair
     from hengwen.peer_review.judging.stored_answers import Contest
 
 
@@ -53,7 +53,7 @@ class MatchRun:
         """Number of verdicts that were not asked for because of the budget."""
         self._judged = self._planned = 0
 
-    async def judge(self, cells: Sequence[tuple[int, Pair]]) -> None:
+    async def judge(self, cells: Sequence[tuple[int, ModelPair]]) -> None:
         """Judge matches by all judges of their tasks."""
         matches = list(self._matches(cells))
         self._planned += len(matches)
@@ -83,7 +83,7 @@ class MatchRun:
             if pair_opinions is not None:
                 self._add(match, pair_opinions)
 
-    def _matches(self, cells: Sequence[tuple[int, Pair]]) -> Iterator[tuple[int, Pair, Reviewer]]:
+    def _matches(self, cells: Sequence[tuple[int, ModelPair]]) -> Iterator[tuple[int, ModelPair, Reviewer]]:
         for number, pair in cells:
             question = self._contest.questions[number]
             names = {self._contest.models[model] for model in pair}
@@ -91,7 +91,7 @@ class MatchRun:
                 if not (self._exclude_self and reviewer.models & names):
                     yield number, pair, reviewer
 
-    def _add(self, match: tuple[int, Pair, Reviewer], opinions: tuple[PairOpinion, PairOpinion]) -> None:
+    def _add(self, match: tuple[int, ModelPair, Reviewer], opinions: tuple[PairOpinion, PairOpinion]) -> None:
         number, pair, reviewer = match
         question, columns = self._contest.questions[number], self.columns
         models = (self._contest.models[pair[0]], self._contest.models[pair[1]])

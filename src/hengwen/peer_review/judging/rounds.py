@@ -1,26 +1,78 @@
-"""Choose the matches of each round: all at once, or adaptively where the ranking is not sure yet."""
+"""Choose the matches of a plan, and judge them in rounds."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.battles.matches import combine_orders
-from hengwen.peer_review.battles.verdicts import distinct_verdicts
-from hengwen.peer_review.estimates.estimate import drawn_questions
+from hengwen.peer_review.estimates.method import drawn_questions
 from hengwen.peer_review.estimates.pair_models import PairModel
-from hengwen.peer_review.judging.opponents import draw_cells, question_pairs, uncertain_pairs
+from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
+from hengwen.records import digest
+from hengwen.stats.rankings.rank_intervals import DECIMALS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from hengwen.peer_review.judging.match_run import MatchRun
-    from hengwen.peer_review.judging.opponents import Pair
     from hengwen.peer_review.judging.stored_answers import Contest
 
+ModelPair = tuple[int, int]
 FIRST_OPPONENTS = 2
 """Number of opponents of each model on each question in the first round of an adaptive review."""
 RESAMPLES = 100
 CONFIDENCE = 0.95
+
+
+def question_pairs(models: int, opponents: int | None, question: str, seed: int) -> list[ModelPair]:
+    """Return the pairs of models that are compared on a question."""
+    if opponents is None or opponents >= models - 1:
+        return list(combinations(range(models), 2))
+    order = np.random.default_rng(int(digest(seed, question)[:16], 16)).permutation(models).tolist()
+    # the models stand on a circle in random order; opponents are the nearest models on both sides
+    steps = range(1, opponents // 2 + 1)
+    pairs = [(order[i], order[(i + step) % models]) for step in steps for i in range(models)]
+    if opponents % 2:
+        half = models // 2
+        pairs += [(order[i], order[i + half]) for i in range(half)]
+    return sorted({(min(pair), max(pair)) for pair in pairs})
+
+
+def uncertain_pairs(
+    scores: NDArray[np.float64], resamples: NDArray[np.float64], confidence: float
+) -> NDArray[np.float64]:
+    """Return for each pair of models the chance that their order is wrong (upper triangle)."""
+    scores, resamples = np.round(scores, DECIMALS), np.round(resamples, DECIMALS)
+    sign = np.sign(scores[:, None] - scores)
+    drawn = np.sign(resamples[:, :, None] - resamples[:, None, :])
+    wrong = np.minimum((drawn != sign).mean(axis=0), 0.5)
+    wrong[wrong < (1 - confidence) / 2] = 0.0
+    wrong[sign == 0] = 0.5  # equal scores have no order
+    return np.asarray(np.triu(wrong, 1))
+
+
+def draw_cells(
+    chances: NDArray[np.float64],
+    free: Sequence[tuple[int, ModelPair]],
+    count: int,
+    rng: np.random.Generator,
+) -> list[tuple[int, ModelPair]]:
+    """Draw matches that were not judged yet; a pair is drawn more often if its order is less sure."""
+    weights = np.array([chances[pair] for _, pair in free])
+    possible = np.flatnonzero(weights)
+    if not len(possible):
+        return []
+    chosen = rng.choice(
+        possible,
+        size=min(count, len(possible)),
+        replace=False,
+        p=weights[possible] / weights[possible].sum(),
+    )
+    return [free[index] for index in sorted(chosen.tolist())]
 
 
 async def judge_fixed(run: MatchRun, contest: Contest, opponents: int | None, seed: int) -> None:
@@ -50,7 +102,7 @@ async def judge_adaptively(run: MatchRun, contest: Contest, matches: int, seed: 
         await run.judge(chosen)
 
 
-def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int, Pair]]:
+def _cells(contest: Contest, opponents: int | None, seed: int) -> list[tuple[int, ModelPair]]:
     """Return the question and the pair of models of each match; both models have answered the question."""
     cells = []
     for number, question in enumerate(contest.questions):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.battles import Battles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

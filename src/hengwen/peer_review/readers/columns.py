@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.peer_review.battles.battles import Battles
+from hengwen.peer_review.battles import Battles
 
 if TYPE_CHECKING:
     from hengwen.io.row_reader import DataRow

@@ -1,18 +1,19 @@
-"""Rows of FastChat's pairwise judgments (MT-bench), and of PiCO, which has the same format.
-
-A row holds two verdicts of a judge: ``g1_winner``, for which the answer of ``model_1`` was shown first, and
-``g2_winner``, for which the answer of ``model_2`` was shown first.
-"""
+"""Read battles, prompts and answers from the files of FastChat."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.io.row_reader import read_rows
 from hengwen.peer_review.readers.columns import known_value, two_models
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from hengwen.io.row_reader import DataRow
     from hengwen.peer_review.readers.columns import BattleColumns
+
 
 FIELDS = ("g1_winner", "g2_winner")
 WINNERS = {"model_1": 1.0, "model_2": 0.0, "tie": 0.5, "error": None}
@@ -43,3 +44,33 @@ def _judge(row: DataRow) -> str:
             row.fail("field 'judge' must be a name, or a list that begins with a name")
         return judge[0]
     return row.required_text("judge")
+
+
+def read_prompts(path: Path) -> dict[tuple[str, int], str]:
+    """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns."""
+    prompts = {}
+    for row in read_rows(path):
+        turns = _texts(row, "turns", row.values.get("turns"))
+        for number in range(1, len(turns) + 1):
+            prompts[row.required_text("question_id"), number] = "\n\n".join(turns[:number])
+    return prompts
+
+
+def read_answers(paths: Sequence[Path]) -> dict[tuple[str, int, str], str]:
+    """Return the answer to each question and turn by each model."""
+    answers = {}
+    for path in paths:
+        for row in read_rows(path):
+            choices = row.values.get("choices")
+            if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+                row.fail("field 'choices' must be a list of objects with 'turns'")
+            turns = _texts(row, "choices[0].turns", choices[0].get("turns"))
+            for number, text in enumerate(turns, start=1):
+                answers[row.required_text("question_id"), number, row.required_text("model_id")] = text
+    return answers
+
+
+def _texts(row: DataRow, name: str, value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        row.fail(f"{name} must be a list of texts")
+    return value

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import read_number
-from hengwen.peer_review.battles.battles import FIRST, OUTCOMES
+from hengwen.peer_review.battles import FIRST, OUTCOMES
 from hengwen.peer_review.readers.columns import known_value, two_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hengwen.io.row_reader import DataRow
-    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.battles import Battles
     from hengwen.peer_review.readers.columns import BattleColumns
 
 FIELDS = (

@@ -16,7 +16,7 @@ from hengwen.stats.rankings.codes import group_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.battles.verdicts import Verdicts
+    from hengwen.peer_review.verdicts import Verdicts
 
 MIN_SIMILARITY = 0.5
 """Two judges are linked only if the cosine of their z-values is above this. A judge has one z-value for each

@@ -1,1 +1,0 @@
-"""Battles: verdicts of judges on pairs of answers."""

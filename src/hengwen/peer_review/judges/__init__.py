@@ -1,1 +1,0 @@
-"""What battles show about the judges: consistency, preferences, common errors."""

@@ -1,1 +1,0 @@
-"""Notes in Chinese and English on what limits the results of a peer review."""
