@@ -18,6 +18,11 @@ class Bilingual(NamedTuple):
         return self.zh if language == "zh" else self.en
 
 
+def in_language(text: str | Bilingual, language: Language) -> str:
+    """Return a text that is the same in both languages, or the text in one language."""
+    return text.in_language(language) if isinstance(text, Bilingual) else text
+
+
 def check_language(value: str) -> Language:
     """Return the value of a language option if it is valid."""
     if value not in get_args(Language):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 # Terminal escape sequences: CSI, OSC (which ends with BEL or ST), two-character escapes, and the C1 form of
@@ -57,8 +58,8 @@ def sanitize(value: Any) -> Any:
     """Replace lone surrogates in every string of JSON data by U+FFFD, because UTF-8 cannot encode them."""
     if isinstance(value, str):
         return replace_surrogates(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {sanitize(key): sanitize(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [sanitize(item) for item in value]
     return value

@@ -28,7 +28,8 @@ Outputs = Annotated[
     typer.Option(
         "-o",
         "--output",
-        help="Write a report; the suffix .html, .md or .json selects the format; repeatable.",
+        help="Write the result to a file; the suffix .html, .md, .json, .csv or .parquet selects the format; "
+        "repeatable.",
     ),
 ]
 Concurrency = Annotated[

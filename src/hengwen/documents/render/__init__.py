@@ -1,0 +1,1 @@
+"""The faces of a document: terminal, HTML, Markdown, and rows for CSV and Parquet."""

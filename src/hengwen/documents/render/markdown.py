@@ -1,0 +1,136 @@
+"""Render a document as GitHub-flavoured Markdown; every text is escaped, also for table cells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Answers, Chart, Command, Details, Sentence, Table, Verdict
+from hengwen.documents.render.words import (
+    ANSWER,
+    EMPTY_ANSWER,
+    SCORES,
+    SHAPES,
+    answer_name,
+    omitted_words,
+    same_kind,
+    shape_of,
+)
+from hengwen.text.language import in_language
+from hengwen.text.safety import strip_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hengwen.documents import blocks
+    from hengwen.documents.blocks import Block, Cell, Document, Tone
+    from hengwen.text.language import Language
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
+_LIST_START = re.compile(r"^([-+]|\d+[.)])(?=\s)")
+
+
+def to_markdown(document: Document, language: Language) -> str:
+    """Return a document as Markdown."""
+    lines = [f"# {_text(document.title, language)}", ""]
+    if document.notes:
+        lines += [" · ".join(_text(note, language) for note in document.notes), ""]
+    lines += _blocks(document.blocks, language, 2)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+
+def escape(text: str) -> str:
+    """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell."""
+    text = strip_controls(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//")
+    line = "<br>".join(" ".join(line.split()) for line in text.strip().split("\n"))
+    return _LIST_START.sub(lambda match: f"{match[1][:-1]}\\{match[1][-1]}", line)
+
+
+def code_span(text: str) -> str:
+    """Return a text as inline code, which may hold backticks."""
+    line = " ".join(strip_controls(text).split())
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def _text(text: blocks.Text, language: Language) -> str:
+    return escape(in_language(text, language))
+
+
+def _blocks(items: Sequence[Block], language: Language, level: int) -> Iterator[str]:
+    for _, group in same_kind(items):
+        for block in group:
+            yield from _block(block, language, level)
+        yield ""
+
+
+def _block(block: Block, language: Language, level: int) -> Iterator[str]:
+    match block:
+        case Verdict():
+            subject = f"**{_text(block.subject, language)}**: " if block.subject else ""
+            yield f"- {_marked(subject + _text(block.sentence, language), block.tone)}"
+            yield from (f"  - {_text(evidence, language)}" for evidence in block.evidence)
+        case Sentence():
+            yield from (_marked(_text(block.text, language), block.tone), "")
+        case Command():
+            purpose = f"{_text(block.purpose, language)}: " if block.purpose else ""
+            yield f"- {purpose}{code_span(block.line)}"
+        case Table():
+            yield from _table(block, language)
+        case Chart():
+            yield from _chart(block, language)
+        case Answers():
+            yield from _answers(block, language, level)
+        case Details():
+            yield from (f"{'#' * min(level, 6)} {_text(block.title, language)}", "")
+            yield from _blocks(block.blocks, language, level + 1)
+
+
+def _marked(text: str, tone: Tone) -> str:
+    return f"{SHAPES[tone]} {text}" if SHAPES[tone] else text
+
+
+def _table(table: Table, language: Language) -> Iterator[str]:
+    if table.title:
+        yield from (f"**{_text(table.title, language)}**", "")
+    yield _row(_text(column.head, language) for column in table.columns)
+    yield _row("---:" if column.align == "right" else "---" for column in table.columns)
+    yield from (_row(_cell(cell, language) for cell in row) for row in table.rows)
+    yield ""
+    for note in table.notes:
+        yield from (_text(note, language), "")
+
+
+def _row(cells: Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell, language: Language) -> str:
+    shape, text = shape_of(cell, language), _text(cell.text, language)
+    return f"{shape} {text}" if shape else text
+
+
+def _chart(chart: Chart, language: Language) -> Iterator[str]:
+    """Return the values of a chart in words, because Markdown draws none."""
+    yield from (f"**{_text(chart.title, language)}**", "")
+    for series in chart.series:
+        hints = "; ".join(
+            _text(point.hint or f"{point.label}: {point.text}", language) for point in series.points
+        )
+        yield f"- {escape(series.name)}: {hints}" if series.name else f"- {hints}"
+    yield ""
+
+
+def _answers(answers: Answers, language: Language, level: int) -> Iterator[str]:
+    yield from (f"{'#' * min(level, 6)} {_text(answers.title, language)}", "")
+    yield f"| | {_text(SCORES, language)} | | {_text(ANSWER, language)} |"
+    yield "| --- | ---: | --- | --- |"
+    for row in answers.rows:
+        excerpt = row.excerpt or " ".join(row.text.split()) or in_language(EMPTY_ANSWER, language)
+        cells = (answer_name(row), row.headline, in_language(row.rank, language), excerpt)
+        yield _row(escape(text) for text in cells)
+    if answers.omitted:
+        yield f"| | | | {_text(omitted_words(answers), language)} |"
+    yield ""

@@ -1,0 +1,44 @@
+"""What the faces have in common: the shapes of tones, and their own words."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from hengwen.text.language import Bilingual, in_language
+from hengwen.text.numbers import NOTHING, count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.documents.blocks import Answer, Answers, Block, Cell, Tone
+    from hengwen.text.language import Language
+
+SHAPES: dict[Tone, str] = {"plain": "", "better": "▲", "worse": "▼", "none": "–", "open": "◇"}
+"""Shapes differ in outline, so that they are told apart without colour."""
+EMPTY_ANSWER = Bilingual("（空）", "(empty)")
+PROMPT = Bilingual("题目", "prompt")
+ANSWER = Bilingual("回答", "answer")
+SCORES = Bilingual("分数", "scores")
+
+
+def shape_of(cell: Cell, language: Language) -> str:
+    """Return the shape before the text of a cell; a cell without a value has none."""
+    return "" if in_language(cell.text, language) in ("", NOTHING) else SHAPES[cell.tone]
+
+
+def answer_name(answer: Answer) -> str:
+    """Return the checkpoint, the prompt and, from the second on, the repeat of an answer."""
+    parts = [answer.checkpoint, answer.sample_id, str(answer.repeat) if answer.repeat > 1 else ""]
+    return " · ".join(part for part in parts if part)
+
+
+def omitted_words(answers: Answers) -> Bilingual:
+    """Return how many answers are not shown."""
+    return Bilingual(f"另有 {count(answers.omitted)} 条未列出", f"{count(answers.omitted)} more not shown")
+
+
+def same_kind(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:
+    """Return the blocks in groups of neighbours of one kind, each with the kind in lower case."""
+    groups = groupby(blocks, key=lambda block: type(block).__name__.lower())
+    return [(kind, list(group)) for kind, group in groups]

@@ -1,0 +1,63 @@
+"""Write a document to a file whose suffix names the format, or return it as JSON text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.io.atomic_write import atomic_write
+from hengwen.text.safety import sanitize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hengwen.documents.blocks import Document
+    from hengwen.text.language import Language
+
+SUFFIXES = (".html", ".md", ".json", ".csv", ".parquet")
+
+
+def check_format(path: Path) -> str:
+    """Return the suffix of a file name if documents can be written in its format."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigError(
+            f"unknown format of {str(path)!r}; use one of {', '.join(SUFFIXES)}"
+            if not suffix
+            else f"unknown format {suffix!r} of {str(path)!r}{did_you_mean(suffix, SUFFIXES)}"
+        )
+    if suffix == ".parquet":
+        from hengwen.documents.render.rows import check_parquet
+
+        check_parquet()
+    return suffix
+
+
+def to_json(document: Document) -> str:
+    """Return the record of a document as JSON text that is valid UTF-8 and ends with a line feed."""
+    return json.dumps(sanitize(document.record), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def write_document(document: Document, path: Path, language: Language) -> None:
+    """Write a document in the format of the suffix; the file is replaced atomically."""
+    suffix = check_format(path)
+    content = _content(document, suffix, language)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def _content(document: Document, suffix: str, language: Language) -> str | bytes:
+    if suffix == ".json":
+        return to_json(document)
+    if suffix == ".html":
+        from hengwen.documents.render.html import to_html
+
+        return to_html(document, language)
+    if suffix == ".md":
+        from hengwen.documents.render.markdown import to_markdown
+
+        return to_markdown(document, language)
+    from hengwen.documents.render.rows import to_csv, to_parquet
+
+    return to_csv(document, language) if suffix == ".csv" else to_parquet(document, language)
