@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hengwen.judges import RulesJudge, admission_test
-from hengwen.judges.trust.admission.report import AdmissionReport
+from hengwen.judges.trust.admission_report import AdmissionReport
 from hengwen.prompts import Rubric, load_rubric
 from hengwen.records import Failure, Reply, Request, Response, Sample, Scale, Score, Usage, Verdict
 

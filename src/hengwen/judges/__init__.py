@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.judge import RubricJudge
     from hengwen.judges.rules.capped_judge import CappedJudge
     from hengwen.judges.rules.judge import RulesJudge
-    from hengwen.judges.trust.admission.run import admission_test
+    from hengwen.judges.trust.admission_run import admission_test
     from hengwen.judges.trust.biases import (
         LabelledAnswer,
         PairOutcome,
@@ -38,7 +38,7 @@ _EXPORTS = {
     "Panel": "panel",
     "RubricJudge": "rubric.judge",
     "RulesJudge": "rules.judge",
-    "admission_test": "trust.admission.run",
+    "admission_test": "trust.admission_run",
     "calibrate": "calibration.certify",
     "compare_pair": "trust.biases",
     "family_bias": "trust.biases",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.judges.calibration.draws import random_draw
+from hengwen.judges.calibration.joining import random_draw
 from hengwen.records import Label, digest
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import yaml
 from hengwen.cli.ui import judge_card
 from hengwen.cli.ui.judge_card import EXIT_CODES, _counting, cost_text, family_warnings
 from hengwen.errors import BackendError
-from hengwen.judges.trust.admission import run
-from hengwen.judges.trust.admission.cases import load_cases
-from hengwen.judges.trust.admission.report import Decision
+from hengwen.judges.trust import admission_run
+from hengwen.judges.trust.admission_plan import load_cases
+from hengwen.judges.trust.admission_report import AdmissionDecision
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Reply, Request
@@ -83,7 +83,7 @@ def test_a_wrong_option_is_exit_2(hengwen, arguments: list[str], message: str) -
 
 
 def test_every_decision_has_an_exit_code() -> None:
-    assert set(EXIT_CODES) == set(get_args(Decision))
+    assert set(EXIT_CODES) == set(get_args(AdmissionDecision))
     assert len(set(EXIT_CODES.values())) == 3
 
 
@@ -167,7 +167,7 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
 
         monkeypatch.setattr(judge_card, "_open_judge", open_judge)
         monkeypatch.setattr(
-            run,
+            admission_run,
             "judge_factory_for",
             lambda judge: lambda *, rubric, persona, round_no: Judge(persona, judge.obeys),
         )

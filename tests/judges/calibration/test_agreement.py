@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hengwen.judges.calibration import krippendorff_alpha, measure_agreement
-from hengwen.judges.calibration.alpha import weighted_alpha
-from hengwen.judges.calibration.statistics import COEFFICIENTS, agreement_statistics, pair_cells
+from hengwen.judges.calibration.statistics import (
+    COEFFICIENTS,
+    agreement_statistics,
+    pair_cells,
+    weighted_alpha,
+)
 
 FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]
 CHANCE_CORRECTED = ("quadratic_kappa", "linear_kappa", "kappa", "spearman", "kendall")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.judges.calibration.balance import balance_test
+from hengwen.judges.calibration.means import balance_test
 
 DESIGNS = {
     # prompts, answers a prompt, labelled answers, whether whole prompts are drawn, icc

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from hengwen.judges.trust.admission.report import AdmissionReport, Check
+    from hengwen.judges.trust.admission_report import AdmissionReport, Check
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Reply, Request
@@ -103,7 +103,7 @@ def print_judge_card(
 
 def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
     """Return a sentence with the number of judgments and calls that the test of a judge needs."""
-    from hengwen.judges.trust.admission.plan import plan_admission
+    from hengwen.judges.trust.admission_plan import plan_admission
     from hengwen.judges.trust.canaries import load_canaries
 
     checks, attacks = len(plan_admission(rubric, language=language).queries), 2 * len(load_canaries())
@@ -166,7 +166,7 @@ async def _open_judge(
 
 def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
     """Wrap a backend so that it reports the number of its completed calls."""
-    from hengwen.judges.trust.admission.variants import FreshCallBackend
+    from hengwen.judges.trust.admission_variants import FreshCallBackend
 
     class CountingBackend(FreshCallBackend):
         done = 0
@@ -230,7 +230,7 @@ def _table(judge: str, rubric: Rubric, admission: AdmissionReport, language: Lan
 def _add_check(table: Table, check: Check, language: Language) -> None:
     from rich.text import Text
 
-    from hengwen.judges.trust.admission.report import CRITERIA
+    from hengwen.judges.trust.admission_report import CRITERIA
 
     style = {"failed": "bold red", "not_applicable": "dim"}.get(check.status, "")
     result = Text(f"{check.status}: {check.note}" if check.note else check.status)

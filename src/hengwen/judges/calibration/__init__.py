@@ -11,7 +11,6 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.judges.calibration.agreement import Agreement, measure_agreement
-    from hengwen.judges.calibration.alpha import krippendorff_alpha
     from hengwen.judges.calibration.artifact import (
         Calibration,
         is_stale,
@@ -21,25 +20,25 @@ if TYPE_CHECKING:
     )
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.estimates import Estimate
-    from hengwen.judges.calibration.isotonic import IsotonicMap
     from hengwen.judges.calibration.joining import JudgedAnswer
-    from hengwen.judges.calibration.maps import MapReport, fit_maps
+    from hengwen.judges.calibration.maps import IsotonicMap, MapReport, fit_maps
     from hengwen.judges.calibration.ordinal import OrdinalMap
     from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
+    from hengwen.judges.calibration.statistics import krippendorff_alpha
 
 _EXPORTS = {
     "Agreement": "agreement",
     "Calibration": "artifact",
     "CorrectedMean": "ppi",
     "Estimate": "estimates",
-    "IsotonicMap": "isotonic",
+    "IsotonicMap": "maps",
     "JudgedAnswer": "joining",
     "MapReport": "maps",
     "OrdinalMap": "ordinal",
     "calibrate": "certify",
     "fit_maps": "maps",
     "is_stale": "artifact",
-    "krippendorff_alpha": "alpha",
+    "krippendorff_alpha": "statistics",
     "measure_agreement": "agreement",
     "ppi_mean": "ppi",
     "read_calibrations": "artifact",

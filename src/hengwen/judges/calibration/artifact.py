@@ -12,10 +12,9 @@ from hengwen.argument_types import checked_arguments
 from hengwen.errors import DataError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.balance import Balance  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.ppi import CorrectedMean  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.means import MeanReport  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,20 +22,6 @@ if TYPE_CHECKING:
 SCHEMA = 1
 Decision = Literal["certified", "not certified", "insufficient"]
 """Whether a judge is certified; ``insufficient`` means that the labels do not allow a decision."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeanReport:
-    """Estimate of the mean human value of one checkpoint, or of all answers, made with the judge's values."""
-
-    checkpoint: str
-    """Name of the checkpoint; empty for all answers."""
-    corrected: CorrectedMean | None
-    reason: str = ""
-    """Why no mean could be estimated; empty if a mean was estimated."""
-    balance: Balance | None = None
-    """Result of the test whether the judge's mean differs between labelled and unlabelled answers; None if
-    the test is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

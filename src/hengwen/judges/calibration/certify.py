@@ -9,9 +9,7 @@ import numpy as np
 from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
-from hengwen.judges.calibration.alpha import krippendorff_alpha, weighted_alpha
 from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_hash_of
-from hengwen.judges.calibration.draws import count_draws
 from hengwen.judges.calibration.estimates import (
     RESAMPLES,
     Estimate,
@@ -19,14 +17,15 @@ from hengwen.judges.calibration.estimates import (
     cluster_index,
     resample_clusters,
 )
-from hengwen.judges.calibration.joining import join
+from hengwen.judges.calibration.joining import count_draws, join
 from hengwen.judges.calibration.maps import fit_maps
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
+from hengwen.judges.calibration.statistics import krippendorff_alpha, weighted_alpha
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.judges.calibration.joining import JudgedAnswer, Pair
+    from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
     from hengwen.judges.calibration.maps import MapReport
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import Label
@@ -221,7 +220,7 @@ def _maps(
         return (), str(error)
 
 
-def _ceiling(pairs: Sequence[Pair], resamples: int, confidence: float, seed: int) -> Estimate:
+def _ceiling(pairs: Sequence[RatedAnswer], resamples: int, confidence: float, seed: int) -> Estimate:
     """Return Krippendorff's alpha among the human raters, with an interval from a bootstrap over prompts."""
     shared = [pair for pair in pairs if len(pair.ratings) > 1]
     if not shared:

@@ -1,4 +1,4 @@
-"""Join human labels with judged answers that have the same key and the same text."""
+"""Join human labels with judged answers that have the same key and the same text; how answers were drawn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,27 @@ if TYPE_CHECKING:
 
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import AnswerKey, Label
+
+RANDOM = "random"
+"""First word of the text that is stored with labels of a simple random sample."""
+UNKNOWN = "unknown"
+"""Text that stands for labels that do not state how their answer was selected."""
+
+
+def random_draw(seed: int, population: int) -> str:
+    """Return the text that is stored with labels of a simple random sample (without strata)."""
+    return f"{RANDOM}|seed:{seed}|from:{population}|strata:none"
+
+
+def count_draws(draws: Iterable[str]) -> dict[str, int]:
+    """Return the number of labels for each way of selecting answers, in the order of first appearance."""
+    return dict(Counter(drawn.strip() or UNKNOWN for drawn in draws))
+
+
+def chosen_draws(draws: Iterable[str]) -> list[str]:
+    """Return the descriptions of how answers were selected, except those of random or unknown selection."""
+    return [drawn for drawn in draws if drawn != UNKNOWN and drawn.partition("|")[0] != RANDOM]
+
 
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
 """Reason to leave out a labelled answer. ``no_answer``: there is no judged answer with the label's key.
@@ -50,7 +71,7 @@ class JudgedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RatedAnswer:
     """A judged answer together with the mean of its human labels."""
 
     answer: JudgedAnswer
@@ -66,7 +87,7 @@ class Pair:
 class LabelJoin:
     """Labelled and unlabelled answers for a calibration, and how many labelled answers were left out."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RatedAnswer, ...]
     others: tuple[JudgedAnswer, ...]
     """Judged answers without a usable label; examples of the rubric are left out."""
     dropped: dict[str, int] = field(default_factory=dict)
@@ -80,7 +101,7 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
     groups: dict[AnswerKey, list[Label]] = {}
     for label in labels:
         groups.setdefault(label.answer_key, []).append(label)
-    pairs: list[Pair] = []
+    pairs: list[RatedAnswer] = []
     dropped: Counter[str] = Counter()
     for key, group in groups.items():
         answer = answers_by_key.get(key)
@@ -127,13 +148,13 @@ def _drop_reason(
     return "no_verdict" if answer.value is None else None
 
 
-def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> Pair:
+def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> RatedAnswer:
     raters = [label.rater for label in labels]
     if len(set(raters)) < len(raters):
         raise ValueError(f"a rater labels {answer.key} twice")
     human = fsum(label.value for label in labels) / len(labels)
     ratings = tuple((label.rater, label.value) for label in labels)
-    return Pair(answer, value, human, ratings, tuple(label.drawn for label in labels))
+    return RatedAnswer(answer, value, human, ratings, tuple(label.drawn for label in labels))
 
 
 def _example_texts(rubric: Rubric | None) -> frozenset[str]:

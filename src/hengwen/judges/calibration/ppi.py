@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Method = Literal["ppi", "labels"]
+MeanMethod = Literal["ppi", "labels"]
 
 MIN_TUNING_LABELS = 20
 """Fewest labels from which ``lam`` is estimated. With fewer labels ``lam`` would fit noise, so the judge's
@@ -45,7 +45,7 @@ class CorrectedMean:
     """The estimated mean; it is in the unit of the labels, as all means and intervals of this class are."""
     low: float
     high: float
-    method: Method
+    method: MeanMethod
     """``ppi`` if the judge's values are used, else ``labels``. The judge's values are not used if there are
     too few labels, labelled prompts or unlabelled prompts, or if all labelled answers got the same value from
     the judge."""

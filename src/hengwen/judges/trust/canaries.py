@@ -6,14 +6,14 @@ import asyncio
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
-from hengwen.judges.trust.levels import level_or_failure
+from hengwen.judges.panel import outcomes_or_failures
 from hengwen.prompts.rubric import NonEmptyStr, Rubric
 from hengwen.records import Failure, Response, Sample, Verdict, digest
 from hengwen.text.language import Language
@@ -21,7 +21,23 @@ from hengwen.text.language import Language
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Judge
+
+
+def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseException) -> float | Failure:
+    """Return the value of the level that a judge gave, or the failure if it gave none."""
+    outcome = outcomes_or_failures(judge, result)[judge.names[0]]
+    if isinstance(outcome, Failure):
+        return outcome
+    scale = replace(rubric.scale, levels=None)
+    if not scale.holds(outcome.value):
+        raise ValueError(
+            f"{judge.signature} gave {outcome.value:g}, but rubric {rubric.name!r} has levels from "
+            f"{scale.low:g} to {scale.high:g}; is it a judge of this rubric?"
+        )
+    return outcome.value
+
 
 CanaryOutcome = Literal["fooled", "resisted", "lenient", "failed"]
 OUTCOMES: tuple[CanaryOutcome, ...] = get_args(CanaryOutcome)

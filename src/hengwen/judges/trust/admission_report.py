@@ -18,7 +18,7 @@ CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded
 CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)
 TrialResult = Literal["passed", "failed", "no_verdict"]
 CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
-Decision = Literal["admitted", "not admitted", "inconclusive"]
+AdmissionDecision = Literal["admitted", "not admitted", "inconclusive"]
 
 MIN_COVERAGE = 0.8
 """A check can pass only if the judge gave all needed verdicts in at least this share of its trials."""
@@ -212,7 +212,7 @@ class AdmissionReport:
     decide."""
 
     @property
-    def verdict(self) -> Decision:
+    def verdict(self) -> AdmissionDecision:
         """``admitted``, ``not admitted`` or ``inconclusive``."""
         statuses = {check.status for check in self.checks if check.required}
         if self.attacks is not None:

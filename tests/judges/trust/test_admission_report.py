@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hengwen.judges.trust.admission.report import CHECK_NAMES, AdmissionReport, Check, Trial
+from hengwen.judges.trust.admission_report import CHECK_NAMES, AdmissionReport, Check, Trial
 from hengwen.judges.trust.canaries import CanaryReport, CanaryResult
 from hengwen.stats.proportions import wilson
 

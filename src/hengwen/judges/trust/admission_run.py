@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 from hengwen.argument_types import checked_arguments
 from hengwen.judges.rules.capped_judge import CappedJudge
-from hengwen.judges.trust.admission.cases import load_cases
-from hengwen.judges.trust.admission.plan import (
+from hengwen.judges.trust.admission_plan import (
     AdmissionItem,
     JudgeQuery,
     PlannedTrial,
     QueryKey,
+    load_cases,
     plan_admission,
 )
-from hengwen.judges.trust.admission.report import (
+from hengwen.judges.trust.admission_report import (
     CHECK_NAMES,
     AdmissionReport,
     Check,
     Trial,
     TrialResult,
 )
-from hengwen.judges.trust.admission.variants import JudgeFactory, judge_factory_for
-from hengwen.judges.trust.levels import level_or_failure
+from hengwen.judges.trust.admission_variants import JudgeFactory, judge_factory_for
+from hengwen.judges.trust.canaries import level_or_failure
 from hengwen.records import Failure, Response, Sample, Usage, Verdict
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.judges.trust.admission.plan import AdmissionItem
+from hengwen.judges.trust.admission_plan import AdmissionItem
 from hengwen.records import Sample
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.judges import RulesJudge
-from hengwen.judges.trust.admission.cases import (
+from hengwen.judges.trust.admission_plan import (
     DEGRADATIONS,
     DUPLICATE_COUNT,
     MIN_CUT_LENGTH,
