@@ -11,8 +11,8 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("argument_types", "errors", "stats", "text"),
-    ("io", "records", "registry"),
+    ("errors", "records", "stats", "text"),
+    ("io", "registry"),
     ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),

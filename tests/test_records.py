@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -69,3 +70,21 @@ def test_the_call_key_does_not_see_the_fence_but_sees_all_that_may_change_the_re
 
 def test_the_digest_takes_text_that_is_no_valid_unicode() -> None:
     assert digest("\ud800") != digest("\ud801")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Score(name="s", value="1", signature="s"), "value must be a number, got '1'"),
+        (lambda: Score(name="s", value=True, signature="s"), "value must be a number, got True"),
+        (lambda: Score(name=None, value=1, signature="s"), "name must be text, got None"),
+        (lambda: Score(name="s", value=1, signature=2), "signature must be text, got 2"),
+        (lambda: Sample(id=7), "id must be text, got 7"),
+        (lambda: Sample(id="a", references="月光"), "references must be a list of texts, got '月光'"),
+    ],
+)
+def test_a_wrong_type_that_would_change_a_number_or_a_key_is_refused(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        call()

@@ -9,9 +9,8 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-
-from hengwen.argument_types import check_fields, checked_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,7 +76,11 @@ def digest_of(parts: Iterable[object]) -> str:
     return sha.hexdigest()
 
 
-@checked_fields
+def _check(name: str, value: object, kind: type | tuple[type, ...], title: str) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {title}, got {value!r:.40}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One prompt with its references and metadata."""
@@ -93,6 +96,8 @@ class Sample:
     _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        _check("id", self.id, str, "text")
+        _check("references", self.references, (tuple, list), "a list of texts")
         if not self.cluster:
             object.__setattr__(self, "cluster", self.id)
 
@@ -110,7 +115,6 @@ class Sample:
         return self._hash
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer that a checkpoint of a model gave to one sample."""
@@ -124,7 +128,6 @@ class Response:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """A score that a human gave one answer: a stored answer, or the text in ``output``."""
@@ -157,7 +160,6 @@ class Label:
         return self.task, self.id, self.checkpoint, self.repeat, self.score
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """Range of the values of a score, and whether higher values are better."""
@@ -187,10 +189,6 @@ class Scale:
         return self.low - tolerance <= value <= self.high + tolerance
 
 
-_USUAL_TYPES = {(str, value, str, scale) for value in (float, int) for scale in (Scale, type(None))}
-"""Usual types of name, value, signature and scale of a score; a score of these types skips a slower check."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """One finite number about one answer, or about a set of answers."""
@@ -206,15 +204,20 @@ class Score:
     details: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (type(self.name), type(self.value), type(self.signature), type(self.scale)) not in _USUAL_TYPES:
-            check_fields(self)
+        if (type(self.name), type(self.value), type(self.signature)) != (
+            str,
+            float,
+            str,
+        ):  # rarely, so faster
+            _check("name", self.name, str, "text")
+            _check("signature", self.signature, str, "text")
+            _check("value", self.value, Real, "a number")
         if not isfinite(self.value):
             raise ValueError(f"score {self.name!r} must be finite, got {self.value}")
         if self.scale is not None and not self.scale.holds(self.value):
             raise ValueError(f"score {self.name!r} is off its scale: {self.value} is not on {self.scale}")
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """The reason why an answer has no score."""
@@ -235,7 +238,6 @@ class Failure:
 Outcome = Score | Failure
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Number of tokens that one or more calls used; ``calls`` is the number of replies that were paid for."""
@@ -315,7 +317,6 @@ class Reply:
     """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Result of judging one answer: a Score or Failure for the overall level, and one for each criterion."""
@@ -371,7 +372,6 @@ class Row(NamedTuple):
         return self.run_id, self.task, self.sample_id, self.repeat, self.outcome.name
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One evaluation of one checkpoint by one plan."""

@@ -22,7 +22,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen._internal.plugin_errors import describe_error
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import StoreError
 from hengwen.protocols import evidence_judge
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
@@ -81,7 +80,6 @@ class Panel:
         ([0.75, 1.0], 0.875, 0.0)
     """
 
-    @checked_arguments
     def __init__(
         self,
         *,

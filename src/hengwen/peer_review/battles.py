@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.stats.rankings.codes import distinct_codes
 
 if TYPE_CHECKING:
@@ -68,7 +67,6 @@ class Battles:
         return len(self.outcome)
 
     @classmethod
-    @checked_arguments
     def from_columns(  # noqa: PLR0913 - a column is an argument
         cls,
         *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.io.row_reader import read_number, read_rows
 from hengwen.relevance_metrics import RankingComparison, compare_rankings
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from hengwen.peer_review.result import PeerReview
 
 
-@checked_arguments
 def read_human_ranking(path: Path) -> dict[str, float]:
     """Return the human score of each model, higher is better.
 
@@ -52,7 +50,6 @@ class HumanComparison:
     """Models that people ranked, but the battles do not contain."""
 
 
-@checked_arguments
 def compare_with_human(review: PeerReview, human: Mapping[str, float]) -> HumanComparison:
     """Compare the ranking of a peer review with a ranking by people.
 

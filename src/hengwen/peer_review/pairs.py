@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts, judged_pairs
 from hengwen.stats.rankings.codes import group_sums
 
@@ -30,7 +29,6 @@ PAIR_FIELDS = (
 )
 
 
-@checked_arguments
 def preference_pairs(
     battles: Battles,
     prompts: Mapping[tuple[str, int], str],

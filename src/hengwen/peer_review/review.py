@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.peer_review.estimates.evidence import Evidence, interval_bounds, unranked_models
 from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.judge_table import reviewed_judges
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from hengwen.peer_review.battles import Battles
 
 
-@checked_arguments
 def peer_review(
     battles: Battles,
     *,

@@ -9,7 +9,6 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
 from hengwen._internal.code_location import source_path
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.plans.gates import GateSpec
@@ -237,7 +236,6 @@ class Plan(StrictModel):
         return {name: spec for name, spec in self.backends.items() if name in used}
 
 
-@checked_arguments
 def load_plan(path: str | Path) -> Plan:
     """Read and check a plan.
 

@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.prompts.one_language import in_both_languages
@@ -229,7 +228,6 @@ class Rubric(StrictModel):
         return {level.label: value for value, level in self.levels.items()}
 
 
-@checked_arguments
 def load_rubric(name_or_path: str | Path) -> Rubric:
     """Load a packaged rubric by its name, or a rubric from a file.
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.records import STATUSES, Kind, Reducer, Row, Scale, Score
 from hengwen.results.comparability import provenance_of
 
@@ -262,7 +261,6 @@ class ScoreTable:
         [('t/length', [3.0])]
     """
 
-    @checked_arguments
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.series: dict[SeriesKey, Column] = {}
         for row in rows:

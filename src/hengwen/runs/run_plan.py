@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
@@ -54,7 +53,6 @@ class RunResult:
     """Files of requests that an export wrote."""
 
 
-@checked_arguments
 def run_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
@@ -142,7 +140,6 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     return run_resolved(resolved, store, options, trust=trust)
 
 
-@checked_arguments
 async def arun_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, select
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.records import Response, Usage
 from hengwen.results.comparability import same_prompts
@@ -51,7 +50,6 @@ class Answer:
     """The prompt with its references and metadata."""
 
 
-@checked_arguments
 def open_store(location: str | Path = "hengwen.db") -> Store:
     """Open a store; it is created if it does not exist.
 
@@ -70,7 +68,6 @@ def open_store(location: str | Path = "hengwen.db") -> Store:
 class Store:
     """An open store; see ``open_store``. Call ``close``, or use the store in a ``with`` statement."""
 
-    @checked_arguments
     def __init__(self, database: Database) -> None:
         self._database = database
         self._engine: Engine = database.engine

@@ -51,12 +51,15 @@ def test_the_pair_that_cannot_be_scored_is_named() -> None:
         score_lyrics([(LYRICS[0], TEMPLATE), (LYRICS[0], "")])
 
 
-@pytest.mark.parametrize(
-    ("workers", "error"), [(0, ValueError), (-1, ValueError), (True, TypeError), (1.5, TypeError)]
-)
-def test_workers_must_be_a_whole_number(workers: object, error: type[Exception]) -> None:
-    with pytest.raises(error, match="workers must be a whole number"):
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+def test_workers_must_be_a_whole_number(workers: object) -> None:
+    with pytest.raises(ValueError, match="workers must be a whole number"):
         score_lyrics([], workers=workers)
+
+
+def test_a_text_is_no_pair() -> None:
+    with pytest.raises(TypeError, match=r"a pair must be \(lyric, template\), got '月光'"):
+        score_lyrics(["月光"])
 
 
 @pytest.mark.parametrize("which", ["lyric", "template"])

@@ -122,9 +122,9 @@ def test_a_bad_option_is_named_with_what_is_allowed(options: dict[str, object], 
 
 
 def test_a_text_that_is_no_string_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="lyric must be text, got None"):
+    with pytest.raises(TypeError, match="the lyric must be a string, got NoneType"):
         score_lyric(None, FOUR)
-    with pytest.raises(TypeError, match="carry_phase1 must be true or false, got 'yes'"):
+    with pytest.raises(ValueError, match="carry_phase1 must be true or false, got 'yes'"):
         score_lyric(PERFECT, FOUR, carry_phase1="yes")
 
 

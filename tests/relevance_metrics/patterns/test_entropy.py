@@ -222,6 +222,10 @@ def test_nan_propagates_for_its_row_only() -> None:
         pytest.param([1, 2], {}, "2 scores are too few for m=3 and delay=1, which need 3", id="short"),
         pytest.param([1, 2, 3, 4], {"delay": 2}, "lower m to 2, lower delay or add", id="short for delay"),
         pytest.param([], {}, "0 scores are too few.*add scores", id="empty"),
+        pytest.param(
+            [1, 2, 3], {"m": 2.5}, "m must be a whole number >= 2, got 2.5", id="m is no whole number"
+        ),
+        pytest.param([1, 2, 3], {"normalize": True}, "unknown normalize True", id="normalize is no text"),
         pytest.param([1, 2, 3], {"m": 1}, "m must be a whole number >= 2, got 1", id="m"),
         pytest.param([1, 2, 3], {"delay": 0}, "delay must be", id="delay"),
         pytest.param([1, 2, 3], {"base": 1}, "base must be 'e' or a number above 1", id="base"),
@@ -248,10 +252,8 @@ def test_errors_say_what_to_do(x: Any, options: dict[str, Any], message: str) ->
         pytest.param(["5", "4", "x"], {}, "must be numbers, got 'x'", id="strings"),
         pytest.param([1, None, 2], {}, "got None at position 1", id="none"),
         pytest.param([1j, 2, 3], {}, "must be numbers", id="complex"),
-        pytest.param(5, {}, "x must be a list of numbers, got 5", id="one number"),
+        pytest.param(5, {}, "must be a sequence, got one value 5", id="one number"),
         pytest.param(np.array(5), {}, "must be a sequence, got one value 5", id="an array without an axis"),
-        pytest.param([1, 2, 3], {"m": 2.5}, "m must be a whole number, got 2.5", id="m is no whole number"),
-        pytest.param([1, 2, 3], {"normalize": True}, "normalize must be text or None", id="normalize"),
     ],
 )
 def test_a_wrong_type_says_what_is_expected(x: Any, options: dict[str, Any], message: str) -> None:

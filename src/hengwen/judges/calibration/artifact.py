@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import DataError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
@@ -85,7 +84,6 @@ class Calibration:
         return f"{self.task}/{self.score}"
 
 
-@checked_arguments
 def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tuple[str, ...]:
     """Return the differences between the judge that was calibrated and the judge in use.
 
@@ -152,7 +150,6 @@ def write_calibrations(path: str | Path, calibrations: Sequence[Calibration]) ->
     return path
 
 
-@checked_arguments
 def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
     """Return the calibrations in a file written by ``write_calibrations``.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_hash_of
 from hengwen.judges.calibration.estimates import (
@@ -46,7 +45,6 @@ LOW_HUMAN_ALPHA = 0.4
 """If the agreement of the human raters (Krippendorff's alpha) is below this value, a warning is given."""
 
 
-@checked_arguments
 def calibrate(  # noqa: PLR0913 - keyword-only options
     labels: Iterable[Label],
     answers: Sequence[JudgedAnswer],

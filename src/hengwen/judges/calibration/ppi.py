@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.judges.calibration.estimates import cluster_index
 from hengwen.stats.mean_interval import mean_interval
 
@@ -86,7 +85,6 @@ class CorrectedMean:
         return replace(self, labels_mean=None, labels_low=None, labels_high=None)
 
 
-@checked_arguments
 def ppi_mean(
     human: Sequence[float],
     judge: Sequence[float],

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from hengwen._internal.plugin_errors import describe_error
-from hengwen.argument_types import checked_arguments
 from hengwen.backends.parsing import parsing_backend
 from hengwen.errors import StoreError
 from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
@@ -72,7 +71,6 @@ class PairJudge:
         ValueError: The language is unknown.
     """
 
-    @checked_arguments
     def __init__(
         self,
         *,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.aspects import aggregate_level, parse_level_from
 from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
@@ -82,7 +81,6 @@ class RubricJudge:
         ValueError: The language or the value of an option is unknown.
     """
 
-    @checked_arguments
     def __init__(  # noqa: PLR0913 - keyword-only options
         self,
         *,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hengwen.argument_types import checked_arguments
 from hengwen.judges.rules.rule_set import evidence_sentences
 from hengwen.protocols import evidence_judge, local_judge
 from hengwen.records import Failure, Outcome, Score
@@ -62,7 +61,6 @@ class CappedJudge:
         (0.0, 1)
     """
 
-    @checked_arguments
     def __init__(
         self,
         judge: Judge,

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.judges.aspects import aggregate_level, parse_level_from
 from hengwen.judges.rules.input import ClauseInput
 from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
@@ -91,7 +90,6 @@ class RulesJudge:
         (0.5, 'baseline by rules, not a language model: plain_text (heading ## One)')
     """
 
-    @checked_arguments
     def __init__(
         self,
         *,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.trust.admission_plan import (
     AdmissionItem,
@@ -59,7 +58,6 @@ class FixedJudgeFactory:
         return replace(query.sample, input=text)
 
 
-@checked_arguments
 async def admission_test(
     judge: Judge,
     rubric: Rubric,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments, checked_fields
 from hengwen.judges.trust.model_families import same_family
 from hengwen.stats.proportions import wilson
 
@@ -61,7 +60,6 @@ def length_of(text: str) -> int:
     return len("".join(text.split()))
 
 
-@checked_arguments
 def length_bias(
     lengths: Sequence[float], scores: Sequence[float], *, clusters: Sequence[str] | None = None
 ) -> LengthBias:
@@ -137,7 +135,6 @@ def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
     return (tanh(atanh(rho) - half), tanh(atanh(rho) + half)), ""
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
     """An answer with a value from the judge and a value from humans, on the same scale."""
@@ -190,7 +187,6 @@ class FamilyBias:
     """Why ``preference`` or ``interval`` is None."""
 
 
-@checked_arguments
 def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
     """Compare (judge's value - human value) between models of the judge's vendor family and other models.
 
@@ -281,7 +277,6 @@ def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
     return float(low), float(high)
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
     """Which of the answers ``a`` and ``b`` is better, judged in both orders; a missing verdict is None."""
@@ -330,7 +325,6 @@ class PositionBias:
     """Number of pairs in which the answer in the second position won in both orders."""
 
 
-@checked_arguments
 async def compare_pair(
     compare: Callable[[str, str], Awaitable[PairVerdict | None]], a: str, b: str
 ) -> PairOutcome:
@@ -356,7 +350,6 @@ async def compare_pair(
     return PairOutcome(forward=await compare(a, b), backward=await compare(b, a))
 
 
-@checked_arguments
 def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
     """Count how often the order of two answers decides which answer wins.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from math import log1p
 from typing import TYPE_CHECKING, get_args
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
@@ -38,7 +37,6 @@ only their common prompts are compared (``common`` of ``compare_runs``). The pro
 out of the comparison."""
 
 
-@checked_arguments
 def compare_runs(
     store: Store,
     before: str | None,

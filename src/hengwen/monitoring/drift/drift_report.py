@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.assemble import FurtherEvidence, answer_scores
 from hengwen.monitoring.drift.collect import collect_scores
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 
-@checked_arguments
 def drift_report(
     store: Store,
     runs: Sequence[str] = (),

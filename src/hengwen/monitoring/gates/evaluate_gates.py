@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.certificates import certificate_problem
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 
-@checked_arguments
 def evaluate_gates(
     store: Store,
     plan: Plan | str | Path,

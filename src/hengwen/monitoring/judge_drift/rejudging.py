@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.rejudging_run import RejudgingRun
 from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 
-@checked_arguments
 def rejudge(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
@@ -110,7 +108,6 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
         return run_until_complete(start)
 
 
-@checked_arguments
 def estimate_rejudging(
     plan: Plan | str | Path,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.argument_types import checked_arguments
 from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs, rejudging_for
 from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
@@ -53,7 +52,6 @@ class JudgeDriftReport:
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
 
-@checked_arguments
 def judge_drift(
     store: Store,
     before: str | None = None,

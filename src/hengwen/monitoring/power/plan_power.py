@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.power.answer_cost import answer_costs
 from hengwen.monitoring.power.score_power import PowerSearch, ScorePower
@@ -49,7 +48,6 @@ class PlanPower:
     budget: float | None
 
 
-@checked_arguments
 def plan_power(  # noqa: PLR0913 - keyword-only options
     store: Store,
     plan: Plan | str | Path,

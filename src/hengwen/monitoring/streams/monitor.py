@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
+from hengwen._internal.checks import check_number, whole_number
 from hengwen.monitoring.streams.saved_state import MAX_ALPHA, MIN_ALPHA, SCHEMA, check_saved
 from hengwen.monitoring.streams.state import Alarm, Direction, MonitorState
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
@@ -76,7 +75,6 @@ class Monitor:
         (50, 0.6)
     """
 
-    @checked_arguments
     def __init__(
         self,
         baseline: ArrayLike,
@@ -122,7 +120,6 @@ class Monitor:
         self._alarm: Alarm | None = None
         self._sequence = self._new_sequence()
 
-    @checked_arguments
     def update(self, score: float) -> MonitorState:
         """Add the next score of the stream, and return the state after it.
 
@@ -130,6 +127,7 @@ class Monitor:
             TypeError: The score is not a number; the monitor is unchanged.
             ValueError: The score is not finite, or off the scale; the monitor is unchanged.
         """
+        check_number("score", score)
         value = self._checked_score(float(score))
         self._n += 1
         self._total += value
@@ -188,7 +186,6 @@ class Monitor:
         }
 
     @classmethod
-    @checked_arguments
     def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Return a monitor that continues from the dictionary that ``to_dict`` returned.
 

@@ -8,8 +8,7 @@ from itertools import chain, repeat
 from math import fsum, log2
 from typing import TYPE_CHECKING
 
-from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
+from hengwen._internal.checks import check_texts, whole_number
 from hengwen.objective.diversity.ngram_counter import NgramCounts, count_ngrams
 from hengwen.objective.text.tokenize import mixed_tokens
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@checked_arguments
 def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     """Return the share of distinct n-grams among all n-grams of a set of texts.
 
@@ -43,7 +41,6 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     return counts.distinct / counts.total
 
 
-@checked_arguments
 def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) -> float:
     """Return the Shannon entropy of the n-grams of a set of texts.
 
@@ -71,7 +68,6 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
     return defined_entropy(normalized, n) if normalize else bits
 
 
-@checked_arguments
 def repetition_rate(text: str, n: int = 4) -> float:
     """Return the share of a text's n-grams that repeat an earlier n-gram of the text.
 
@@ -96,7 +92,6 @@ def repetition_rate(text: str, n: int = 4) -> float:
     return 1 - _distinct_share(text, n)
 
 
-@checked_arguments
 def type_token_ratio(text: str, *, window: int | None = None) -> float:
     """Return the share of distinct tokens in a text.
 
@@ -139,7 +134,6 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     return sum(distinct) / (window * len(distinct))
 
 
-@checked_arguments
 def compression_ratio(texts: Iterable[str]) -> float:
     """Return the ratio by which zlib compresses a set of texts; a high ratio means repetitive texts.
 
@@ -162,6 +156,7 @@ def compression_ratio(texts: Iterable[str]) -> float:
         >>> compression_ratio(["风吹过" * 100]) > 20 > 2 > compression_ratio(["风吹过山岗"])
         True
     """
+    check_texts("texts", texts)
     compressor = zlib.compressobj(9)
     size = compressed = 0
     is_blank = True
@@ -194,6 +189,7 @@ def defined_entropy(normalized: float | None, n: int) -> float:
 
 def count_some(texts: Iterable[str], n: int) -> NgramCounts:
     """Count the n-grams of texts."""
+    check_texts("texts", texts)
     whole_number("n", n)
     counts = count_ngrams(texts, n)
     _check_some(counts.distinct, n)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hengwen.argument_types import checked_arguments
+from hengwen._internal.checks import check_texts
 from hengwen.objective.diversity.packed_ngrams import GramTable, TokenChunk, first_rows, summed
 from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_from_statistics
 from hengwen.objective.overlap.ngram_counts import MAX_ORDER, closest_length
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@checked_arguments
 def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width = "keep") -> float:
     """Return the mean BLEU of each text against all other texts.
 
@@ -51,6 +50,7 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
         >>> round(self_bleu(["风吹", "风来"]), 2)  # 1 of 2, 0 of 1 smoothed to 1/2: the root of 1/4
         50.0
     """
+    check_texts("texts", texts)
     values = self_bleus(texts, BleuOptions(tokenize, width=width))
     return fsum(values) / len(values)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from hengwen.argument_types import checked_arguments
+from hengwen._internal.checks import check_texts
 from hengwen.objective.duplicates import exact_index
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.text.normal_form import normal_form
@@ -76,7 +76,6 @@ def similarity(a: str, b: str) -> float:
     return prepared_similarity(prepare_text(a), prepare_text(b))
 
 
-@checked_arguments
 def near_duplicates(
     texts: Sequence[str], threshold: float = THRESHOLD, *, exact: bool | None = None
 ) -> list[Duplicate | None]:
@@ -108,6 +107,7 @@ def near_duplicates(
         >>> near_duplicates(["晚上好，主人", "我想吃鱼", "晚上好呀，主人~"])
         [None, None, Duplicate(of=0, similarity=1.0)]
     """
+    check_texts("texts", texts)
     return AnswerSet(texts).duplicates(threshold, exact=exact)
 
 

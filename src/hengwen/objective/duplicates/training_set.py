@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.argument_types import checked_arguments
+from hengwen._internal.checks import check_texts
 from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.text.normal_form import normal_form
 
@@ -56,8 +56,8 @@ class TrainingSet:
         LeakMatch(kind='none', of=None, containment=0.0)
     """
 
-    @checked_arguments
     def __init__(self, turns: Iterable[str], *, near: float = MIN_CONTAINMENT) -> None:
+        check_texts("turns", turns)
         if not 0 < near <= 1:
             raise ValueError(f"near must be above 0 and at most 1, got {near}")
         self._near = near

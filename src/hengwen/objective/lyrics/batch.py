@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hengwen._internal.parallel import map_stream
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.score_lyric import score_with_options
 
@@ -20,7 +19,6 @@ Pair = tuple[str, str]
 """A lyric and the template against which it is scored."""
 
 
-@checked_arguments
 def score_lyrics(
     pairs: Iterable[Pair],
     *,
@@ -76,6 +74,8 @@ def stream_scores(
 
 
 def _score_or_error(pair: Pair, options: LyricOptions) -> LyricScore | ValueError:
+    if isinstance(pair, str):  # a text of two characters would count as a lyric and a template
+        raise TypeError(f"a pair must be (lyric, template), got {pair!r:.40}")
     try:
         return score_with_options(*pair, options)
     except ValueError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.parse import parse_pair
 from hengwen.objective.lyrics.phases import compute_phases
@@ -17,7 +16,6 @@ MAX_CHARACTERS = 200_000
 """Maximum number of characters of a text; a comparison of longer texts can take minutes."""
 
 
-@checked_arguments
 def score_lyric(
     lyric: str,
     template: str,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics import parse_document, parse_muchin
 from hengwen.objective.lyrics.rules import resolve_rules
 from hengwen.objective.rhyme.class_of_line import last_han
@@ -21,7 +20,6 @@ _NEARLY = re.compile(r"[(（\[【<].*[)）\]】>]:?")
 _FOREIGN = re.compile("[^cR ]")
 
 
-@checked_arguments
 def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) -> str:
     """Return a lyric in the notation of a template: ``c`` for each Han character, ``R`` for rhymes.
 
@@ -60,7 +58,6 @@ def _clean_rows(sections: tuple[Section, ...]) -> Iterator[str]:
                 yield "c" * (characters - marked) + "R" * marked
 
 
-@checked_arguments
 def check_template(template: str) -> tuple[str, ...]:
     """Return the faults of a template, line by line.
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.ngram_counts import MAX_ORDER, bleu_counts
@@ -136,7 +135,6 @@ def _for_sacrebleu(options: BleuOptions, tokenizer: BleuTokenizer) -> sacre.Metr
     )
 
 
-@checked_arguments
 def bleu(
     hypothesis: str,
     references: References,
@@ -196,7 +194,6 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: BleuOption
     return bleu_from_statistics(counts, options, tokenizer, len(references))
 
 
-@checked_arguments
 def corpus_bleu(
     hypotheses: Sequence[str],
     references: Sequence[References],

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
@@ -63,7 +62,6 @@ class ChrfOptions:
         )
 
 
-@checked_arguments
 def chrf(
     hypothesis: str,
     references: References,
@@ -112,7 +110,6 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: ChrfOption
     return chrf_from_statistics(row, options, len(references))
 
 
-@checked_arguments
 def corpus_chrf(
     hypotheses: Sequence[str],
     references: Sequence[References],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
 from hengwen.objective.overlap.resample import RESAMPLES, corpus_interval
 
@@ -55,7 +54,6 @@ class Sampling:
     seed: int = 0
 
 
-@checked_arguments
 def corpus_scores(  # noqa: PLR0913 - keyword-only options
     hypotheses: Sequence[str],
     references: Sequence[References],

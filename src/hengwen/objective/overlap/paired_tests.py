@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.option_checks import check_choice
 from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
 
@@ -57,7 +56,6 @@ class SystemComparison:
     """Every setting of the metric that can change the value."""
 
 
-@checked_arguments
 def compare_systems(
     hypotheses: Sequence[str],
     baseline: Sequence[str],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hengwen._internal.checks import check_texts
+
 References = str | Sequence[str | None]
 """The references of one text, or its only reference."""
 
@@ -58,8 +60,8 @@ def usable_corpus(
     hypotheses: Sequence[str], references: Sequence[References], names: Sequence[str] | None = None
 ) -> UsableCorpus:
     """Return the texts of a corpus that have a reference, and the number of texts that have none."""
-    if isinstance(hypotheses, str) or isinstance(references, str):
-        raise TypeError("a corpus is a list of hypotheses and a list of references, got a string")
+    check_texts("hypotheses", hypotheses)
+    check_texts("references", references)
     if len(hypotheses) != len(references):
         raise ValueError(
             f"{len(hypotheses)} hypotheses but {len(references)} references; give each hypothesis its "

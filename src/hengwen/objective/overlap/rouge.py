@@ -9,7 +9,6 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap.pairs import reference_label
@@ -104,7 +103,6 @@ cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
 """Cached function that returns the options for one call; equal arguments are validated only once."""
 
 
-@checked_arguments
 def rouge(  # noqa: PLR0913 - keyword-only options
     hypothesis: str,
     references: References,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
@@ -91,7 +90,6 @@ class TerOptions:
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 
 
-@checked_arguments
 def ter(
     hypothesis: str,
     references: References,
@@ -144,7 +142,6 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: TerOptions
     return ter_from_statistics(row, options, tokenizer, len(references))
 
 
-@checked_arguments
 def corpus_ter(
     hypotheses: Sequence[str],
     references: Sequence[References],

@@ -13,7 +13,6 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import did_you_mean
 
 SCHEMES = ("eighteen",)
@@ -26,7 +25,6 @@ _LAST_HAN = re.compile("[\u4e00-\u9fff](?=[^\u4e00-\u9fff]*\\Z)")
 _RUN_BACKWARDS = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*")
 
 
-@checked_arguments
 def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
     """Return the rhyme class of the last Han character of a line.
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.argument_types import checked_arguments
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.metered_backend import CallContext
@@ -71,7 +70,6 @@ class JudgedBattles:
     """Whether calls were skipped because they might have exceeded the budget."""
 
 
-@checked_arguments
 def judge_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
@@ -157,7 +155,6 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
     )
 
 
-@checked_arguments
 def estimate_judging(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import DataError
 from hengwen.io.row_reader import read_rows
 from hengwen.peer_review.readers.columns import BattleColumns
@@ -32,7 +31,6 @@ class BattleFiles:
     """Answer to each question and turn by each model, as far as the files contain it."""
 
 
-@checked_arguments
 def read_battles(paths: Sequence[Path]) -> BattleFiles:
     """Read battles from JSONL or CSV files; all rows of a file have the same format.
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.version import __version__
-from hengwen.argument_types import checked_arguments
 from hengwen.io.atomic_write import atomic_write
 from hengwen.peer_review.report import tables
 from hengwen.peer_review.report.rank_bars import rank_bars
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 
-@checked_arguments
 def write_review(
     review: PeerReview,
     path: str | Path,

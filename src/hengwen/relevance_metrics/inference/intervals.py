@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies
 from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
@@ -83,7 +82,6 @@ class _BootstrapConfig:
     rng: np.random.Generator
 
 
-@checked_arguments
 def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     metric: Metric = "pen",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
@@ -55,7 +54,6 @@ class NullMoments:
     seed: int
 
 
-@checked_arguments
 def null_moments(
     x: ArrayLike, metric: Metric = "cin", *, m: int = 3, delay: int = 1, draws: int = 2000, seed: int = 0
 ) -> NullMoments:

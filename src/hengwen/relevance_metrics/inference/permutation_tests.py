@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.inference.nulls import (
@@ -91,7 +90,6 @@ class _OrderSampler:
     some: Callable[[np.random.Generator, int], NDArray[Any]]
 
 
-@checked_arguments
 def significance(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     metric: Metric = "cin",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.radix import permutation_inversions
@@ -32,7 +31,6 @@ def count_inversions(
 ) -> int | float | NDArray[np.int64] | NDArray[np.float64]: ...
 
 
-@checked_arguments
 def count_inversions(
     x: ArrayLike, *, normalize: Share | None = None, axis: int = -1
 ) -> int | float | NDArray[np.int64] | NDArray[np.float64]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.aligned_rankings import aligned_scores
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
     return float(top_shares(a, depth) @ top_shares(b, depth)) / depth
 
 
-@checked_arguments
 def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persistence: float = 0.9) -> float:
     """Return the extrapolated rank-biased overlap of two rankings of the same items.
 

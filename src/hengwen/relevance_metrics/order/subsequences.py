@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, overload
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, as_sequence, refuse_nan
 from hengwen.relevance_metrics.order.patience import batch_lengths, row_length
 
@@ -26,7 +25,6 @@ def longest_increasing_subsequence(
 ) -> int | NDArray[np.int64]: ...
 
 
-@checked_arguments
 def longest_increasing_subsequence(
     x: ArrayLike, *, strict: bool = True, decreasing: bool = False, axis: int = -1
 ) -> int | NDArray[np.int64]:
@@ -67,7 +65,6 @@ def longest_increasing_subsequence(
     return batch_lengths(as_rows(scores), strict).reshape(scores.shape[:-1])
 
 
-@checked_arguments
 def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing: bool = False) -> list[int]:
     """Return the indices of the members of one longest increasing subsequence, ascending.
 

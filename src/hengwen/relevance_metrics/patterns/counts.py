@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_scores, has_nan
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.patterns.ties import (
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 _MAX_EXAMPLES = 8
 
 
-@checked_arguments
 def pattern_counts(
     x: ArrayLike,
     m: int = 3,
@@ -102,7 +100,6 @@ class MissingPatterns:
     ties: Ties
 
 
-@checked_arguments
 def missing_patterns(
     x: ArrayLike,
     m: int = 3,

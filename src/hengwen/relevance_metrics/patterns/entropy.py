@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies, entropy_of
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, has_nan, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import code_counts, window_count
@@ -56,7 +55,6 @@ def permutation_entropy(
 ) -> float | NDArray[np.float64]: ...
 
 
-@checked_arguments
 def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     m: int = 3,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.patterns.counts import pattern_counts
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.patterns.ties import NanPolicy, Ties
 
 
-@checked_arguments
 def pattern_js_distance(
     a: ArrayLike,
     b: ArrayLike,

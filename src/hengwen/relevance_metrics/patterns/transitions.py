@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import check_choice
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.patterns.counts import as_single_sequence
@@ -55,7 +54,6 @@ class Transitions:
         return shares
 
 
-@checked_arguments
 def ordinal_transitions(
     x: ArrayLike, m: int = 3, delay: int = 1, *, ties: Ties = "stable", nan: NanPolicy = "raise"
 ) -> Transitions:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import entropy_of
 from hengwen.relevance_metrics.core.inputs import as_sequence
 from hengwen.relevance_metrics.core.pair_counts import count_pairs
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@checked_arguments
 def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
     """Count the ordinal patterns of all triples i < j < k, not only of neighbouring scores.
 
@@ -63,7 +61,6 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
     }
 
 
-@checked_arguments
 def triple_entropy(x: ArrayLike) -> float:
     """Return the entropy, in nats, of the patterns of all triples: from 0 to log 6.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
@@ -37,7 +36,6 @@ def weighted_permutation_entropy(
 ) -> float | NDArray[np.float64]: ...
 
 
-@checked_arguments
 def weighted_permutation_entropy(
     x: ArrayLike,
     m: int = 3,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.aligned_rankings import aligned_scores
 from hengwen.relevance_metrics.core.batch_entropy import entropy_of
 from hengwen.relevance_metrics.core.pattern_codes import code_counts
@@ -81,7 +80,6 @@ class RankingComparison:
     seed: int
 
 
-@checked_arguments
 def compare_rankings(
     model: Ranking | ArrayLike,
     human: Ranking | ArrayLike,

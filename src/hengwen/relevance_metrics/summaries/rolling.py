@@ -9,7 +9,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies, term_table
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.levels import few_levels
@@ -54,7 +53,6 @@ class Rolling:
         return self.values[metric]
 
 
-@checked_arguments
 def rolling(
     x: ArrayLike,
     window: int,

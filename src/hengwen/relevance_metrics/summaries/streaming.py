@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_scores, check_choice
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS, RollingMetric
@@ -70,7 +69,6 @@ class StreamingMetrics:
         (1, 2, 4.333333333333333, 4)
     """
 
-    @checked_arguments
     def __init__(
         self,
         window: int,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, inversion_moments
 from hengwen.relevance_metrics.inference.permutation_tests import significance
@@ -114,7 +113,6 @@ class SequenceSummary:
         return "\n".join(_statements(self, TEXTS[language]))
 
 
-@checked_arguments
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
 ) -> SequenceSummary:

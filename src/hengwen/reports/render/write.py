@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.atomic_write import atomic_write
 
@@ -41,7 +40,6 @@ def format_of(path: Path) -> str:
     return suffix
 
 
-@checked_arguments
 def write_report(view: View, path: str | Path) -> Path:
     """Write a report and return its path. The file is replaced atomically.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 
-@checked_arguments
 def build_view(data: ReportData) -> View:
     """Return the data of a report (the view).
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from hengwen.argument_types import checked_arguments
 from hengwen.reports.view.answers import AnswerRecord, ScoreValue, StreamedAnswer
 from hengwen.reports.view.build import build_view
 from hengwen.reports.view.models import ReportData, View
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str, int]
 
 
-@checked_arguments
 def collect_view(
     store: Store, runs: Sequence[Run], warnings: Sequence[str] = (), language: Language = "zh"
 ) -> View:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from hengwen.argument_types import checked_fields
 from hengwen.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ MAX_BYTES = 200_000_000
 """Maximum size of a batch file in bytes, by the documentation of OpenAI's Batch API."""
 
 
-@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOptions:
     """How the calls of a run are sent to batch endpoints; the argument ``batch`` of ``run_plan``.
