@@ -12,8 +12,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "records", "stats", "text"),
-    ("io", "registry"),
-    ("_internal", "protocols", "results"),
+    ("_internal", "io", "protocols", "registry", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),
