@@ -8,8 +8,8 @@ import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
-from hengwen.reports.view.cells import ScoreCell
 from hengwen.reports.view.models import ReportData
+from hengwen.results.aggregate import Summary
 from hengwen.results.score_table import ScoreTable
 from hengwen.text.language import Bilingual
 
@@ -147,17 +147,19 @@ def make() -> Callable[..., ReportData]:
 
 
 @pytest.fixture
-def cell() -> Callable[..., ScoreCell]:
+def cell() -> Callable[..., Summary]:
     """A cell with a mean and half the width of its interval."""
 
-    def build(mean: float | None, half: float | None = None, *signatures: str) -> ScoreCell:
+    def build(mean: float | None, half: float | None = None, *signatures: str) -> Summary:
         interval = None if mean is None or half is None else (mean - half, mean + half)
-        return ScoreCell(
+        return Summary(
             mean=mean,
             interval=interval,
             confidence=0.95,
             n=4,
             prompts=4,
+            clusters=4,
+            method="t",
             coverage=1.0,
             signatures=signatures or ("s|v:1",),
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hengwen.records import Run
-from hengwen.results.run_order import training_order
+from hengwen.results.run_order import run_labels, training_order
 
 
 def run(checkpoint: str, order: int, step: int | None = None, started: str = "", sequence: str = "s") -> Run:
@@ -106,3 +106,8 @@ def test_older_runs_that_name_no_list_have_one_list() -> None:
     order = training_order(older)
     assert ([item.checkpoint for item in order.runs], order.problem) == (["a", "b"], "")
     assert training_order([older[0], run("c", 2)]).problem == "the order of b, c is not known"
+
+
+def test_two_runs_of_one_checkpoint_are_told_apart() -> None:
+    runs = [Run(id=i, plan="p", plan_hash="", checkpoint="a") for i in ("r1", "r2")]
+    assert run_labels(runs) == ("a (r1)", "a (r2)")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 from hengwen.results.score_table import STATUS_CODES
 from hengwen.stats.mean_interval import mean_interval
 
@@ -76,11 +77,29 @@ class Summary:
     judged_by_rules: bool = False
     """Whether a rules judge (fixed rules, no model) gave the scores, or gave the levels from which the scores
     are computed."""
+    comparability: ComparabilityKey = UNKNOWN
+    """Description of the data behind the score, such as prompts and references. Means with different keys are
+    not compared."""
 
     @property
     def prompt_coverage(self) -> float | None:
         """Share of ``prompts_expected`` that have a score; None if ``prompts_expected`` is 0 or unknown."""
         return self.prompts / self.prompts_expected if self.prompts_expected else None
+
+    @property
+    def failed(self) -> int:
+        """Number of failures of any status."""
+        return sum(self.failures.values())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all prompts and answers have a score, as far as the numbers are known."""
+        return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
+
+    @property
+    def has_no_prompts(self) -> bool:
+        """Whether the mean is a score of a group of answers, and the number of their prompts is unknown."""
+        return self.n > 0 and self.prompts == 0
 
 
 def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey, Summary]:
@@ -112,11 +131,13 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         n, prompts = scored, len(values)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
+    if interval is not None:
+        interval = interval[0] + 0.0, interval[1] + 0.0  # never a negative zero
     return Summary(
         n=n,
         prompts=prompts,
         clusters=0 if is_group_score else len(values if clusters is None else set(clusters)),
-        mean=float(np.mean(list(values.values()))) if values else None,
+        mean=float(np.mean(list(values.values()))) + 0.0 if values else None,
         interval=interval,
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,

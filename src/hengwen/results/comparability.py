@@ -24,7 +24,7 @@ MIN_SHARE = 0.05
 """A model, a reply format or a method becomes part of the comparability key (description of the data behind a
 score) if it gave at least this share of the scores."""
 MAX_LABELS = 4
-"""Maximum number of runs that a message about different comparability keys names."""
+"""Maximum number of runs that a message about different settings names."""
 PROVENANCE = ("model", "form", "method")
 """Details of a judge's score that become part of the comparability key (description of the data behind a
 score): the model name that the server returned, the structured format of the reply, and the method that
@@ -169,6 +169,19 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
     if len(names) > MAX_LABELS:
         names = [*names[: MAX_LABELS - 1], f"{len(names) - MAX_LABELS + 1} more"]
     return f"{', '.join(names[:-1])} and {names[-1]} differ in {', '.join(parts)}"
+
+
+def distinct_parts(signatures: Sequence[str]) -> list[str]:
+    """Return the signatures without their common parts."""
+    shared = set.intersection(*(set(signature.split("|")) for signature in signatures))
+    parts = ["|".join(p for p in signature.split("|") if p not in shared) for signature in signatures]
+    return parts if all(parts) else list(signatures)
+
+
+def names_text(names: Sequence[str], rest_text: str = " and {} more") -> str:
+    """Return the first ``MAX_LABELS`` names, and how many more there are."""
+    rest = len(names) - MAX_LABELS
+    return ", ".join(names) if rest <= 0 else ", ".join(names[:MAX_LABELS]) + rest_text.format(rest)
 
 
 def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:

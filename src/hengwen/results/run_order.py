@@ -1,4 +1,4 @@
-"""Sort runs by training order: by step, then by position in the plan, then by the start of the run."""
+"""Sort runs by training order (step, position in the plan, start of the run), and label them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ def training_order(runs: Sequence[Run]) -> RunOrder:
         return RunOrder(tuple(ordered))
     unclear = [run.checkpoint for run in ordered if run.step is None or steps.count(run.step) > 1]
     return RunOrder(tuple(ordered), f"the order of {', '.join(unclear)} is not known")
+
+
+def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return the name of each run's checkpoint, with the run id if several runs have that checkpoint."""
+    names = [run.checkpoint for run in runs]
+    return tuple(
+        run.checkpoint if names.count(run.checkpoint) == 1 else f"{run.checkpoint} ({run.id})" for run in runs
+    )
 
 
 def _key(run: Run) -> tuple[bool, int, int, str]:

@@ -6,6 +6,8 @@ import re
 from math import floor
 from typing import TYPE_CHECKING, Protocol
 
+from hengwen.text.safety import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -22,6 +24,8 @@ class Range(Protocol):
         """Greatest value."""
 
 
+MAX_REASON = 160
+"""Maximum number of characters of a failure's message that is shown."""
 NOTHING = "–"
 """Text that is printed if there is no number."""
 
@@ -94,8 +98,9 @@ def plural(n: int, noun: str, plural_noun: str = "") -> str:
 def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
     """Format failures by status, the most frequent first, each with the message of its first failure."""
     return ", ".join(
-        f"{n} {status}{f' (first: {first_messages[status]})' if first_messages.get(status) else ''}"
+        f"{n} {status}" + (f" (first: {one_line(message, MAX_REASON)})" if message else "")
         for status, n in sorted(failures.items(), key=lambda item: -item[1])
+        for message in (first_messages.get(status, ""),)
     )
 
 

@@ -8,7 +8,6 @@ from hengwen.records import Failure, Row, Run, Score
 from hengwen.reports import build_view
 from hengwen.reports.render.write import render
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
-from hengwen.reports.view.build import run_labels
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
 
@@ -44,30 +43,6 @@ def test_blocks_hold_each_score_once(data):
     assert [[s.name for s in pair] for pair in task.human_pairs] == [
         ["lyric_craft.level", "human.lyric_craft.level"]
     ]
-
-
-def test_anchors_stand_beside_their_human_rows_and_criteria_behind():
-    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
-    key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s", "sample_id": "s"}
-    names = [
-        ("anchor.craft.level", "judge"),
-        ("anchor.craft.voice", "judge"),
-        ("anchor.craft.form", "judge"),
-        ("human.anchor.craft.level", "human"),
-        ("human.anchor.craft.form", "human"),
-    ]
-    table = ScoreTable(
-        Row(**key, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
-    )
-    task = build_view(ReportData(plan="p", runs=(run,), table=table)).tasks[0]
-    assert [s.name for s in task.anchor_heads] == [
-        "anchor.craft.level",
-        "human.anchor.craft.level",
-        "anchor.craft.form",
-        "human.anchor.craft.form",
-    ]
-    assert [s.name for s in task.anchor_rest] == ["anchor.craft.voice"]
-    assert (task.human_pairs, task.headlines) == ((), ())
 
 
 def test_human_labels_without_a_judge_stand_alone(table_of):
@@ -122,11 +97,6 @@ def test_rows_of_other_runs_are_left_out(table_of):
     full = table_of({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     view = build_view(ReportData(plan="p", runs=full.runs[1:], table=full.table))
     assert [[cell.mean for cell in score.cells if cell] for score in view.scores] == [[3.5]]
-
-
-def test_two_runs_of_one_checkpoint_are_told_apart():
-    runs = [Run(id=i, plan="p", plan_hash="", checkpoint="a") for i in ("r1", "r2")]
-    assert run_labels(runs) == ("a (r1)", "a (r2)")
 
 
 class CountingAnswers(AnswerList):

@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from hengwen.reports.view.trajectory import distinct_parts, signature_conflict, trajectory_of
+from hengwen.reports.view.trajectory import trajectory_of
 
 
 def test_the_course_of_a_zigzag(cell):
@@ -59,17 +59,3 @@ def test_different_signatures_are_not_compared(cell):
     trajectory = trajectory_of(["a", "b", "c"], [cell(1.0), cell(2.0, None, "s|v:2"), cell(3.0)])
     assert trajectory.reason.en == "signatures differ: v:1 (a, c); v:2 (b)"
     assert trajectory.cin is None
-
-
-def test_mixed_signatures_in_one_checkpoint_are_a_conflict(cell):
-    assert "v:2 (a)" in signature_conflict(["a"], [cell(1.0, None, "s|v:1", "s|v:2")])
-
-
-def test_many_checkpoints_are_not_all_named(cell):
-    names = [f"c{i}" for i in range(6)]
-    conflict = signature_conflict([*names, "z"], [*(cell(1.0) for _ in names), cell(1.0, None, "s|v:2")])
-    assert conflict == "signatures differ: v:1 (c0, c1, c2, c3 and 2 more); v:2 (z)"
-
-
-def test_signatures_that_share_everything_are_shown_whole():
-    assert distinct_parts(["a|b", "b|a"]) == ["a|b", "b|a"]

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
-from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.results.run_order import run_labels
 from hengwen.stats.equal_length import MIN_CLUSTERS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, plural, signed

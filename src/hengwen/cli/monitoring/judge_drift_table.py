@@ -11,8 +11,8 @@ from rich.text import Text
 
 from hengwen.cli.monitoring.run_document import run_document
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
-from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import (
     decimals_for,

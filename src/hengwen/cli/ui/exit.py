@@ -45,18 +45,13 @@ def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
-    from hengwen.reports.view.cells import MAX_REASON
     from hengwen.text.numbers import failure_text
-    from hengwen.text.safety import one_line
 
     for warning in result.warnings:
         print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
-        reasons = failure_text(
-            result.failures,
-            {status: one_line(message, MAX_REASON) for status, message in result.first_messages.items()},
-        )
+        reasons = failure_text(result.failures, result.first_messages)
         print_warning(f"{failed} outcomes failed: {reasons}; means do not include them")
     if result.out_of_budget:
         print_error(

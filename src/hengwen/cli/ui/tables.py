@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.reports.view.cells import counts
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_lines
 from hengwen.reports.view.trajectory import MIN_WINDOWS
@@ -19,8 +20,8 @@ from hengwen.text.numbers import NOTHING, interval, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, TaskView, View
+    from hengwen.results.aggregate import Summary
     from hengwen.text.language import Language
 
 
@@ -81,7 +82,7 @@ def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Tabl
 
 def _print_score(view: View, score: ScoreView, console: Console) -> None:
     """Print one score: a row per checkpoint, then counts that are equal in all rows, and its trajectory."""
-    counts = {cell.counts(view.language) if cell and cell.complete else None for cell in score.cells}
+    counts = {counts(cell, view.language) if cell and cell.is_complete else None for cell in score.cells}
     shared = counts.pop() if len(counts) == 1 else None
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for _ in range(2 if shared else 3):
@@ -102,11 +103,11 @@ def _print_score(view: View, score: ScoreView, console: Console) -> None:
     console.print(Text(" · ".join(parts) + "\n", style="dim"))
 
 
-def _cell(cell: ScoreCell | None, score: ScoreView, language: Language) -> Text:
+def _cell(cell: Summary | None, score: ScoreView, language: Language) -> Text:
     return Text(" ").join(part for part in (_mean(cell, score), _counts(cell, score, language)) if part)
 
 
-def _mean(cell: ScoreCell | None, score: ScoreView) -> Text:
+def _mean(cell: Summary | None, score: ScoreView) -> Text:
     if cell is None:
         return Text(NOTHING, style="dim")
     text = Text(number(cell.mean, score.decimals), style="bold")
@@ -115,10 +116,10 @@ def _mean(cell: ScoreCell | None, score: ScoreView) -> Text:
     return text
 
 
-def _counts(cell: ScoreCell | None, score: ScoreView, language: Language) -> Text:
+def _counts(cell: Summary | None, score: ScoreView, language: Language) -> Text:
     if cell is None:
         return Text()
-    text = Text(cell.counts(language), style="dim" if cell.complete else "red")
+    text = Text(counts(cell, language), style="dim" if cell.is_complete else "red")
     if cell.failed and score.group == "published":
         text.append(f" {Bilingual('不完整', 'incomplete').in_language(language)}", style="red")
     elif cell.failed:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, get_args
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
-from hengwen.reports.view.build import run_labels
-from hengwen.reports.view.trajectory import signature_conflict
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
+from hengwen.results.run_order import run_labels
+from hengwen.results.score_summaries import signature_conflict
 from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
-    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
     from hengwen.store import Store
 
@@ -127,8 +127,8 @@ def _baseline(store: Store, later: Run) -> Run:
 
 
 def _selected(
-    views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], labels: Sequence[str]
-) -> list[tuple[Family, ScoreView]]:
+    views: Sequence[tuple[Family, ScoreSummaries]], addresses: Sequence[str], labels: Sequence[str]
+) -> list[tuple[Family, ScoreSummaries]]:
     """Return the named scores, or all scores with those of a report's summary (headline scores) first."""
     if not views:
         raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
@@ -176,7 +176,7 @@ class CollectedScores:
         """Number of prompts of all tasks that differ between the two runs."""
         return sum(map(len, self.differing.values()))
 
-    def pair(self, score: ScoreView, family: Family) -> ScorePair:
+    def pair(self, score: ScoreSummaries, family: Family) -> ScorePair:
         """Return the values of a score in both runs, or the reason why they cannot be compared."""
         before, after = (
             self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind)) for run in self.runs
@@ -202,12 +202,12 @@ class CollectedScores:
         return log_length_changes(values, before, after)
 
 
-def scoring_conflict(score: ScoreView, labels: Sequence[str], *, common: bool = False) -> str:
+def scoring_conflict(score: ScoreSummaries, labels: Sequence[str], *, common: bool = False) -> str:
     """Return which settings or data of a score differ so that two runs are not comparable; empty if none."""
-    conflict = signature_conflict(labels, score.cells)
+    conflict = signature_conflict(labels, score.summaries)
     if conflict:
         return conflict
-    before, after = (cell.comparability for cell in score.cells if cell is not None)
+    before, after = (item.comparability for item in score.summaries if item is not None)
     equal = (*EQUALIZED_PARTS, *(PROMPT_PARTS if common else ()))
     return "; ".join(
         f"{difference.part} differ: {difference.this} ({labels[0]}), {difference.that} ({labels[1]})"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
-from hengwen.reports.view.trajectory import distinct_parts
-from hengwen.results.comparability import comparability_of
+from hengwen.results.comparability import comparability_of, distinct_parts
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.score_matrix import ScoreMatrix
 from hengwen.results.score_table import Column, SeriesKey

@@ -12,8 +12,7 @@ from hengwen.monitoring.drift.collect import collect_scores
 from hengwen.monitoring.drift.human_values import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
-from hengwen.reports.view.build import run_labels
-from hengwen.results.run_order import training_order
+from hengwen.results.run_order import run_labels, training_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_
 from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
-from hengwen.reports.view.build import run_labels
 from hengwen.results.aggregate import summarize_column
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import Outcome, Reason
     from hengwen.plans.gates import NoDropTerm
     from hengwen.records import Run, Scale
-    from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
+    from hengwen.results.score_summaries import ScoreSummaries
 
 COMPARISON_OUTCOMES: dict[str, Outcome] = {
     "better": "passed",
@@ -115,9 +115,11 @@ class Comparer:
             return replace(result, reason="low coverage", detail=failures_text(summary))
         return self._test_margin(term, baseline, values, result)
 
-    def _coverage(self, collected: CollectedScores, view: ScoreView, summary: Summary) -> tuple[float, float]:
+    def _coverage(
+        self, collected: CollectedScores, score: ScoreSummaries, summary: Summary
+    ) -> tuple[float, float]:
         """Return the coverage of a score in the baseline and in the tested run (from its ``summary``)."""
-        series = SeriesKey(collected.runs[0].id, view.task, view.name, view.kind)
+        series = SeriesKey(collected.runs[0].id, score.task, score.name, score.kind)
         return pair_coverage(summarize_column(collected.table.series[series]), summary)
 
     def _test_margin(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import Outcome, TermResult
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
-    from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
+    from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.store import Store
 
 
@@ -43,7 +43,7 @@ def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
     return first, second
 
 
-def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
+def select_scores(pattern: str, scores: list[tuple[Family, ScoreSummaries]]) -> list[ScoreSummaries]:
     """The matching scores of a report's summary (headline scores); without any, all matching scores."""
     views = {view.address: (family, view) for family, view in scores}
     matches = [views[address] for address in matching(pattern, views)]

@@ -15,10 +15,9 @@ from hengwen.monitoring.gates.missing_scores import select_scores
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
-from hengwen.reports.view.build import run_labels
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.comparisons import ALPHA, min_clusters
-from hengwen.results.run_order import training_order
+from hengwen.results.run_order import run_labels, training_order
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.paired import enough_clusters

@@ -19,9 +19,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
 )
 from hengwen.monitoring.judge_drift.score_changes import Verdicts, with_changes
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
-from hengwen.reports.view.build import task_views
-from hengwen.reports.view.models import ReportData
-from hengwen.reports.view.summary import summary_scores
+from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
@@ -73,10 +71,10 @@ class StoredVerdicts:
     def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreAddress]:
         """Return the named scores or, if none is named, the tasks' main scores that a judge gave."""
         runs = (self.before, self.after)
-        tasks = task_views(ReportData(plan=self.after.plan, runs=runs, table=self._table))
+        tasks = task_scores(runs, self._table)
         if not addresses:
-            summary = [score for task in tasks for score in summary_scores(task)]
-            return [(score.task, score.name) for score in summary if score.kind == "judge"]
+            tested = [score for task in tasks for score in task.tested]
+            return [(score.task, score.name) for score in tested if score.kind == "judge"]
         judged = {
             score.address: (score.task, score.name)
             for task in tasks

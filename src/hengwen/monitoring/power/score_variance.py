@@ -11,8 +11,8 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import scoring_conflict
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.records import Score
-from hengwen.reports.view.build import run_labels
 from hengwen.results.paired_values import pair_values
+from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.paired_variance import paired_variance, variance_from_one_checkpoint
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.power.score_power import Basis, Problem
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.records import Run
-    from hengwen.reports.view.models import ScoreView
     from hengwen.results.paired_values import PairedValues
+    from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import Column, ScoreTable
     from hengwen.stats.paired_variance import PairedVariance
     from hengwen.store.store import Store
@@ -36,7 +36,7 @@ MIN_CLUSTERS = 3
 class ScoreVariance:
     """A score with the variance of its differences between two checkpoints, or why this is unknown."""
 
-    score: ScoreView
+    score: ScoreSummaries
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
@@ -69,7 +69,7 @@ class VarianceCollector:
         """The runs that are read."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
-    def scores(self, addresses: Sequence[str]) -> list[ScoreView]:
+    def scores(self, addresses: Sequence[str]) -> list[ScoreSummaries]:
         """Return the named scores, or the headline scores (main scores) of all tasks of the plan."""
         views = [item for item in tested_scores(self.runs, self.table) if item[1].task in self.tasks]
         if not views:
@@ -77,7 +77,7 @@ class VarianceCollector:
         selected = named_scores(views, addresses, "plan for") if addresses else views
         return [score for family, score in selected if family == "headline"]
 
-    def collect(self, score: ScoreView) -> ScoreVariance:
+    def collect(self, score: ScoreSummaries) -> ScoreVariance:
         """Return a score with the variance of its differences between two checkpoints, if it is known."""
         before, after = self._column(self.first, score), self._column(self.second, score)
         if before is None:
@@ -110,23 +110,23 @@ class VarianceCollector:
             return prompts, float(task.spec.repeats)
         return prompts, item.variance.repeats
 
-    def _column(self, run: Run | None, score: ScoreView) -> Column | None:
+    def _column(self, run: Run | None, score: ScoreSummaries) -> Column | None:
         """Return the outcomes of a score in a run; None if no answer has this score."""
         if run is None:
             return None
         column = self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind))
         return column if column is not None and column.has_scores else None
 
-    def _of_pair(self, score: ScoreView, values: PairedValues) -> ScoreVariance:
+    def _of_pair(self, score: ScoreSummaries, values: PairedValues) -> ScoreVariance:
         differences = values.differences
         return self._result(score, "two checkpoints", "", values, differences)
 
-    def _of_one(self, score: ScoreView, values: PairedValues, conflict: str) -> ScoreVariance:
+    def _of_one(self, score: ScoreSummaries, values: PairedValues, conflict: str) -> ScoreVariance:
         return self._result(score, "one checkpoint", conflict, values, values.before)
 
     def _result(
         self,
-        score: ScoreView,
+        score: ScoreSummaries,
         basis: Basis,
         conflict: str,
         values: PairedValues,
@@ -154,7 +154,7 @@ class VarianceCollector:
             judge_variance=self._judge_variance(score, variance.repeat),
         )
 
-    def _judge_variance(self, score: ScoreView, repeat_variance: float | None) -> float | None:
+    def _judge_variance(self, score: ScoreSummaries, repeat_variance: float | None) -> float | None:
         """Return the part of ``repeat_variance`` that is due to a judge with several verdicts per answer."""
         levels = self.suite.levels.get((score.task, score.name))
         if score.kind != "judge" or levels is None or repeat_variance is None:

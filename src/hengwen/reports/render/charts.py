@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hengwen.reports.render.svg import Point, line_chart
+from hengwen.reports.view.cells import counts_in_words
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, interval, number
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from hengwen.records import Run
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
+    from hengwen.results.aggregate import Summary
 
 
 def score_chart(score: ScoreView, view: View, key: str) -> Markup:
@@ -61,11 +62,11 @@ def _point(score: ScoreView, view: View, axis_label: str, i: int) -> Point:
         mean=cell.mean,
         interval=cell.interval,
         text=mean,
-        hint=f"{name}: {mean}{bounds}, {cell.counts_in_words(view.language)}",
+        hint=f"{name}: {mean}{bounds}, {counts_in_words(cell, view.language)}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
         flagged=i in score.drops,
     )
 
 
-def _same_signatures(previous: ScoreCell | None, cell: ScoreCell) -> bool:
+def _same_signatures(previous: Summary | None, cell: Summary) -> bool:
     return previous is not None and previous.signatures == cell.signatures and len(cell.signatures) == 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from hengwen.reports.view.cells import counts, counts_in_words
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_rows
 from hengwen.reports.wording import (
@@ -17,6 +18,7 @@ from hengwen.reports.wording import (
 )
 from hengwen.text import numbers
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import failure_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +54,9 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         scale_text=numbers.scale_text,
         NOTHING=numbers.NOTHING,
         comparison_note=comparison_note,
+        counts=counts,
+        counts_in_words=counts_in_words,
+        failure_text=failure_text,
         failure_rows=failure_rows,
         versions_text=versions_text,
         format_timestamp=numbers.format_timestamp,

@@ -7,13 +7,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hengwen.results.comparisons import ALPHA
-from hengwen.text.safety import sanitize
+from hengwen.text.numbers import MAX_REASON
+from hengwen.text.safety import one_line, sanitize
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
     from hengwen.reports.view.trajectory import Trajectory
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
 
 SCHEMA = 1
@@ -99,7 +100,7 @@ def _run(run: Run, index: int, scores: tuple[ScoreView, ...]) -> dict[str, Any]:
     }
 
 
-def _cell(cell: ScoreCell, score: ScoreView) -> dict[str, Any]:
+def _cell(cell: Summary, score: ScoreView) -> dict[str, Any]:
     return {
         "n": cell.n,
         "mean": cell.mean,
@@ -111,7 +112,9 @@ def _cell(cell: ScoreCell, score: ScoreView) -> dict[str, Any]:
         "prompts": cell.prompts,
         "prompts_expected": cell.prompts_expected,
         "prompt_coverage": cell.prompt_coverage,
-        "first_messages": dict(cell.first_messages),
+        "first_messages": {
+            status: one_line(message, MAX_REASON) for status, message in cell.first_messages.items()
+        },
         "not_applicable": cell.not_applicable,
         "method": cell.method,
         "kind": score.kind,

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hengwen.reports.render.jinja import report_environment, report_variables
+from hengwen.reports.view.cells import counts
 from hengwen.reports.wording import MARKS
 from hengwen.text import numbers
 from hengwen.text.language import Bilingual
@@ -15,8 +16,8 @@ from hengwen.text.safety import strip_controls
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
+    from hengwen.results.aggregate import Summary
     from hengwen.text.language import Language
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
@@ -48,7 +49,7 @@ def escape(text: str) -> Markdown:
     return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
 
 
-def cell_text(cell: ScoreCell | None, score: ScoreView, language: Language) -> Markdown:
+def cell_text(cell: Summary | None, score: ScoreView, language: Language) -> Markdown:
     """Return a table cell: mean, interval, numbers of prompts and answers, coverage and failures."""
 
     def text(zh: str, en: str) -> str:
@@ -59,7 +60,7 @@ def cell_text(cell: ScoreCell | None, score: ScoreView, language: Language) -> M
     bounds = f" {numbers.interval(cell.interval, score.decimals)}" if cell.interval else ""
     parts = [
         f"**{numbers.number(cell.mean, score.decimals)}**{bounds}".replace("[", "\\[").replace("]", "\\]"),
-        cell.counts(language),
+        counts(cell, language),
     ]
     if cell.failed and score.group == "published":
         parts.append(text("不完整", "incomplete"))

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
-from hengwen.reports.view.cells import cell_of
 from hengwen.reports.view.judge_notes import judge_name, note_on, signature_notes, with_judge_notes
-from hengwen.reports.view.models import (
-    RULE_SIGNATURE_TAG,
-    ReportData,
-    ScoreView,
-    Section,
-    TaskView,
-    View,
-    is_published,
-)
+from hengwen.reports.view.models import ReportData, ScoreView, TaskView, View
 from hengwen.reports.view.summary import summarize
 from hengwen.reports.view.trajectory import trajectory_of
-from hengwen.results.aggregate import aggregate
-from hengwen.results.comparability import comparability_of
-from hengwen.results.score_table import SeriesKey
+from hengwen.results.run_order import run_labels
+from hengwen.results.score_summaries import task_scores
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from hengwen.records import Kind, Run
-    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
-
-KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 
 def build_view(data: ReportData) -> View:
@@ -56,7 +42,7 @@ def build_view(data: ReportData) -> View:
         [('t/length', 3.0)]
     """
     labels = run_labels(data.runs)
-    tasks = task_views(data)
+    tasks = tuple(_task(task, data) for task in task_scores(data.runs, data.table))
     ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
     tasks, findings = summarize(tasks, data, labels, ranking)
     picker = AnswerPicker(ranking)
@@ -89,91 +75,30 @@ def build_view(data: ReportData) -> View:
     )
 
 
-def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a label for each run; no two labels are equal."""
-    names = [run.checkpoint for run in runs]
-    return tuple(
-        run.checkpoint if names.count(run.checkpoint) == 1 else f"{run.checkpoint} ({run.id})" for run in runs
+def _task(task: TaskScores, data: ReportData) -> TaskView:
+    return TaskView(
+        name=task.name,
+        scores=tuple(_score(score, data) for score in task.scores),
+        tested=tuple(score.address for score in task.tested),
     )
 
 
-def section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """The section of the report that shows a score, and the score's name without the section's prefix."""
-    base = name.removeprefix("human.") if kind == "human" else name
-    if base.startswith("anchor."):
-        return "anchor", base.removeprefix("anchor.")
-    return ("human" if kind == "human" else "score"), base
-
-
-def task_views(data: ReportData) -> tuple[TaskView, ...]:
-    """Return the tasks of a report with their scores, without the tests between checkpoints."""
-    run_ids = {run.id for run in data.runs}
-    summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}
-    tasks: dict[str, dict[tuple[str, Kind], None]] = {}
-    for key in summaries:
-        tasks.setdefault(key.task, {})[key.name, key.kind] = None
-    return tuple(_task(name, list(series), summaries, data) for name, series in tasks.items())
-
-
-def _task(
-    task: str, series: list[tuple[str, Kind]], summaries: Mapping[SeriesKey, Summary], data: ReportData
-) -> TaskView:
-    scores: list[ScoreView] = []
-    scorers: set[tuple[Kind, str]] = set()
-    for name, kind in sorted(series, key=lambda item: (not is_published(*item), KIND_ORDER.index(item[1]))):
-        section, base = section_of(name, kind)
-        scorer = (kind, base.split(".", 1)[0])
-        derived = section == "score" and (is_published(name, kind) or _is_final(name, kind))
-        first = section == "score" and not derived and scorer not in scorers
-        if first:
-            scorers.add(scorer)
-        score = _score(task, name, kind, derived or first, summaries, data)
-        scores.append(replace(score, headline=False) if _is_rule(score) else score)
-    return TaskView(name=task, scores=tuple(scores))
-
-
-def _is_final(name: str, kind: Kind) -> bool:
-    return kind == "judge" and name.endswith(".final")
-
-
-def _is_rule(score: ScoreView) -> bool:
-    """Return whether a score belongs to a rule that limits (caps) a judge's level."""
-    return any(
-        RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
-    ) and (score.kind == "scorer")
-
-
-def _score(
-    task: str,
-    name: str,
-    kind: Kind,
-    headline: bool,
-    summaries: Mapping[SeriesKey, Summary],
-    data: ReportData,
-) -> ScoreView:
-    by_run = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
-    cells = tuple(
-        cell_of(summary, comparability_of(SeriesKey(run.id, task, name, kind), data.table, run.facts))
-        if summary
-        else None
-        for run, summary in zip(data.runs, by_run, strict=True)
-    )
-    scale = next((summary.scale for summary in by_run if summary and summary.scale), None)
-    section, base = section_of(name, kind)
-    signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)
+def _score(score: ScoreSummaries, data: ReportData) -> ScoreView:
+    cells = score.summaries
     notes = {**signature_notes(cells), **data.notes}
     return ScoreView(
-        task=task,
-        name=name,
-        base=base,
-        kind=kind,
-        section=section,
-        headline=headline,
-        scale=scale,
-        decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
+        task=score.task,
+        name=score.name,
+        base=score.base,
+        kind=score.kind,
+        section=score.section,
+        group=score.group,
+        headline=score.is_headline,
+        scale=score.scale,
+        decimals=decimals_for(score.scale, [cell.mean for cell in cells if cell]),
         cells=cells,
         trajectory=trajectory_of([run.checkpoint for run in data.runs], cells, data.order_problem),
-        notes=tuple(dict.fromkeys(_named_note(base, notes[s]) for s in signatures if s in notes)),
+        notes=tuple(dict.fromkeys(_named_note(score.base, notes[s]) for s in score.signatures if s in notes)),
         judge_note=note_on(cells),
     )
 
@@ -190,7 +115,9 @@ def _ranking_score(task: TaskView, table: ScoreTable) -> str:
         for key, column in table.series.items()
         if key.task == task.name and any(sample_id is not None for sample_id in column.sample_ids)
     }
-    headlines = sorted(task.headlines, key=lambda score: not _is_final(score.name, score.kind))
+    headlines = sorted(
+        task.headlines, key=lambda score: not (score.kind == "judge" and score.name.endswith(".final"))
+    )
     return next((score.name for score in headlines if score.name in names), "")
 
 

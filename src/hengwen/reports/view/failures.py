@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.reports.view.cells import counts
+from hengwen.text.numbers import MAX_REASON
+from hengwen.text.safety import one_line
+
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View
 
@@ -30,8 +34,8 @@ def failure_rows(view: View) -> list[FailureRow]:
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
             for status, count in sorted(cell.failures.items(), key=lambda item: -item[1]) if cell else ():
-                message = cell.first_messages.get(status, "") if cell else ""
-                key = (score.task, label, status, count, message, cell.counts(view.language) if cell else "")
+                message = one_line(cell.first_messages.get(status, ""), MAX_REASON) if cell else ""
+                key = (score.task, label, status, count, message, counts(cell, view.language) if cell else "")
                 addresses.setdefault(key, []).append(score.address)
     return [FailureRow(tuple(names), *key[1:]) for key, names in addresses.items()]
 

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.reports.view.trajectory import scoring_conflict
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
-from hengwen.text.numbers import NOTHING, interval, number, p_text, percent, signed
+from hengwen.results.score_summaries import scoring_conflict
+from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_text, percent, signed
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.reports.view.cells import ScoreCell
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison, ScoreSeries
 
 
@@ -40,7 +41,7 @@ class ScoreContext(NamedTuple):
 
     address: str
     checkpoints: Sequence[str]
-    cells: Sequence[ScoreCell | None]
+    cells: Sequence[Summary | None]
     series: ScoreSeries | None
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     comparisons: Sequence[Comparison]
@@ -99,7 +100,11 @@ def finding_of(score: ScoreContext) -> Finding:
 def _not_applicable(score: ScoreContext) -> Finding | None:
     """Return a finding with the reason if a score applies to no answer, otherwise None."""
     cells = [cell for cell in score.cells if cell is not None]
-    reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
+    reasons = [
+        one_line(cell.first_messages.get("not_applicable", ""), MAX_REASON)
+        for cell in cells
+        if not cell.failures
+    ]
     if not reasons or len(reasons) < len(cells) or not all(reasons):
         return None
     return score.finding(f"不适用：{reasons[0]}", f"not applicable: {reasons[0]}")

@@ -10,9 +10,9 @@ from hengwen.text.language import Bilingual
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.findings import Finding
     from hengwen.reports.view.models import ScoreView
+    from hengwen.results.aggregate import Summary
 
 
 RULES_JUDGE_NOTE = Bilingual(
@@ -29,13 +29,13 @@ def judge_name(base: str) -> str:
     return base.partition(".")[0]
 
 
-def note_on(cells: Sequence[ScoreCell | None]) -> Bilingual:
+def note_on(cells: Sequence[Summary | None]) -> Bilingual:
     """Return the note "rules judge" if a rules judge gave the score at every checkpoint, else no note."""
     present = [cell for cell in cells if cell is not None]
     return BY_RULES if present and all(cell.judged_by_rules for cell in present) else NO_NOTE
 
 
-def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
+def signature_notes(cells: Iterable[Summary | None]) -> dict[str, Bilingual]:
     """Return, for the signature (settings) of each rules judge, the note that it is no language model."""
     return {
         signature: RULES_JUDGE_NOTE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hengwen.reports.view.answers import AnswerList
 from hengwen.reports.view.judge_notes import NO_NOTE
@@ -13,19 +13,13 @@ if TYPE_CHECKING:
 
     from hengwen.records import Kind, Run, Scale, Usage
     from hengwen.reports.view.answers import AnswerGroup, AnswerSource
-    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.findings import Finding
     from hengwen.reports.view.trajectory import Trajectory
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.score_summaries import Section
     from hengwen.results.score_table import ScoreTable
     from hengwen.text.language import Bilingual, Language
-
-
-Section = Literal["score", "human", "anchor"]
-TASK_SCORE_SUFFIXES = (".published", ".normalised")
-"""Suffixes of the names of scores that are one number for a whole task."""
-RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of every rule that caps (limits) a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +63,14 @@ class ScoreView:
     """Name of the score without its ``human.`` and ``anchor.`` prefixes."""
     kind: Kind
     section: Section
+    group: str
+    """Group: ``published`` for a score of the whole task, else ``scorer``, ``judge`` or ``human``."""
     headline: bool
     """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's
     level, which rules may have lowered), or a score of the whole task."""
     scale: Scale | None
     decimals: int
-    cells: tuple[ScoreCell | None, ...]
+    cells: tuple[Summary | None, ...]
     """Table cell of each run, with mean, interval and counts; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
@@ -89,11 +85,6 @@ class ScoreView:
     def address(self) -> str:
         """Address of the score, as ``TASK/SCORE``."""
         return f"{self.task}/{self.name}"
-
-    @property
-    def group(self) -> str:
-        """Group: ``published`` for a score of the whole task, else ``scorer``, ``judge`` or ``human``."""
-        return "published" if is_published(self.name, self.kind) else self.kind
 
     @property
     def higher_is_better(self) -> bool:
@@ -119,6 +110,8 @@ class TaskView:
 
     name: str
     scores: tuple[ScoreView, ...]
+    tested: tuple[str, ...]
+    """Addresses of the scores that the summary names."""
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
@@ -202,8 +195,3 @@ class View:
     def tests(self) -> int:
         """Number of paired tests in the summary, for which the p-values are corrected."""
         return sum(len(score.comparisons) for score in self.scores)
-
-
-def is_published(name: str, kind: Kind) -> bool:
-    """Return whether a score is one number for a whole task."""
-    return kind == "judge" and name.endswith(TASK_SCORE_SUFFIXES)

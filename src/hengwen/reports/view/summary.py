@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.reports.view.findings import Finding
-    from hengwen.reports.view.models import ReportData, ScoreView, TaskView
+    from hengwen.reports.view.models import ReportData, TaskView
     from hengwen.results.comparisons import Comparison
 
 
@@ -32,7 +32,7 @@ def summarize(
         The tasks, with the paired tests of the scores in the summary, and one finding for each of these
         scores.
     """
-    scores = [score for task in tasks for score in summary_scores(task)]
+    scores = [score for task in tasks for score in task.scores if score.address in task.tested]
     run_ids = [run.id for run in data.runs]
     series = {
         score.address: score_series(
@@ -71,21 +71,6 @@ def summarize(
         for score in scores
     ]
     return tuple(_with_comparisons(task, by_address) for task in tasks), findings
-
-
-def summary_scores(task: TaskView) -> list[ScoreView]:
-    """Return the main scores of a task that the summary names."""
-    final = {score.base.removesuffix(".final") for score in task.headlines if _is_final(score)}
-    superseded = {f"{judge}.level" for judge in final}
-    return [
-        score
-        for score in task.headlines
-        if score.group != "published" and not (score.kind == "judge" and score.base in superseded)
-    ]
-
-
-def _is_final(score: ScoreView) -> bool:
-    return score.kind == "judge" and score.name.endswith(".final")
 
 
 def _with_comparisons(task: TaskView, by_address: dict[str, list[Comparison]]) -> TaskView:

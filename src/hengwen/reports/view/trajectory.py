@@ -11,21 +11,20 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics import count_inversions, longest_increasing_subsequence, permutation_entropy
-from hengwen.results.comparability import comparability_conflict
+from hengwen.results.comparability import names_text
+from hengwen.results.score_summaries import scoring_conflict
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.reports.view.cells import ScoreCell
+    from hengwen.results.aggregate import Summary
 
 ORDER = 3
 """Number of consecutive checkpoint means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
 """Minimum number of windows (each of ``ORDER`` consecutive checkpoint means) for the permutation entropy.
 With fewer windows, the permutation entropy is mostly bias, and the report says "too short"."""
-MAX_NAMES = 4
-"""Maximum number of checkpoints that a message such as "no mean at a, b" names; others are only counted."""
 NO_REASON = Bilingual("", "")
 
 
@@ -54,7 +53,7 @@ class Trajectory:
 
 
 def trajectory_of(
-    checkpoints: Sequence[str], cells: Sequence[ScoreCell | None], order_problem: str = ""
+    checkpoints: Sequence[str], cells: Sequence[Summary | None], order_problem: str = ""
 ) -> Trajectory:
     """Return the trajectory of one score."""
     n = len(checkpoints)
@@ -84,14 +83,14 @@ def trajectory_of(
     )
 
 
-def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Bilingual:
+def obstacle(checkpoints: Sequence[str], cells: Sequence[Summary | None]) -> Bilingual:
     """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
     ]
     if missing:
         return Bilingual(
-            f"{_names_text(missing, ' 及另外 {} 个检查点')} 没有均值", f"no mean at {_names_text(missing)}"
+            f"{names_text(missing, ' 及另外 {} 个检查点')} 没有均值", f"no mean at {names_text(missing)}"
         )
     if len(checkpoints) < 2:
         return Bilingual("只有一个检查点", "only one checkpoint")
@@ -101,37 +100,3 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> B
         return Bilingual(f"同一检查点有多次运行：{names}", f"several runs of one checkpoint: {names}")
     conflict = scoring_conflict(checkpoints, cells)
     return Bilingual(f"评分设置不同（{conflict}）", conflict) if conflict else NO_REASON
-
-
-def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return how the scoring differs between checkpoints; empty if it does not differ."""
-    conflict = signature_conflict(checkpoints, cells)
-    return conflict or comparability_conflict(
-        checkpoints, [cell.comparability if cell else None for cell in cells]
-    )
-
-
-def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return the settings of the scorer (parts of signatures) that differ between checkpoints."""
-    checkpoints_of: dict[str, list[str]] = {}
-    for name, cell in zip(checkpoints, cells, strict=True):
-        for signature in cell.signatures if cell else ():
-            checkpoints_of.setdefault(signature, []).append(name)
-    if len(checkpoints_of) < 2:
-        return ""
-    parts = distinct_parts(list(checkpoints_of))
-    return "signatures differ: " + "; ".join(
-        f"{part} ({_names_text(names)})" for part, names in zip(parts, checkpoints_of.values(), strict=True)
-    )
-
-
-def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return the signatures without their common parts."""
-    shared = set.intersection(*(set(signature.split("|")) for signature in signatures))
-    parts = ["|".join(p for p in signature.split("|") if p not in shared) for signature in signatures]
-    return parts if all(parts) else list(signatures)
-
-
-def _names_text(names: Sequence[str], rest_text: str = " and {} more") -> str:
-    rest = len(names) - MAX_NAMES
-    return ", ".join(names) if rest <= 0 else ", ".join(names[:MAX_NAMES]) + rest_text.format(rest)

@@ -1,0 +1,210 @@
+"""Summarize each score in several runs, and decide which scores are headline scores and which are tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.results.aggregate import aggregate
+from hengwen.results.comparability import (
+    comparability_conflict,
+    comparability_of,
+    distinct_parts,
+    names_text,
+)
+from hengwen.results.score_table import SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.records import Kind, Run, Scale
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import ScoreTable
+
+Section = Literal["score", "human", "anchor"]
+KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
+TASK_SCORE_SUFFIXES = (".published", ".normalised")
+"""Suffixes of the names of scores that are one number for a whole task."""
+RULE_SIGNATURE_TAG = "|rule:cap|"
+"""Part of the signature of every rule that caps (limits) a judge's level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSummaries:
+    """The summary of one score in each of several runs."""
+
+    task: str
+    name: str
+    base: str
+    """Name of the score without its ``human.`` and ``anchor.`` prefixes."""
+    kind: Kind
+    section: Section
+    summaries: tuple[Summary | None, ...]
+    """Summary of the score in each run; None if the run does not have the score."""
+    is_headline: bool = False
+    """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's
+    level, which rules may have lowered), or a score of the whole task."""
+
+    @property
+    def address(self) -> str:
+        """Address of the score, as ``TASK/SCORE``."""
+        return f"{self.task}/{self.name}"
+
+    @property
+    def group(self) -> str:
+        """Group: ``published`` for a score of the whole task, else ``scorer``, ``judge`` or ``human``."""
+        return "published" if _is_published(self.name, self.kind) else self.kind
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the score is a judge's level after rules."""
+        return _is_final(self.name, self.kind)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Range of the values, and whether higher values are better."""
+        return next((summary.scale for summary in self.summaries if summary and summary.scale), None)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether higher values are better; True if there is no scale."""
+        return self.scale is None or self.scale.higher_is_better
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """Signatures of the score in all runs, without duplicates."""
+        return tuple(dict.fromkeys(s for summary in self.summaries if summary for s in summary.signatures))
+
+    @property
+    def _is_rule(self) -> bool:
+        """Whether the score belongs to a rule that limits (caps) a judge's level."""
+        return self.kind == "scorer" and any(RULE_SIGNATURE_TAG in signature for signature in self.signatures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskScores:
+    """The scores of one task: of the whole task, of scorers, of judges, and human labels."""
+
+    name: str
+    scores: tuple[ScoreSummaries, ...]
+
+    @property
+    def headlines(self) -> tuple[ScoreSummaries, ...]:
+        """Main scores: scores of the whole task, the first score of each scorer or judge."""
+        return tuple(score for score in self.scores if score.is_headline)
+
+    @property
+    def tested(self) -> tuple[ScoreSummaries, ...]:
+        """Main scores with a value for each answer; of a judge with rules, the final level only."""
+        superseded = {
+            f"{score.base.removesuffix('.final')}.level" for score in self.headlines if score.is_final
+        }
+        return tuple(
+            score
+            for score in self.headlines
+            if score.group != "published" and not (score.kind == "judge" and score.base in superseded)
+        )
+
+    @property
+    def others(self) -> tuple[ScoreSummaries, ...]:
+        """Scores of scorers and judges that are not in ``headlines``, such as a judge's criteria."""
+        return tuple(score for score in self.scores if score.section == "score" and not score.is_headline)
+
+    @property
+    def anchors(self) -> tuple[ScoreSummaries, ...]:
+        """Scores of anchors, those of one name beside each other."""
+        anchors = [score for score in self.scores if score.section == "anchor"]
+        names = list(dict.fromkeys(score.base for score in anchors))
+        return tuple(sorted(anchors, key=lambda score: names.index(score.base)))
+
+    @property
+    def anchor_heads(self) -> tuple[ScoreSummaries, ...]:
+        """Scores of anchors: each judge's first score, and every score with human labels."""
+        first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
+        names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
+        return tuple(score for score in self.anchors if score.base in names)
+
+    @property
+    def human_pairs(self) -> tuple[tuple[ScoreSummaries, ...], ...]:
+        """For each human score: the score of the same name from a judge or scorer, then the human score."""
+        humans = [score for score in self.scores if score.section == "human"]
+        return tuple(
+            (*(s for s in self.scores if s.section == "score" and s.base == human.base), human)
+            for human in humans
+        )
+
+
+def task_scores(runs: Sequence[Run], table: ScoreTable) -> tuple[TaskScores, ...]:
+    """Return the tasks of runs with their scores; rows of other runs are ignored."""
+    facts = {run.id: run.facts for run in runs}
+    summaries = {
+        key: replace(summary, comparability=comparability_of(key, table, facts[key.run_id]))
+        for key, summary in aggregate(table).items()
+        if key.run_id in facts
+    }
+    names: dict[str, dict[tuple[str, Kind], None]] = {}
+    for key in summaries:
+        names.setdefault(key.task, {})[key.name, key.kind] = None
+    return tuple(_task(task, list(series), summaries, runs) for task, series in names.items())
+
+
+def scoring_conflict(labels: Sequence[str], summaries: Sequence[Summary | None]) -> str:
+    """Return how the scoring differs between runs; empty if it does not differ."""
+    conflict = signature_conflict(labels, summaries)
+    return conflict or comparability_conflict(
+        labels, [summary.comparability if summary else None for summary in summaries]
+    )
+
+
+def signature_conflict(labels: Sequence[str], summaries: Sequence[Summary | None]) -> str:
+    """Return the settings of the scorer (parts of signatures) that differ between runs."""
+    labels_of: dict[str, list[str]] = {}
+    for label, summary in zip(labels, summaries, strict=True):
+        for signature in summary.signatures if summary else ():
+            labels_of.setdefault(signature, []).append(label)
+    if len(labels_of) < 2:
+        return ""
+    parts = distinct_parts(list(labels_of))
+    return "signatures differ: " + "; ".join(
+        f"{part} ({names_text(names)})" for part, names in zip(parts, labels_of.values(), strict=True)
+    )
+
+
+def _task(
+    task: str, series: list[tuple[str, Kind]], summaries: Mapping[SeriesKey, Summary], runs: Sequence[Run]
+) -> TaskScores:
+    scores: list[ScoreSummaries] = []
+    scorers: set[tuple[Kind, str]] = set()
+    for name, kind in sorted(series, key=lambda item: (not _is_published(*item), KIND_ORDER.index(item[1]))):
+        section, base = _section_of(name, kind)
+        scorer = (kind, base.split(".", 1)[0])
+        is_derived = section == "score" and (_is_published(name, kind) or _is_final(name, kind))
+        is_first = section == "score" and not is_derived and scorer not in scorers
+        if is_first:
+            scorers.add(scorer)
+        score = ScoreSummaries(
+            task=task,
+            name=name,
+            base=base,
+            kind=kind,
+            section=section,
+            summaries=tuple(summaries.get(SeriesKey(run.id, task, name, kind)) for run in runs),
+        )
+        scores.append(replace(score, is_headline=(is_derived or is_first) and not score._is_rule))
+    return TaskScores(name=task, scores=tuple(scores))
+
+
+def _section_of(name: str, kind: Kind) -> tuple[Section, str]:
+    """Return the section of a score, and the score's name without the section's prefix."""
+    base = name.removeprefix("human.") if kind == "human" else name
+    if base.startswith("anchor."):
+        return "anchor", base.removeprefix("anchor.")
+    return ("human" if kind == "human" else "score"), base
+
+
+def _is_published(name: str, kind: Kind) -> bool:
+    return kind == "judge" and name.endswith(TASK_SCORE_SUFFIXES)
+
+
+def _is_final(name: str, kind: Kind) -> bool:
+    return kind == "judge" and name.endswith(".final")
