@@ -66,8 +66,8 @@ matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and o
 	@index="$(INDEX)"; versions=$$(pyenv versions --bare --skip-aliases 2>/dev/null | paste -sd: -); \
 	  env $${index:+"UV_DEFAULT_INDEX=$$index"} $${versions:+"PYENV_VERSION=$$versions"} $(VENV)/bin/nox $(ARGS)
 
-golden: $(VENV)/.dev  ## rewrite the golden reports; review them as a diff
-	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports
+golden: $(VENV)/.dev  ## rewrite the golden files; review them as a diff
+	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports tests/documents
 
 bench: $(UV)  ## run the benchmarks beside their peers in .venv-bench, write benchmarks/RESULTS.md
 	@index="$(INDEX)"; env $${index:+"UV_DEFAULT_INDEX=$$index"} $(PY) benchmarks/run_all.py $(ARGS)

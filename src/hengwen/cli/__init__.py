@@ -22,6 +22,7 @@ from hengwen.cli.commands import (
     report,
     run,
     runs,
+    schema,
     score,
     sequence,
     validate,
@@ -63,6 +64,7 @@ app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)
+app.command("schema")(schema.schema)
 
 
 def _print_version(requested: bool) -> None:

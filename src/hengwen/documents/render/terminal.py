@@ -127,16 +127,12 @@ class _Page:
             self.print(Text(self.words(table.title), style="bold"))
         heads = [self.words(column.head) for column in table.columns]
         rows = [[self.cell(cell) for cell in row] for row in table.rows]
-        widths = [
-            max(cell_len(line) for text in column for line in (text.split("\n") or [""]))
-            for column in zip(heads, *([cell.plain for cell in row] for row in rows), strict=True)
-        ]
-        least = [
-            width if column.align == "right" else min(width, MIN_WRAPPED)
-            for column, width in zip(table.columns, widths, strict=True)
-        ]
-        if sum(least) + GAP * (len(least) - 1) <= self.console.width:
-            self.print(_rich_table(table, heads, rows, least == widths))
+        stacked = [[Text(cell.plain.replace(" [", "\n["), style=cell.style) for cell in row] for row in rows]
+        for cells in (rows, stacked):  # intervals below their values take less room
+            widths = _least_widths(table, heads, cells)
+            if sum(widths) + GAP * (len(widths) - 1) <= self.console.width:
+                self.print(_rich_table(table, heads, cells, widths))
+                break
         else:
             for row in rows:
                 self.record(heads, row)
@@ -181,13 +177,23 @@ def _is_closed(block: Block) -> bool:
     return isinstance(block, Details) and not block.is_open
 
 
+def _least_widths(table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]]) -> list[int]:
+    """Return the width of each column below which its table becomes a list: numbers stay on one line."""
+    widths = []
+    for i, (column, head) in enumerate(zip(table.columns, heads, strict=True)):
+        longest = max((cell_len(line) for row in rows for line in row[i].plain.split("\n")), default=0)
+        if column.align == "left":
+            longest = min(longest, MIN_WRAPPED)
+        widths.append(max(longest, *map(cell_len, head.split()), 1))
+    return widths
+
+
 def _rich_table(
-    table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]], is_narrow: bool
+    table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int]
 ) -> RichTable:
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    for column, head in zip(table.columns, heads, strict=True):
-        keeps_width = is_narrow or column.align == "right"
-        drawn.add_column(Text(head), justify=column.align, overflow="fold", no_wrap=keeps_width)
+    for column, head, width in zip(table.columns, heads, widths, strict=True):
+        drawn.add_column(Text(head), justify=column.align, overflow="fold", min_width=width)
     for row in rows:
         drawn.add_row(*row)
     return drawn

@@ -1,0 +1,66 @@
+"""The document of a dry run: the calls, tokens and cost that a command would need."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Column, Document, Table
+from hengwen.runs.estimate_plan import BatchEstimate
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.runs.estimate_plan import CostEstimate
+
+_ROLES = {"judge": Bilingual("评审", "judge"), "subject": Bilingual("被测模型", "subject")}
+_UNKNOWN_COST = Bilingual("费用未知：方案没有写价格", "unknown cost: the plan has no price")
+
+
+def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
+    """Return the document of the estimates of a run."""
+    calls = sum(estimate.usage.calls for estimate in estimates)
+    has_files = any(isinstance(estimate, BatchEstimate) for estimate in estimates)
+    columns = [
+        Column(key="backend", head=Bilingual("后端", "backend")),
+        Column(key="role", head=Bilingual("角色", "role")),
+        Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
+        Column(key="files", head=Bilingual("批量文件", "batch files"), align="right"),
+        Column(key="input_tokens", head=Bilingual("约输入词元", "about tokens in"), align="right"),
+        Column(key="output_tokens", head=Bilingual("约输出词元", "about tokens out"), align="right"),
+        Column(key="cost", head=Bilingual("约费用", "about cost"), align="right"),
+    ]
+    shown = [i for i, column in enumerate(columns) if has_files or column.key != "files"]
+    table = Table(
+        key="calls",
+        columns=tuple(columns[i] for i in shown),
+        rows=tuple(tuple(_cells(estimate)[i] for i in shown) for estimate in estimates),
+        notes=(_UNKNOWN_COST,) if any(estimate.cost is None for estimate in estimates) else (),
+    )
+    return Document(
+        kind="dry-run",
+        title=Bilingual(
+            f"需要 {count(calls)} 次调用", f"{count(calls)} {'call' if calls == 1 else 'calls'} needed"
+        )
+        if calls
+        else Bilingual("不需要调用", "no calls needed"),
+        blocks=(table,),
+        record={"schema": 1, "expected": [asdict(estimate) for estimate in estimates]},
+    )
+
+
+def _cells(estimate: CostEstimate) -> list[Cell]:
+    usage = estimate.usage
+    files = estimate.files if isinstance(estimate, BatchEstimate) else None
+    return [
+        Cell(text=estimate.backend),
+        Cell(text=_ROLES.get(estimate.role, estimate.role), values={"": estimate.role}),
+        *(_count_cell(value) for value in (usage.calls, files, usage.input_tokens, usage.output_tokens)),
+        Cell(text=number(estimate.cost, 4), values={"": estimate.cost}),
+    ]
+
+
+def _count_cell(value: int | None) -> Cell:
+    return Cell(text=NOTHING if value is None else count(value), values={"": value})

@@ -1,0 +1,18 @@
+"""A run that asks a model and a judge with a price, the judge in batch files."""
+
+from pathlib import Path
+
+from hengwen.documents.blocks import Document
+from hengwen.documents.dry_run import dry_run_document
+from hengwen.records import Usage
+from hengwen.runs.estimate_plan import BatchEstimate, CostEstimate
+
+
+def example(folder: Path) -> Document:
+    paid = Usage(calls=1200, input_tokens=345678, output_tokens=9012)
+    return dry_run_document(
+        [
+            CostEstimate(backend="poet", role="subject", usage=Usage(calls=3), cost=None),
+            BatchEstimate(backend="jury", role="judge", usage=paid, cost=1.25, files=2),
+        ]
+    )
