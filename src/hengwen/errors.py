@@ -124,6 +124,8 @@ class BackendError(JudgeError):
         super().__init__(message, status=status, raw=raw)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.is_outage = False
+        """Whether the endpoint failed for every call at that time; such a failure uses up no retry."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

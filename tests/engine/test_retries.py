@@ -32,11 +32,11 @@ class Slowed(Limiter):
         self.waits: list[float] = []
         self.timeouts = 0
 
-    def on_refusal(self, ticket: int, wait: float) -> None:
-        self.waits.append(wait)
-
-    def on_timeout(self, ticket: int) -> None:
-        self.timeouts += 1
+    def on_failure(self, ticket: int, error: BackendError, wait: float) -> bool:
+        if error.status == "rate_limited":
+            self.waits.append(wait)
+        self.timeouts += error.status == "timeout"
+        return False
 
 
 async def pauses(bench, retries: int, calls: int = 1, **error: object) -> tuple[list[float], Slowed]:

@@ -16,20 +16,33 @@ MAX_RETRY_WAIT = 60.0
 
 
 def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Return an iterator over the attempts to make a call; it repeats a call that failed."""
-    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+    """Return an iterator over the attempts to make a call; a failure during an outage uses up no retry."""
+    from tenacity import AsyncRetrying, retry_if_exception, wait_random_exponential
 
     jitter = wait_random_exponential(multiplier=0.5, max=MAX_RETRY_WAIT)
+    failures = 0
+
+    def stop(state: RetryCallState) -> bool:
+        nonlocal failures
+        failures += not _is_outage(state)
+        return failures > retries
 
     def wait(state: RetryCallState) -> float:
+        if _is_outage(state):  # the limiter holds the call until the endpoint replies again
+            return 0.0
         error = state.outcome.exception() if state.outcome is not None else None
         retry_after = error.retry_after if isinstance(error, BackendError) else None
         return min(retry_after, MAX_RETRY_WAIT) if retry_after is not None else jitter(state)
 
     return AsyncRetrying(
         sleep=sleep,
-        stop=stop_after_attempt(retries + 1),
+        stop=stop,
         wait=wait,
         retry=retry_if_exception(lambda error: isinstance(error, BackendError) and error.retryable),
         reraise=True,
     )
+
+
+def _is_outage(state: RetryCallState) -> bool:
+    error = state.outcome.exception() if state.outcome is not None else None
+    return isinstance(error, BackendError) and error.is_outage

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Role = Literal["judge", "subject"]
 
-UNREACHABLE_STATUSES = ("transport_error", "rejected")
-"""If many calls in a row fail with one of these statuses, the endpoint counts as unusable."""
-
 
 class CallContext:
     """State shared by the backends of one run: ledger, budget, used tokens, and the stop signal."""
@@ -50,7 +47,7 @@ class CallContext:
         self.sharing: RunSharing | None = None
         """Claims of this process on samples and calls of the run; None if the run is not shared."""
         self.is_unreachable = False
-        """Whether no more calls are sent to an endpoint, because many calls in a row failed."""
+        """Whether no more calls are sent to an endpoint, because it was given up (see ``Circuit``)."""
 
     def is_exhausted(self) -> bool:
         """Return whether calls are skipped, because of the budget or because an endpoint is unreachable."""
@@ -102,9 +99,6 @@ class LedgerBackend:
         self._params = params
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
-        self._failures_in_a_row = 0
-        self._last_status = ""
-        self._max_failures_in_a_row = max(8, 2 * limiter.ceiling)
 
     @property
     def signature(self) -> str:
@@ -195,12 +189,13 @@ class LedgerBackend:
             self._limiter.release()
 
     def _raise_if_unreachable(self) -> None:
-        if self._failures_in_a_row >= self._max_failures_in_a_row:
+        circuit = self._limiter.circuit
+        if circuit.state == "given_up":
             self._context.is_unreachable = True
-            state = "rejects every call" if self._last_status == "rejected" else "is unreachable"
+            state = "rejects every call" if circuit.status == "rejected" else "is unreachable"
             raise BackendError(
-                f"{self.endpoint} {state}: {self._failures_in_a_row} calls in a row got no reply",
-                status=self._last_status,
+                f"{self.endpoint} {state}: {circuit.failures} calls in a row got no reply",
+                status=circuit.status,
             )
 
     async def _send(
@@ -217,19 +212,13 @@ class LedgerBackend:
         try:
             reply = await self._backend.complete(request)
             raw = reply.text
-            self._failures_in_a_row = 0
             self._limiter.on_success(ticket)
             return reply, parse(reply)
         except JudgeError as error:
             status, raw = error.status, error.raw or raw
             if isinstance(error, BackendError):
-                if status in UNREACHABLE_STATUSES:
-                    self._failures_in_a_row += 1
-                    self._last_status = status
-                if status == "rate_limited":
-                    self._limiter.on_refusal(ticket, min(error.retry_after or 0.0, MAX_RETRY_WAIT))
-                elif status == "timeout":
-                    self._limiter.on_timeout(ticket)
+                wait = min(error.retry_after or 0.0, MAX_RETRY_WAIT)
+                error.is_outage = self._limiter.on_failure(ticket, error, wait)
             raise
         except asyncio.CancelledError:
             status = "cancelled"

@@ -193,6 +193,8 @@ class BackendSpec(StrictModel):
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
     """Maximum number of retries of a call that failed with a temporary error."""
+    give_up_after: Annotated[float, Field(ge=0)] = 60.0
+    """Seconds after which an endpoint is given up if all its calls fail; until then, calls wait."""
     rpm: Annotated[float, Field(gt=0)] | None = None
     """Maximum number of calls per minute that the endpoint allows."""
     tpm: Annotated[float, Field(gt=0)] | None = None

@@ -109,7 +109,13 @@ class RunResources:
         if self.options.make_limiter is not None:
             return self.options.make_limiter(name, self.stopping)
         spec = self.specs[name]
-        return Limiter(self.options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
+        return Limiter(
+            self.options.concurrency,
+            rpm=spec.rpm,
+            tpm=spec.tpm,
+            give_up_seconds=spec.give_up_after,
+            stopping=self.stopping,
+        )
 
     def new_run_id(self) -> str:
         """Return the id of a new run: the time at which the command started, and random digits."""

@@ -47,6 +47,8 @@ class RunResult:
     """Names (TASK/SCORE) of scores that failed for every answer."""
     out_of_budget: bool = False
     """Whether calls were skipped because they might have exceeded the budget."""
+    unreachable: tuple[str, ...] = ()
+    """Endpoints that were given up, because their calls failed for too long."""
     pending_calls: int = 0
     """Number of calls without a reply after an export or import; see ``BatchOptions``."""
     exported: tuple[Path, ...] = ()
@@ -322,6 +324,13 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         else {},
         unscored=tuple(unscored),
         out_of_budget=resources.budget.stopped,
+        unreachable=tuple(
+            dict.fromkeys(
+                resources.backends[name].endpoint
+                for name, limiter in resources.limiters.items()
+                if limiter.circuit.state == "given_up"
+            )
+        ),
         pending_calls=0 if session is None else session.pending_calls,
         exported=() if session is None else session.exported,
     )

@@ -7,6 +7,10 @@ import asyncio
 import pytest
 
 from hengwen.engine.limits.limiter import Limiter
+from hengwen.errors import BackendError
+
+TIMEOUT = BackendError("slow", status="timeout", retryable=True)
+REFUSAL = BackendError("too many", status="rate_limited", retryable=True)
 
 
 async def hold(limiter: Limiter, seconds: float, counts: list[int]) -> None:
@@ -27,18 +31,18 @@ async def test_a_timeout_halves_the_limit_once_for_calls_in_flight() -> None:
     limiter = Limiter(8)
     tickets = [await limiter.acquire() for _ in range(8)]
     for ticket in tickets:
-        limiter.on_timeout(ticket)
+        limiter.on_failure(ticket, TIMEOUT, 0.0)
     assert limiter.limit == 4
     for _ in tickets:
         limiter.release()
-    limiter.on_timeout(await limiter.acquire())
+    limiter.on_failure(await limiter.acquire(), TIMEOUT, 0.0)
     assert limiter.limit == 2
 
 
 async def test_the_limit_never_falls_below_one_and_never_passes_its_ceiling() -> None:
     limiter = Limiter(2)
     for _ in range(5):
-        limiter.on_timeout(await limiter.acquire())
+        limiter.on_failure(await limiter.acquire(), TIMEOUT, 0.0)
         limiter.release()
     assert limiter.limit == 1
     for _ in range(50):
@@ -55,12 +59,11 @@ async def test_a_round_of_good_replies_adds_about_one_slot() -> None:
 
 
 async def hold_for_a_minute(limiter: Limiter) -> None:
-    """Let the endpoint refuse ten calls, and all that are sent after that."""
-    for _ in range(2):
-        tickets = [await limiter.acquire() for _ in range(10)]
-        for ticket in tickets:
-            limiter.on_refusal(ticket, 60.0)
-            limiter.release()
+    """Let the endpoint refuse ten calls, and ask for a minute."""
+    tickets = [await limiter.acquire() for _ in range(10)]
+    for ticket in tickets:
+        limiter.on_failure(ticket, REFUSAL, 60.0)
+        limiter.release()
 
 
 async def test_no_call_is_delayed_when_the_run_is_to_stop() -> None:

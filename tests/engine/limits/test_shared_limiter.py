@@ -11,6 +11,7 @@ import pytest
 from hengwen.engine.limits import shared_limiter
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool
 from hengwen.engine.limits.shared_limiter import SharedLimiter
+from hengwen.errors import BackendError
 
 
 class Process:
@@ -232,7 +233,7 @@ async def test_a_pool_that_cannot_be_reached_stops_the_run() -> None:
 async def test_timeouts_lower_the_slots_of_a_process() -> None:
     (worker,) = processes(EndpointLimits(concurrency=8), "a")
     tickets = [await worker.limiter.acquire() for _ in range(8)]
-    worker.limiter.on_timeout(tickets[0])
+    worker.limiter.on_failure(tickets[0], BackendError("slow", status="timeout"), 0.0)
     for _ in tickets:
         worker.limiter.release()
     endpoint = Endpoint()

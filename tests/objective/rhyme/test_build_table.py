@@ -111,7 +111,7 @@ def test_the_table_is_built_in_a_process_of_its_own(
     assert build_table.build() == "table"
     ((command, options),) = processes
     module = "hengwen.objective.rhyme.build_table"
-    assert command == [sys.executable, "-X", "utf8", "-m", module, "--print"]
+    assert command == [sys.executable, "-P", "-X", "utf8", "-m", module, "--print"]
     assert options == {"capture_output": True, "encoding": "utf-8", "check": False}
 
 

@@ -58,6 +58,12 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
             f"budget reached; the results so far are in {result.store}, a higher budget resumes the run"
         )
         return 5
+    if result.unreachable:
+        print_error(
+            f"gave up {', '.join(result.unreachable)}; the results so far are in {result.store}, "
+            "the same command resumes the run"
+        )
+        return 1
     if result.unscored:
         rest = f"; all other scores are in {result.store}" if store_is_kept else ""
         print_error(f"no scores for {', '.join(result.unscored)}{rest}")

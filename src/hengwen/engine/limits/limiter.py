@@ -11,10 +11,13 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hengwen.engine.limits.circuit import GIVE_UP_SECONDS, Circuit
 from hengwen.engine.limits.send_rate import SendRate
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
+
+    from hengwen.errors import BackendError
 
 MINUTE = 60.0
 TIMER_SLACK = 0.0005
@@ -36,10 +39,12 @@ class Limiter:
         *,
         rpm: float | None = None,
         tpm: float | None = None,
+        give_up_seconds: float = GIVE_UP_SECONDS,
         stopping: asyncio.Event | None = None,
     ) -> None:
         self._stopping = stopping or asyncio.Event()
         self.ceiling = max(1, ceiling)
+        self.circuit = Circuit(self.ceiling, give_up_seconds)
         self.limit = float(self.ceiling)
         self.in_flight = 0
         self.send_rate = SendRate()
@@ -102,12 +107,18 @@ class Limiter:
             return False
         return (
             self._stopping.is_set()
-            or self.send_rate.next_at() <= asyncio.get_running_loop().time() + TIMER_SLACK
+            or self.circuit.state == "given_up"
+            or self._next_at() <= asyncio.get_running_loop().time() + TIMER_SLACK
         )
+
+    def _next_at(self) -> float:
+        return max(self.send_rate.next_at(), self.circuit.next_at())
 
     def _take_slot(self) -> None:
         self.in_flight += 1
-        self.send_rate.on_sent(asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        self.send_rate.on_sent(now)
+        self.circuit.on_sent(now)
 
     def release(self) -> None:
         """Record that a call has ended, so that another one may start."""
@@ -116,26 +127,23 @@ class Limiter:
 
     def on_success(self, ticket: int) -> None:
         """Raise the number of slots and the rate after a good reply."""
+        self.circuit.on_reply()
         self.send_rate.on_good(ticket, asyncio.get_running_loop().time())
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
         self._wake_waiters()
 
-    def on_timeout(self, ticket: int) -> None:
-        """Halve the number of slots after a call timed out."""
-        if ticket > self._timeout_ticket:
+    def on_failure(self, ticket: int, error: BackendError, wait: float) -> bool:
+        """Lower the limits after a failed call; return whether it failed because of an outage."""
+        now = asyncio.get_running_loop().time()
+        if error.status == "timeout" and ticket > self._timeout_ticket:
             self._timeout_ticket = self._last_ticket
             self.limit = max(1.0, self.limit / 2)
-
-    def on_refusal(self, ticket: int, wait: float) -> None:
-        """Record that the endpoint refused a call because it gets too many calls."""
-        self.send_rate.on_refused(
-            ticket,
-            last_ticket=self._last_ticket,
-            in_flight=self.in_flight,
-            wait=wait,
-            now=asyncio.get_running_loop().time(),
-        )
+        if error.status == "rate_limited" and self.circuit.state == "closed":
+            self.send_rate.on_refused(
+                ticket, last_ticket=self._last_ticket, in_flight=self.in_flight, wait=wait, now=now
+            )
+        return self.circuit.on_failure(error, wait, now)
 
     def _wake_waiters(self) -> None:
         """Let as many waiting calls proceed as the limits allow; schedule a timer for the next call."""
@@ -148,7 +156,7 @@ class Limiter:
             self._timer.cancel()
             self._timer = None
         if self._waiting and self.in_flight < self._slots():
-            self._timer = asyncio.get_running_loop().call_at(self.send_rate.next_at(), self._wake_waiters)
+            self._timer = asyncio.get_running_loop().call_at(self._next_at(), self._wake_waiters)
             self._watch_stop()
 
     def _watch_stop(self) -> None:

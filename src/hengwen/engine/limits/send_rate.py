@@ -27,6 +27,10 @@ START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
 """Factors by which a good reply raises the rate. The safe rate is a rate that the endpoint probably accepts
 (see ``SAFE_SHARE``). ``START`` applies while no safe rate is known, ``RECOVERY`` below the safe rate, and
 ``GROWTH`` above it."""
+GROWTH_PER_SECOND = 0.02
+"""Share by which the rate grows in a second above the safe rate, if ``GROWTH`` would be slower."""
+MIN_RATE = 1.0
+"""The rate never falls below this number of calls per second."""
 METER_SECONDS = 1.0
 """Length in seconds of the period in which good replies are counted."""
 MAX_LATE_SECONDS = 0.02
@@ -48,7 +52,7 @@ class SendRate:
         self.rate = inf
         self._target = inf
         self._next = 0.0
-        self._held_until = 0.0
+        self._held_until = self._last_good = 0.0
         self._good_times: deque[float] = deque()
         self._last_changed = self._first_refused = 0
         self._begin_epoch()
@@ -77,16 +81,17 @@ class SendRate:
         if ticket <= self._first_refused:
             return
         if self._next > now:  # only if the limit delays calls at present
-            self._grow()
+            self._grow(min(1.0, now - self._last_good))
+        self._last_good = now
         self._count_reply()
 
-    def _grow(self) -> None:
+    def _grow(self, seconds: float) -> None:
         if self._target == inf:
             self.rate *= START
         elif self.rate < self._target:
             self.rate = min(self._target, self.rate * RECOVERY)
         else:
-            self.rate *= GROWTH
+            self.rate *= max(GROWTH, 1 + GROWTH_PER_SECOND * seconds)
 
     def on_refused(self, ticket: int, *, last_ticket: int, in_flight: int, wait: float, now: float) -> None:
         """Lower the rate if the refusals show that it is too high."""
@@ -102,7 +107,9 @@ class SendRate:
                 self._next = now + 1 / self.rate
             else:
                 self._held_until = now + wait
-                self._slow_down(self.rate / 2, SAFE_SHARE * self.rate * (1 - share), last_ticket)
+                # if every call is refused, nothing is learned of the rate that the endpoint accepts
+                target = SAFE_SHARE * self.rate * (1 - share) if share < 1 else self._target
+                self._slow_down(self.rate / 2, target, last_ticket)
         elif self._is_calm and self.rate < inf:
             self._slow_down(self.rate / 2, SAFE_SHARE * self.rate, last_ticket)
         else:
@@ -110,7 +117,8 @@ class SendRate:
             self._count_reply()
 
     def _slow_down(self, rate: float, target: float, last_ticket: int) -> None:
-        self.rate, self._target = rate, max(rate, target)
+        self.rate = max(MIN_RATE, rate)
+        self._target = max(self.rate, target)
         self._last_changed = self._first_refused = last_ticket
         self._begin_epoch()
 
