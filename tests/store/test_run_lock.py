@@ -20,8 +20,8 @@ from hengwen.errors import StoreError
 from hengwen.store.database import Database
 from hengwen.store.location import sqlite_path
 from hengwen.store.locks.advisory_lock import AdvisoryLock
-from hengwen.store.locks.file_lock import PlanFileLock
-from hengwen.store.locks.run_lock import LockOwner, run_lock
+from hengwen.store.locks.plan_lock import LockOwner, PlanFileLock
+from hengwen.store.locks.run_lock import run_lock
 from hengwen.store.store import Store, open_store
 
 HOLD = """

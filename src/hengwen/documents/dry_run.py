@@ -32,11 +32,11 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
         Column(key="output_tokens", head=Bilingual("约输出词元", "about tokens out"), align="right"),
         Column(key="cost", head=Bilingual("约费用", "about cost"), align="right"),
     ]
-    shown = [i for i, column in enumerate(columns) if has_files or column.key != "files"]
+    kept = [i for i, column in enumerate(columns) if has_files or column.key != "files"]
     table = Table(
         key="calls",
-        columns=tuple(columns[i] for i in shown),
-        rows=tuple(tuple(_cells(estimate)[i] for i in shown) for estimate in estimates),
+        columns=tuple(columns[i] for i in kept),
+        rows=tuple(tuple(_cells(estimate)[i] for i in kept) for estimate in estimates),
         notes=(_UNKNOWN_COST,) if any(estimate.cost is None for estimate in estimates) else (),
     )
     return Document(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hengwen.errors import ConfigError, DataError, PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.plans.plan import Plan
+    from hengwen.io.strict_yaml import YamlFile
 
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""
@@ -20,8 +20,17 @@ MAX_DEPTH = 2
 key. In the value ``{name: {option: ...}}``, ``name`` has the depth 1 and ``option`` the depth 2."""
 
 
+class FromFile(Protocol):
+    """A plan that knows the file it was read from."""
+
+    @property
+    def file(self) -> YamlFile | None:
+        """The file; None for a plan made in Python."""
+        ...
+
+
 @contextmanager
-def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]:
+def located(plan: FromFile, *location: str | int, title: str = "") -> Iterator[None]:
     """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block."""
     try:
         yield
@@ -33,7 +42,7 @@ def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]
         raise type(error)(f"{line}{message}") from None
 
 
-def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
+def locate(plan: FromFile, *location: str | int, mentioned_in: str = "") -> str:
     """Return ``"file:line: "`` for a value of the plan; "" if the value does not come from a file."""
     file = plan.file
     if file is None or location[:2] not in file.lines:  # set in Python or by a command-line option

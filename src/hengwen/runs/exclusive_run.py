@@ -13,7 +13,7 @@ from hengwen.store.locks.run_lock import run_lock
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from hengwen.store.locks.run_lock import LockOwner, RunLock
+    from hengwen.store.locks.plan_lock import LockOwner, RunLock
     from hengwen.store.store import Store
 
 POLL_SECONDS = 0.5

@@ -80,8 +80,8 @@ class _Page:
     def sequence(self, items: Sequence[Block]) -> None:
         """Print blocks; a blank line stands between kinds of block."""
         for _, group in same_kind(items):
-            shown = [block for block in group if self.verbose or not _is_closed(block)]
-            for i, block in enumerate(shown):
+            visible = [block for block in group if self.verbose or not _is_closed(block)]
+            for i, block in enumerate(visible):
                 if i == 0 or isinstance(block, (Table, Chart, Details, Answers)):
                     self.gap()
                 self.block(block)

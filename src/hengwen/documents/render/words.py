@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 SHAPES: dict[Tone, str] = {"plain": "", "better": "▲", "worse": "▼", "none": "–", "open": "◇"}
-"""Shapes differ in outline, so that they are told apart without colour."""
+"""Shapes differ in outline, so that they differ without colour too."""
 EMPTY_ANSWER = Bilingual("（空）", "(empty)")
 PROMPT = Bilingual("题目", "prompt")
 ANSWER = Bilingual("回答", "answer")

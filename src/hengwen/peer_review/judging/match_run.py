@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
-    from hengwen.peer_review.judging.rounds import ModelPair
     from hengwen.peer_review.judging.stored_answers import Contest
+
+ModelPair = tuple[int, int]
+"""Positions of two models that are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

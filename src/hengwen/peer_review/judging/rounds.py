@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.judging.match_run import MatchRun
+    from hengwen.peer_review.judging.match_run import MatchRun, ModelPair
     from hengwen.peer_review.judging.stored_answers import Contest
 
-ModelPair = tuple[int, int]
 FIRST_OPPONENTS = 2
 """Number of opponents of each model on each question in the first round of an adaptive review."""
 RESAMPLES = 100

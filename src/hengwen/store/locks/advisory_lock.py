@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from hengwen.records import digest
 from hengwen.store.database import store_errors
-from hengwen.store.locks.run_lock import LockOwner
+from hengwen.store.locks.plan_lock import LockOwner
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

@@ -15,7 +15,7 @@ from hengwen.records import digest
 from hengwen.store.database import store_errors
 from hengwen.store.location import display_url
 from hengwen.store.locks.advisory_lock import MAX_NAME_BYTES, plan_key, plan_owner
-from hengwen.store.locks.run_lock import LockOwner
+from hengwen.store.locks.plan_lock import LockOwner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
