@@ -84,7 +84,7 @@ def test_a_judge_that_changed_before_the_later_run_is_told_from_the_model(
 def test_a_dry_run_says_what_it_costs_and_counts_no_look(drift, judged, judge_server) -> None:
     code, out, _ = drift(*judged, "--dry-run")
     assert code == 0
-    assert out.startswith(f"--judge (judge): {COUNT} calls, about ")
+    assert out.startswith(f"{COUNT} calls needed\n")
     assert judge_server.prompts == []
     _, out, _ = drift(*judged, "--json")
     assert json.loads(out)["looks"]["differ"] == 1

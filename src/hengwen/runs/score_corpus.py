@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_writer import check_target, row_writer
 from hengwen.io.strict_yaml import read_text
 from hengwen.objective.overlap.corpus import CorpusScore, Sampling, score_rows
 from hengwen.objective.overlap.metric_options import (
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from hengwen.io.row_writer import JsonRow
     from hengwen.objective.overlap.corpus_rows import CorpusRows
     from hengwen.objective.overlap.metric_options import MetricOptions
     from hengwen.objective.overlap.paired_tests import PairedTestName
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 ROW_FILES = (".jsonl", ".ndjson", ".csv")
 """Endings of file names (JSONL, CSV) that are refused, because these files do not have one text per line."""
 _INTERVAL_OPTIONS = ("confidence", "resamples")
-_SCORE_FIELDS = ("name", "value", "low", "high", "confidence", "n", "failures", "first_failure", "tokenizer")
-_BASELINE_FIELDS = ("baseline", "baseline_low", "baseline_high", "difference", "p", "test", "trials", "seed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +61,6 @@ class CorpusFileResult:
         """Whether some texts could not be scored, so that a value was computed without them."""
         return any(score.failures for score in (*self.scores, *self.baseline))
 
-    def as_rows(self) -> list[JsonRow]:
-        """Return one row for each metric."""
-        rows = [_score_row(score) for score in self.scores]
-        for row, score, comparison in zip(rows, self.baseline, self.comparisons, strict=False):
-            low, high = score.interval or (None, None)
-            values = (score.value, low, high, comparison.difference, comparison.p)
-            settings = (comparison.test, comparison.trials, comparison.seed)
-            row |= dict(zip(_BASELINE_FIELDS, (*values, *settings), strict=True))
-        return [{**row, "signature": score.signature} for row, score in zip(rows, self.scores, strict=True)]
-
 
 def score_corpus_files(
     hypotheses: Path,
@@ -84,15 +70,11 @@ def score_corpus_files(
     settings: Mapping[str, Any] | None = None,
     baseline: Baseline | None = None,
     seed: int | None = None,
-    target: Path | None = None,
 ) -> CorpusFileResult:
-    """Return the metrics of a whole text file, and write them to ``target`` if it is not None."""
+    """Return the metrics of a whole text file."""
     options = dict(settings or {})
     interval: dict[str, Any] = {name: options.pop(name) for name in _INTERVAL_OPTIONS if name in options}
     by_metric = _check_options(metrics, options, interval)
-    if target is not None:
-        inputs = [hypotheses, *references, *([baseline.file] if baseline else [])]
-        check_target(target, inputs)
     texts = _lines(hypotheses)
     reference_sets = list(zip(*(_lines(path, hypotheses, texts) for path in references), strict=True))
     sampling = Sampling(clusters=tuple(map(str, range(len(texts)))), seed=seed or 0, **interval)
@@ -109,15 +91,12 @@ def score_corpus_files(
             comparisons = [compare_rows(*pair, test) for pair in zip(rows, baseline_rows, strict=True)]
         except ValueError as error:
             raise DataError(f"{baseline.file}: {error}") from None
-    result = CorpusFileResult(
+    return CorpusFileResult(
         scores=[score_rows(metric_rows, sampling) for metric_rows in rows],
         baseline=[score_rows(metric_rows, sampling) for metric_rows in baseline_rows],
         comparisons=comparisons,
         warnings=_warnings(metrics, options, [*rows, *baseline_rows]),
     )
-    if target is not None:
-        _write(result, target)
-    return result
 
 
 def _rows(
@@ -171,17 +150,3 @@ def _warnings(
             names_by_reason.setdefault(reason, []).append(metric_rows.name)
     left_out = [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in names_by_reason.items()]
     return (*warnings, *left_out)
-
-
-def _score_row(score: CorpusScore) -> JsonRow:
-    low, high = score.interval or (None, None)
-    reason = score.details.get("first_failure", "")
-    values = (score.name, score.value, low, high, score.confidence, score.n, score.failures, reason)
-    return dict(zip(_SCORE_FIELDS, (*values, score.tokenizer), strict=True))
-
-
-def _write(result: CorpusFileResult, target: Path) -> None:
-    rows = result.as_rows()
-    with row_writer(target, list(rows[0])) as write:
-        for row in rows:
-            write(row)

@@ -53,11 +53,12 @@ def run(
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     from hengwen.cli.batch.follow_up import FollowUp
     from hengwen.cli.batch.words import batch_options
-    from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
+    from hengwen.cli.ui.output import show
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
     from hengwen.runs.estimate_plan import estimate_plan
@@ -93,7 +94,13 @@ def run(
                 batch=batches,
                 trust=True,
             )
-            show_estimates(estimates, as_json=as_json)
+            show(
+                dry_run_document(estimates),
+                paths,
+                language=language.choose_language(lang, loaded.language),
+                as_json=as_json,
+                quiet=quiet,
+            )
             raise typer.Exit
         follow_up = FollowUp(context, batches, plan, opened, loaded.name)
         with resumable_progress(

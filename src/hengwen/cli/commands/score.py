@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 from hengwen.runs.shards.input_files import SHARD_ROWS
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ def score(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Output file for the scores, .jsonl or .csv; with --engine a folder."
+            "-o",
+            "--output",
+            help="File for the scores, .jsonl or .csv; with --engine a folder; with --refs .html, .md, "
+            ".json, .csv or .parquet.",
         ),
     ] = None,
     refs: Annotated[
@@ -98,6 +101,7 @@ def score(
         int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
     ] = SHARD_ROWS,
     strict: options.Strict = False,
+    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -112,25 +116,32 @@ def score(
         )
         if baseline is None:
             options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
-        from hengwen.cli.ui.corpus_table import print_corpus_json, print_corpus_scores
         from hengwen.cli.ui.messages import print_warning
+        from hengwen.cli.ui.output import check_outputs, show
+        from hengwen.documents.corpus import corpus_document
         from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
+        hypotheses = _only(files, "--refs compares one file with references")
+        outputs = check_outputs(
+            [output] if output else [], [hypotheses, *refs, *([baseline] if baseline else [])]
+        )
         corpus = score_corpus_files(
-            _only(files, "--refs compares one file with references"),
+            hypotheses,
             refs,
             metrics=[name.strip() for name in metrics.split(",")],
             settings=settings,
             baseline=Baseline(file=baseline, test=paired, trials=trials) if baseline else None,
             seed=seed,
-            target=output,
         )
         for warning in corpus.warnings:
             print_warning(warning)
-        if as_json:
-            print_corpus_json(corpus)
-        elif not quiet:
-            print_corpus_scores(corpus)
+        show(
+            corpus_document(corpus),
+            outputs,
+            language=language.choose_language(lang),
+            as_json=as_json,
+            quiet=quiet,
+        )
         raise typer.Exit(1 if strict and corpus.failed else 0)
     options.refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
     if output is None:

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.monitoring.score_file import COLUMN_HELP, FILE_HELP, read_scores
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 
 
 def sequence(
     file: Annotated[Path, typer.Argument(help=f"Scores in order, {FILE_HELP}")],
+    output: options.Outputs = None,
     column: Annotated[str | None, typer.Option("--column", help=COLUMN_HELP)] = None,
     m: Annotated[int, typer.Option("-m", min=2, max=10, help="Length of an ordinal pattern.")] = 3,
     delay: Annotated[
@@ -24,25 +25,20 @@ def sequence(
     seed: Annotated[
         int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the permutation tests.")
     ] = 0,
-    language: Annotated[str, typer.Option("--lang", help="Language of the text: zh, en or both.")] = "both",
+    lang: language.Lang = None,
     as_json: options.Json = False,
 ) -> None:
     """Describe a sequence of scores: level, permutation entropy, inversions, increasing subsequence."""
-    import json
-    from dataclasses import asdict
-
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.sequence import sequence_document
     from hengwen.errors import DataError
     from hengwen.relevance_metrics import summarize
 
-    if language not in ("zh", "en", "both"):
-        raise typer.BadParameter(f"--lang is zh, en or both, got {language!r}")
+    chosen_language = language.choose_language(lang)
+    outputs = check_outputs(output, [file])
     scores = [score for _, score in read_scores(file, column)]
     try:
         summary = summarize(scores, m=m, delay=delay, top=top, seed=seed)
     except ValueError as error:
         raise DataError(f"{file}: {error}") from None
-    if as_json:
-        typer.echo(json.dumps({"schema": 1, **asdict(summary)}, ensure_ascii=False))
-        return
-    texts = [summary.explain(name) for name in ("zh", "en") if language in (name, "both")]
-    typer.echo("\n\n".join(texts))
+    show(sequence_document(summary), outputs, language=chosen_language, as_json=as_json, quiet=False)
