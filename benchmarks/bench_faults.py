@@ -31,12 +31,12 @@ TARGET_COUNT = 1000
 
 def judge(count: int, *faults: object) -> tuple[float, dict[int, int]]:
     """Return the seconds of a run, and the number of the endpoint's replies by HTTP status."""
-    from hengwen import run_plan
+    from hengwen import RunOptions, run_plan
 
     with tempfile.TemporaryDirectory() as name, stub(0.05, *faults) as server:
         plan = write_plan(Path(name), count, server.url)
         begin = time.perf_counter()
-        result = run_plan(plan, store=Path(name) / "x.db", concurrency=64)
+        result = run_plan(plan, store=Path(name) / "x.db", options=RunOptions(concurrency=64))
         seconds = time.perf_counter() - begin
         assert not result.failures, result.failures
     assert server.counts[200] == count, server.counts

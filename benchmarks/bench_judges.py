@@ -67,15 +67,17 @@ def write_plan(folder: Path, count: int, url: str) -> Path:
 
 def judge_with_hengwen(url: str, count: int, concurrency: int) -> dict[str, float]:
     """Judge answers by a run of a plan with a store."""
-    from hengwen import run_plan
+    from hengwen import RunOptions, run_plan
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # warm up
+        run_plan(
+            write_plan(folder, 1, url), store=folder / "warm.db", options=RunOptions(concurrency=concurrency)
+        )  # warm up
         plan = write_plan(folder, count, url)
         cpu, memory = process_usage()
         begin = time.perf_counter()
-        result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
+        result = run_plan(plan, store=folder / "x.db", options=RunOptions(concurrency=concurrency))
         wall = time.perf_counter() - begin
         assert not result.failures
         assert not result.unscored

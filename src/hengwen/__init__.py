@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
     from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
     from hengwen.store import Store, open_store
 
@@ -80,6 +81,7 @@ _EXPORTS = {
     "Row": "records",
     "Run": "records",
     "RunComparison": "monitoring.compare.run_comparison",
+    "RunOptions": "runs.options",
     "RunResult": "runs.run_plan",
     "Sample": "records",
     "Scale": "records",
@@ -135,6 +137,7 @@ __all__ = [
     "Row",
     "Run",
     "RunComparison",
+    "RunOptions",
     "RunResult",
     "Sample",
     "Scale",

@@ -15,7 +15,7 @@ from hengwen.plans.overrides import OVERRIDE, resolve_plan
 from hengwen.runs.cluster import plan_worker
 from hengwen.runs.cluster.coordinator import Coordinator
 from hengwen.runs.cluster.plan_worker import PlanJob, WorkerEnd, run_worker
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 
 COUNT = 12
 

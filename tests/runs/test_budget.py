@@ -10,7 +10,8 @@ import pytest
 from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan
 from hengwen.plans.suite import load_suite
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
 from hengwen.store.store import open_store
 
 PRICE = {"input": 1.0, "output": 2.0}

@@ -15,7 +15,8 @@ from hengwen.plans.overrides import judge_spec, with_judge
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.runs.estimate_plan import estimate_plan
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
 from hengwen.runs.run_plan import run_plan
 from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import open_store
@@ -51,7 +52,9 @@ def make_plan(folder: Path, **more: Any) -> Path:
 def test_progress_is_reported_by_checkpoint_up_to_all_samples(tmp_path: Path) -> None:
     steps: list[tuple[str, int, int]] = []
     run_plan(
-        make_plan(tmp_path), store=tmp_path / "x.db", progress=lambda *step: steps.append(step), concurrency=1
+        make_plan(tmp_path),
+        store=tmp_path / "x.db",
+        options=RunOptions(progress=lambda *step: steps.append(step), concurrency=1),
     )
     assert steps == [("a", number + 1, COUNT) for number in range(COUNT)]
 
@@ -65,13 +68,13 @@ def test_a_run_is_interrupted_at_its_time_limit_and_resumes_later(tmp_path: Path
     with pytest.raises(
         TimeLimitError, match=r"^the time limit of 0 s is reached; results are kept, the same"
     ):
-        run_plan(plan, store=store, time_limit=0.0, progress=dawdle, concurrency=1)
+        run_plan(plan, store=store, options=RunOptions(time_limit=0.0, progress=dawdle, concurrency=1))
     with open_store(store) as opened:
         (run,) = opened.runs()
         assert run.status == "interrupted"
         answered = {row.sample_id for row in opened.rows([run])}
     assert 0 < len(answered) < COUNT
-    (finished,) = run_plan(plan, store=store, time_limit=3600.0).runs
+    (finished,) = run_plan(plan, store=store, options=RunOptions(time_limit=3600.0)).runs
     assert (finished.id, finished.status) == (run.id, "finished")
 
 
@@ -127,7 +130,7 @@ def test_the_result_of_a_run(tmp_path: Path) -> None:
 
 
 def test_a_limit_evaluates_only_the_first_samples(tmp_path: Path) -> None:
-    (run,) = run_plan(make_plan(tmp_path), store=tmp_path / "x.db", limit=3).runs
+    (run,) = run_plan(make_plan(tmp_path), store=tmp_path / "x.db", options=RunOptions(limit=3)).runs
     with open_store(tmp_path / "x.db") as store:
         assert {row.sample_id for row in store.rows([run])} == {"q0", "q1", "q2"}
 
@@ -161,9 +164,9 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
 
 
-def resources(plan: Path, folder: Path, **options: Any) -> RunResources:
+def resources(plan: Path, folder: Path, *, dry: bool = False, **options: Any) -> RunResources:
     with open_store(folder / "x.db") as store:
-        return RunResources(load_suite(load_plan(plan)), store, RunOptions(**options))
+        return RunResources(load_suite(load_plan(plan)), store, RunOptions(**options), dry=dry)
 
 
 def test_each_backend_has_a_limiter_as_the_plan_says(limited: Path, tmp_path: Path) -> None:
@@ -194,7 +197,7 @@ def test_an_estimate_makes_no_call_and_stores_nothing(limited: Path, tmp_path: P
     assert judged.cost is None
     with open_store(tmp_path / "x.db") as store:
         assert (store.runs(), store.usage([])) == ([], {})
-    fewer = estimate_plan(limited, store=tmp_path / "x.db", limit=2, repeat=1)
+    fewer = estimate_plan(limited, store=tmp_path / "x.db", options=RunOptions(limit=2), repeat=1)
     assert {cost.usage.calls for cost in fewer} == {2}
 
 
@@ -202,7 +205,7 @@ def test_errors_about_options_say_how_to_fix_them(limited: Path, tmp_path: Path)
     for call, message in (
         (lambda: run_plan(limited, repeat=0, store=tmp_path / "x.db"), "repeat counts from 1, got 0"),
         (
-            lambda: run_plan(limited, budget=1.0, store=tmp_path / "x.db"),
+            lambda: run_plan(limited, options=RunOptions(budget=1.0), store=tmp_path / "x.db"),
             "a budget needs prices: backend 'plain' has none; "
             "add price: {input: ..., output: ...} (per million tokens)",
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hengwen
-from hengwen import arun_plan, run_plan
+from hengwen import RunOptions, arun_plan, run_plan
 from hengwen.errors import TimeLimitError
 from hengwen.runs.estimate_plan import estimate_plan
 from hengwen.runs.stopping import Interrupts
@@ -58,7 +58,7 @@ def test_a_plan_is_estimated_within_a_running_loop(plan: Path) -> None:
 
 def test_an_error_of_a_run_reaches_the_cell(plan: Path) -> None:
     async def cell() -> None:
-        run_plan(plan, store="sqlite://", time_limit=0.0)
+        run_plan(plan, store="sqlite://", options=RunOptions(time_limit=0.0))
 
     with pytest.raises(TimeLimitError, match="the time limit of 0 s is reached"):
         asyncio.run(cell())
@@ -89,7 +89,7 @@ def test_an_awaited_run_leaves_signals_alone(plan: Path) -> None:
 
     async def cell() -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: handlers.append("program"))
-        await arun_plan(plan, store="sqlite://", progress=lambda *_: None)
+        await arun_plan(plan, store="sqlite://", options=RunOptions(progress=lambda *_: None))
         signal.raise_signal(signal.SIGTERM)
         await asyncio.sleep(0.01)
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
@@ -103,7 +103,11 @@ def test_a_cancelled_run_resumes(plan: Path) -> None:
         with open_store("sqlite://") as store:
             loop = asyncio.get_running_loop()
             task = asyncio.create_task(
-                arun_plan(plan, store=store, concurrency=1, progress=lambda *_: loop.call_soon(task.cancel))
+                arun_plan(
+                    plan,
+                    store=store,
+                    options=RunOptions(concurrency=1, progress=lambda *_: loop.call_soon(task.cancel)),
+                )
             )
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -139,7 +143,7 @@ def test_an_interrupt_of_a_notebook_stops_the_run_and_the_same_call_resumes_it(
     async def cell() -> None:
         with open_store("sqlite://") as store:
             with pytest.raises(KeyboardInterrupt):
-                run_plan(plan, store=store, concurrency=1, progress=interrupt)
+                run_plan(plan, store=store, options=RunOptions(concurrency=1, progress=interrupt))
             (run,) = store.runs()
             assert run.status == "interrupted"
             result = run_plan(plan, store=store)

@@ -13,7 +13,7 @@ from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan
 from hengwen.records import Score
 from hengwen.runs.judge_file import judge_file
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_resolved
 from hengwen.store.store import Store, open_store
 

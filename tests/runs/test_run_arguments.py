@@ -11,7 +11,7 @@ import pytest
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.plans.suite import LoadedPlan
 from hengwen.runs.estimate_plan import CostEstimate, estimate_plan
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_plan
 from hengwen.store.store import Store, open_store
 
@@ -78,12 +78,14 @@ def test_every_option_of_a_run_is_used(plan: Path, runs: Calls) -> None:
         "time_limit": 60.0,
         "progress": print,
     }
-    run_plan(plan, store="x.db", **options)
-    run_plan(load_plan(plan), store="x.db", concurrency=0)
-    assert [call[1:] for call in runs] == [
-        ("x.db", RunOptions(**options)),
-        ("x.db", RunOptions(concurrency=1)),
-    ]
+    run_plan(plan, store="x.db", options=RunOptions(**options))
+    assert [call[1:] for call in runs] == [("x.db", RunOptions(**options))]
+
+
+@pytest.mark.parametrize(("option", "value"), [("concurrency", 0), ("workers", 0)])
+def test_numbers_of_calls_and_processes_count_from_1(option: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{option} must be a whole number"):
+        RunOptions(**{option: value})
 
 
 def test_a_run_replaces_the_judge_and_the_repeats_of_its_plan(plan: Path, runs: Calls) -> None:
@@ -97,20 +99,27 @@ def test_a_run_replaces_the_judge_and_the_repeats_of_its_plan(plan: Path, runs: 
 def test_an_estimate_has_the_default_options_of_a_run(plan: Path, estimates: Calls) -> None:
     estimate_plan(plan)
     ((same, store, options),) = estimates
-    assert (same, options) == (load_plan(plan), RunOptions(dry=True))
+    assert (same, options) == (load_plan(plan), RunOptions())
     assert Path(store).name == "hengwen.db"
     assert plan.with_name("hengwen.db").exists()
 
 
 def test_every_option_of_an_estimate_is_used(plan: Path, estimates: Calls) -> None:
     with open_store(plan.with_name("x.db")) as store:
-        estimate_plan(plan, store=store, judge="openai/tiny", base_url=URL, limit=2, repeat=4, fresh=True)
+        estimate_plan(
+            plan,
+            store=store,
+            judge="openai/tiny",
+            base_url=URL,
+            options=RunOptions(limit=2, fresh=True),
+            repeat=4,
+        )
         ((changed, name, options),) = estimates
         assert name == store.name
     (backend,) = changed.backends.values()
     assert (backend.provider, backend.model, backend.base_url) == ("openai", "tiny", URL)
     assert [task.repeats for task in changed.tasks] == [4]
-    assert options == RunOptions(limit=2, fresh=True, dry=True)
+    assert options == RunOptions(limit=2, fresh=True)
 
 
 def test_a_run_without_a_failure_names_no_message(plan: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hengwen import run_plan
 from hengwen.plans.suite import ConfiguredJudge
 from hengwen.runs.judge_file import judge_file
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.store import open_store
 
 
@@ -63,7 +63,7 @@ def test_judges_are_built_once_for_each_checkpoint_and_scope_of_calls(
         return build(self, persona, backends)
 
     monkeypatch.setattr(ConfiguredJudge, "build", counted)
-    result = run_plan(plan, store=plan.with_name("x.db"), fresh=fresh)
+    result = run_plan(plan, store=plan.with_name("x.db"), options=RunOptions(fresh=fresh))
     assert len(result.runs) == 2
     assert builds == {"lyric_craft": 2 * count}, "anchors need judges of their own unless all calls are new"
 

@@ -10,9 +10,9 @@ from threading import Barrier
 
 import pytest
 
-from hengwen import RunResult, StoreBusyError, open_store, run_plan
+from hengwen import RunOptions, RunResult, StoreBusyError, open_store, run_plan
 from hengwen.records import digest
-from hengwen.runs.shared_plan import PlanSharing
+from hengwen.runs.plan_lock import PlanSharing
 from hengwen.store.locks.advisory_lock import AdvisoryLock
 from hengwen.store.locks.claims import AdvisoryClaims
 from hengwen.store.store import Store
@@ -73,7 +73,7 @@ def share(plan: Path, url: str, processes: int) -> list[RunResult]:
 
     def work(_: int) -> RunResult:
         barrier.wait()
-        return run_plan(plan, store=url, share=True)
+        return run_plan(plan, store=url, options=RunOptions(share=True))
 
     with ThreadPoolExecutor(processes) as pool:
         return list(pool.map(work, range(processes)))
@@ -99,13 +99,13 @@ def test_completed_samples_that_killed_processes_recorded_are_forgotten(
 ) -> None:
     """Else a judgment that failed would count as done in all later commands."""
     with open_store(postgres) as store:
-        (run, _) = run_plan(plan, store=store, share=True, limit=1).runs
+        (run, _) = run_plan(plan, store=store, options=RunOptions(share=True, limit=1)).runs
         ledger = store.ledger()
         for number in range(COUNT):
             unit = digest("hengwen unit", run.id, "sample", "t", f"q{number}", 0)
             ledger.record_completed_unit(run.id, unit[:32])
         ledger.commit()
-        run_plan(plan, store=store, share=True)
+        run_plan(plan, store=store, options=RunOptions(share=True))
         run_plan(plan, store=tmp_path / "x.db")
         with open_store(tmp_path / "x.db") as single:
             assert results(store) == results(single)
@@ -118,12 +118,14 @@ def test_a_process_that_joins_a_finished_run_and_fails_leaves_it_finished(plan: 
         if checkpoint == "b" and not joined:
             joined.append(checkpoint)
             with ThreadPoolExecutor(1) as thread, pytest.raises(RuntimeError, match="a: 1 of"):
-                thread.submit(run_plan, plan, store=postgres, share=True, progress=fail).result()
+                thread.submit(
+                    run_plan, plan, store=postgres, options=RunOptions(share=True, progress=fail)
+                ).result()
 
     def fail(checkpoint: str, done: int, total: int) -> None:
         raise RuntimeError(f"{checkpoint}: {done} of {total}")
 
-    run_plan(plan, store=postgres, share=True, progress=join)
+    run_plan(plan, store=postgres, options=RunOptions(share=True, progress=join))
     with open_store(postgres) as store:
         assert joined
         assert [run.status for run in store.runs()] == ["finished"] * 2
@@ -150,14 +152,17 @@ def test_a_plan_that_one_process_runs_alone_is_not_shared(plan: Path, postgres: 
         lock = AdvisoryLock(store.writable_engine(), "p")
         assert lock.acquire()
         with pytest.raises(StoreBusyError, match=r"which does not share it; wait for it with --wait$"):
-            run_plan(plan, store=store, share=True)
+            run_plan(plan, store=store, options=RunOptions(share=True))
         waiting: list[str] = []
 
         def release(owner: str) -> None:
             waiting.append(owner)
             lock.release()
 
-        assert run_plan(plan, store=store, share=True, wait=release).runs[0].status == "finished"
+        assert (
+            run_plan(plan, store=store, options=RunOptions(share=True, wait=release)).runs[0].status
+            == "finished"
+        )
         assert len(waiting) == 1
 
 
@@ -174,17 +179,17 @@ def test_a_process_with_another_plan_of_the_same_name_does_not_join(
     plan: Path, postgres: str, tmp_path: Path
 ) -> None:
     with open_store(postgres) as store:
-        first = run_plan(plan, store=store, share=True)
+        first = run_plan(plan, store=store, options=RunOptions(share=True))
         claims = AdvisoryClaims(store)  # a process that still works on the run
         assert claims.lock("hengwen working", first.runs[0].id, shared=True)
-        assert run_plan(plan, store=store, share=True).runs == first.runs
+        assert run_plan(plan, store=store, options=RunOptions(share=True)).runs == first.runs
         (tmp_path / "a.jsonl").write_text('{"id": "q0", "output": "other"}\n', "utf-8")
         with pytest.raises(StoreBusyError, match=r"checkpoint 'a' of plan 'p' is being run by .* with other"):
-            run_plan(plan, store=store, share=True)
+            run_plan(plan, store=store, options=RunOptions(share=True))
         claims.close()
         while claims_are_held(store, first.runs[0].id):  # the server notices the end of the session
             pass
-        assert run_plan(plan, store=store, share=True).runs[0].id != first.runs[0].id
+        assert run_plan(plan, store=store, options=RunOptions(share=True)).runs[0].id != first.runs[0].id
 
 
 def claims_are_held(store: Store, run_id: str) -> bool:

@@ -15,7 +15,8 @@ import pytest
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.records import Failure
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
 from hengwen.runs.run_plan import run_plan
 from hengwen.store.store import open_store
 
@@ -65,7 +66,7 @@ def stored(path: Path) -> dict[tuple, Any]:
 def test_the_scores_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, [f"第{number}行风吹过山岗" for number in range(250)])
     for workers in (1, 3):
-        run_plan(plan, store=tmp_path / f"{workers}.db", workers=workers)
+        run_plan(plan, store=tmp_path / f"{workers}.db", options=RunOptions(workers=workers))
     assert stored(tmp_path / "1.db") == stored(tmp_path / "3.db")
 
 
@@ -75,7 +76,7 @@ def process_ids(path: Path) -> set[float]:
 
 def test_all_checkpoints_share_the_processes(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, ["云"] * 10, f"{tmp_path}/own.py:Process")
-    run_plan(plan, store=tmp_path / "x.db", workers=2, trust=True)
+    run_plan(plan, store=tmp_path / "x.db", options=RunOptions(workers=2), trust=True)
     (worker,) = process_ids(tmp_path / "x.db")
     assert worker != os.getpid()
     with pytest.raises(ProcessLookupError):
@@ -95,7 +96,7 @@ def test_processes_start_by_default_from_a_thousand_answers_on(
 
 def test_the_number_of_processes_must_be_positive(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers must be a whole number >= 1, got 0"):
-        run_plan(write_plan(tmp_path, ["云"]), store=tmp_path / "x.db", workers=0)
+        run_plan(write_plan(tmp_path, ["云"]), store=tmp_path / "x.db", options=RunOptions(workers=0))
 
 
 def test_an_interrupted_command_leaves_no_process_and_resumes(tmp_path: Path) -> None:

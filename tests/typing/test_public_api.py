@@ -131,7 +131,8 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
     (tmp_path / "day-1.jsonl").write_text('{"id": "a", "output": "晚安，做个好梦呀。"}\n', "utf-8")
     plan = assert_type(hengwen.load_plan(tmp_path / "plan.yaml"), hengwen.Plan)
     with assert_type(hengwen.open_store(tmp_path / "store.db"), hengwen.Store) as store:
-        result = assert_type(hengwen.run_plan(plan, store=store), hengwen.RunResult)
+        options = assert_type(hengwen.RunOptions(limit=8), hengwen.RunOptions)
+        result = assert_type(hengwen.run_plan(plan, store=store, options=options), hengwen.RunResult)
         assert_type(result.runs, tuple[hengwen.Run, ...])
         assert_type(result.failures, dict[str, int])
         awaited = asyncio.run(hengwen.arun_plan(plan, store="sqlite://"))
@@ -380,9 +381,11 @@ def test_judges_compare_pairs(tmp_path: Path) -> None:
     assert_type(opinions, tuple[judges.PairOpinion, judges.PairOpinion])
     (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
     (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")
+    pairing = assert_type(peer_review.Pairing(opponents=1), peer_review.Pairing)
     with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
         assert_type(
-            peer_review.judge_plan(tmp_path / "plan.yaml", store="sqlite://"), peer_review.JudgedBattles
+            peer_review.judge_plan(tmp_path / "plan.yaml", store="sqlite://", pairing=pairing),
+            peer_review.JudgedBattles,
         )
     with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
         peer_review.estimate_judging(tmp_path / "plan.yaml", store="sqlite://")

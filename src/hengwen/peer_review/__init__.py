@@ -9,7 +9,7 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.peer_review.battles import Battles
     from hengwen.peer_review.human import HumanComparison, compare_with_human, read_human_ranking
-    from hengwen.peer_review.judging.review_plan import JudgedBattles, estimate_judging, judge_plan
+    from hengwen.peer_review.judging.review_plan import JudgedBattles, Pairing, estimate_judging, judge_plan
     from hengwen.peer_review.notes import Note
     from hengwen.peer_review.pairs import preference_pairs
     from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
@@ -23,6 +23,7 @@ _EXPORTS = {
     "HumanComparison": "human",
     "JudgedBattles": "judging.review_plan",
     "Note": "notes",
+    "Pairing": "judging.review_plan",
     "PeerReview": "result",
     "ReviewedJudge": "result",
     "ReviewedModel": "result",
@@ -42,6 +43,7 @@ __all__ = [
     "HumanComparison",
     "JudgedBattles",
     "Note",
+    "Pairing",
     "PeerReview",
     "ReviewedJudge",
     "ReviewedModel",

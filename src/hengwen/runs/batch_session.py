@@ -28,7 +28,7 @@ def batch_session(resources: RunResources) -> BatchSession | None:
     """Return the batch session of a run; None if no batch is requested and none is open in the store."""
     plan, options = resources.suite.plan, resources.options
     store = resources.store.batches(plan.name)
-    if options.batch is None and (options.dry or not (store.has_replies() or store.files())):
+    if options.batch is None and (resources.dry or not (store.has_replies() or store.files())):
         return None
     clients = {
         name: backend
@@ -50,7 +50,7 @@ def batch_session(resources: RunResources) -> BatchSession | None:
     batch = options.batch
     spool = _spool(store.path, resources.store.name, plan.name)
     folder = spool if batch is None or batch.folder is None else batch.folder
-    if options.dry:
+    if resources.dry:
         queue: BatchQueue = DryBatchQueue(store, limits, folder)
     else:
         prefix = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"

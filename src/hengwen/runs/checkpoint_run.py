@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedTask
     from hengwen.protocols import Ledger
     from hengwen.records import Reducer
+    from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import RunResources
-    from hengwen.runs.shared_plan import PlanSharing
 
 
 class CheckpointRun:
@@ -47,7 +47,7 @@ class CheckpointRun:
     async def execute(self) -> Run:
         """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
         sql_ledger = self._store.ledger()
-        ledger: Ledger = DryLedger(sql_ledger) if self._options.dry else sql_ledger
+        ledger: Ledger = DryLedger(sql_ledger) if self._resources.dry else sql_ledger
         committer = Committer(ledger)
         new_id = self._resources.new_run_id()
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
@@ -80,7 +80,9 @@ class CheckpointRun:
             ledger,
             committer,
             self._resources,
-            record_more=None if self._options.dry else partial(self._record_task_scores, run, tasks, ledger),
+            record_more=None
+            if self._resources.dry
+            else partial(self._record_task_scores, run, tasks, ledger),
         )
 
     def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
@@ -175,8 +177,8 @@ class CheckpointRun:
             samples=task.samples.take(self._options.limit),
             answers=partial(self._responses.for_sample, task.spec.name),
             target=self._target(task, context, cache_scope),
-            scorers=() if self._options.dry else task.scorers,
-            set_scorers=() if self._options.dry else task.set_scorers,
+            scorers=() if self._resources.dry else task.scorers,
+            set_scorers=() if self._resources.dry else task.set_scorers,
             judges=judged.judges,
             anchors=anchors,
             anchor_judges=anchor_judges if anchors else (),

@@ -10,9 +10,10 @@ from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.batch_session import batch_price
 from hengwen.runs.checkpoint_run import CheckpointRun
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
+from hengwen.runs.run_plan import opened_store
 from hengwen.runs.stopping import run_until_complete
-from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import Role
     from hengwen.plans.plan import Plan
     from hengwen.records import Usage
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +43,20 @@ class BatchEstimate(CostEstimate):
     """Number of files in the first round; later rounds send the calls that depend on replies."""
 
 
-def estimate_plan(  # noqa: PLR0913 - keyword-only options
+def estimate_plan(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
     judge: str | None = None,
     base_url: str | None = None,
-    limit: int | None = None,
     repeat: int | None = None,
-    fresh: bool = False,
-    batch: BatchOptions | None = None,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call."""
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
-    options = RunOptions(limit=limit, fresh=fresh, batch=batch, dry=True)
-    if isinstance(store, Store):
-        return estimate_suite(suite, store, options)
-    with open_store(store) as opened:
-        return estimate_suite(suite, opened, options)
+    with opened_store(store) as opened:
+        return estimate_suite(suite, opened, options or RunOptions())
 
 
 def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
@@ -69,7 +65,7 @@ def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list
 
 
 async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
-    resources = RunResources(suite, store, options)
+    resources = RunResources(suite, store, options, dry=True)
     try:
         for order in range(len(suite.plan.checkpoints)):
             await CheckpointRun(resources, order).execute()

@@ -12,7 +12,7 @@ from hengwen.plans.input_files import files_in
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.plan import Plan
 from hengwen.records import Score
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_resolved
 from hengwen.store import store_files
 

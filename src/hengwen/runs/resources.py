@@ -1,10 +1,9 @@
-"""Options of a run, and the objects that the runs of one command share, such as store and backends."""
+"""The objects that the runs of one command share, such as store and backends."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,49 +27,27 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend, Judge
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import RunOptions
     from hengwen.store.store import Store
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """Options that control how a plan is run, but not how an answer is scored."""
-
-    concurrency: int = 16
-    """Maximum number of concurrent calls (sent, without a reply yet) per endpoint, >= 1."""
-    limit: int | None = None
-    """Number of samples of each task; None for all."""
-    fresh: bool = False
-    """Whether to evaluate everything again: no score and no reply of earlier runs is reused."""
-    dry: bool = False
-    """Whether to only count the calls that a run would make; no call is made, and nothing is stored."""
-    budget: float | None = None
-    """Maximum cost of the calls, at the prices of the plan."""
-    time_limit: float | None = None
-    """Time limit in seconds for all checkpoints together."""
-    workers: int | None = None
-    """Maximum number of processes that score, >= 1; 1 scores in this process. None uses one process for each
-    core if the runs have at least ``MIN_ITEMS`` answers, otherwise this process."""
-    wait: bool | Callable[[str], None] = False
-    """Whether to wait if another process runs the plan in the same store; False raises an error instead. If
-    ``wait`` is a function, this process waits and calls it with a description of the other process."""
-    share: bool = False
-    """Whether this process shares the work with other processes that run the plan in the same store."""
-    batch: BatchOptions | None = None
-    """How calls are sent to batch endpoints; None to send each call at once."""
-    checkpoints: Collection[str] | None = None
-    """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
-    make_limiter: Callable[[str, asyncio.Event], Limiter] | None = None
-    """Function that takes a backend's name and the event that stops the run, and returns a limiter that is
-    shared with other processes; None if each limit holds for this process alone."""
-    progress: Callable[[str, int, int], None] | None = None
-    """Function that is called with (checkpoint, samples done, samples in total)."""
+    LimiterFactory = Callable[[str, asyncio.Event], Limiter]
+    """Takes a backend's name and the event that stops the run, and returns a limiter that is shared with
+    other processes."""
 
 
 class RunResources:
     """The objects that the runs of one command share: plan, store, options, backends, limits and budget."""
 
-    def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
+    def __init__(
+        self,
+        suite: LoadedPlan,
+        store: Store,
+        options: RunOptions,
+        *,
+        dry: bool = False,
+        checkpoints: Collection[str] | None = None,
+        make_limiter: LimiterFactory | None = None,
+    ) -> None:
         if options.share and options.fresh:
             raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
         if options.batch is not None and (options.share or options.fresh):
@@ -81,6 +58,11 @@ class RunResources:
         self.suite = suite
         self.store = store
         self.options = options
+        self.dry = dry
+        """Whether to only count the calls that a run would make; no call is made, and nothing is stored."""
+        self.checkpoints = checkpoints
+        """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
+        self._make_limiter = make_limiter
         self.started_at = datetime.now(UTC)
         self.run_ids: set[str] = set()
         """Ids of the runs that this command has begun or resumed."""
@@ -96,18 +78,18 @@ class RunResources:
 
     def _needs_key(self) -> bool:
         """Return whether the run needs API keys."""
-        if self.options.dry or self.options.batch is None:
-            return not self.options.dry
+        if self.dry or self.options.batch is None:
+            return not self.dry
         action = self.options.batch.action
         return action == "run" or (
             action == "cancel" and bool(self.store.batches(self.suite.plan.name).files("uploaded", "created"))
         )
 
     def _limiter(self, name: str) -> Limiter:
-        if self.options.dry:  # a dry run makes no call, so it needs no rate limit
+        if self.dry:  # a dry run makes no call, so it needs no rate limit
             return Limiter(self.options.concurrency, stopping=self.stopping)
-        if self.options.make_limiter is not None:
-            return self.options.make_limiter(name, self.stopping)
+        if self._make_limiter is not None:
+            return self._make_limiter(name, self.stopping)
         spec = self.specs[name]
         return Limiter(
             self.options.concurrency,
@@ -124,7 +106,7 @@ class RunResources:
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> Backend:
         """Wrap a backend so that its calls are limited, counted against the budget, and recorded."""
         spec, backend = self.specs[name], self.backends[name]
-        if self.options.dry:
+        if self.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
             backend = self.dry_backends.setdefault((name, role), dry_backend)
         online = context.wrap(
@@ -152,7 +134,7 @@ class RunResources:
     @property
     def pool(self) -> ScoringPool | None:
         """Worker processes that score, which start when they are needed; None to score in this process."""
-        if self._pool is None and not self.options.dry:
+        if self._pool is None and not self.dry:
             workers = self.options.workers
             if workers is None:
                 workers = usable_cores() if self._count_answers() >= MIN_ITEMS else 1
@@ -164,7 +146,7 @@ class RunResources:
         """Return the maximum number of answers that the runs of the command evaluate."""
         count = 0
         for checkpoint in self.suite.plan.checkpoints:
-            if self.options.checkpoints is not None and checkpoint.name not in self.options.checkpoints:
+            if self.checkpoints is not None and checkpoint.name not in self.checkpoints:
                 continue
             for task in self.suite.tasks:
                 samples = len(task.samples.take(self.options.limit))

@@ -8,24 +8,24 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen._internal.checks import whole_number
 from hengwen.plans.overrides import resolve_plan
-from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.plans.suite import load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
-from hengwen.runs.exclusive_run import exclusive_run
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.plan_lock import exclusive_run, shared_plan
+from hengwen.runs.resources import RunResources
 from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from pathlib import Path
 
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
-    from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.shared_plan import PlanSharing
+    from hengwen.runs.plan_lock import PlanSharing
+    from hengwen.runs.resources import LimiterFactory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +55,14 @@ class RunResult:
     """Files of requests that an export wrote."""
 
 
-def run_plan(  # noqa: PLR0913 - keyword-only options
+def run_plan(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
     judge: str | None = None,
     base_url: str | None = None,
-    concurrency: int = 16,
-    workers: int | None = None,
-    limit: int | None = None,
     repeat: int | None = None,
-    fresh: bool = False,
-    budget: float | None = None,
-    time_limit: float | None = None,
-    wait: bool | Callable[[str], None] = False,
-    share: bool = False,
-    batch: BatchOptions | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan; results that the store already has are reused.
@@ -84,23 +75,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``, or
             ``rules`` for the rules judge, which needs no key.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Maximum number of concurrent calls (sent, without a reply yet) per endpoint.
-        workers: Number of processes that score, >= 1; 1 scores in this process. None uses one process for
-            each core if there are at least 1,000 answers. The scores do not depend on ``workers``.
-        limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Whether to evaluate everything again: no score and no reply of earlier runs is reused.
-        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
-        time_limit: Seconds after which no new call is made; calls that were sent are finished.
-        wait: Whether to wait if another process runs the plan in this store, and then to reuse its results.
-            If ``wait`` is a function, this process waits and calls it with a description of the other
-            process.
-        share: Whether to share the work with other processes that run the plan in this store with ``share``.
-            The store must be a PostgreSQL database. ``concurrency``, ``budget`` and the limits of a plan
-            apply to each process.
-        batch: Options for sending calls to batch endpoints, whose price is lower; None to send each call at
-            once.
-        progress: Called with (checkpoint, samples done, samples in total).
+        options: How the plan is run, such as a budget or the number of concurrent calls; see ``RunOptions``.
         trust: Whether the plan may run code that it names, and use environment variables other than
             ``*_API_KEY``.
 
@@ -111,7 +87,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
+        StoreBusyError: Another process runs the plan in this store, ``options.wait`` is not set, and the two
             processes do not share the work.
         BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
@@ -119,46 +95,25 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
 
     Examples:
         >>> from importlib.resources import files
-        >>> from hengwen import run_plan, open_store
+        >>> from hengwen import RunOptions, open_store, run_plan
         >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
         >>> with open_store("sqlite://") as store:
-        ...     result = run_plan(plan, store=store, limit=1)
+        ...     result = run_plan(plan, store=store, options=RunOptions(limit=1))
         >>> [(run.checkpoint, run.status) for run in result.runs][0]
         ('ckpt-1000', 'finished')
     """
-    options = RunOptions(
-        concurrency=max(1, concurrency),
-        workers=None if workers is None else whole_number("workers", workers),
-        limit=limit,
-        fresh=fresh,
-        budget=budget,
-        time_limit=time_limit,
-        wait=wait,
-        share=share,
-        batch=batch,
-        progress=progress,
-    )
     resolved = resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat)
-    return run_resolved(resolved, store, options, trust=trust)
+    return run_resolved(resolved, store, options or RunOptions(), trust=trust)
 
 
-async def arun_plan(  # noqa: PLR0913 - keyword-only options
+async def arun_plan(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
     judge: str | None = None,
     base_url: str | None = None,
-    concurrency: int = 16,
-    workers: int | None = None,
-    limit: int | None = None,
     repeat: int | None = None,
-    fresh: bool = False,
-    budget: float | None = None,
-    time_limit: float | None = None,
-    wait: bool | Callable[[str], None] = False,
-    share: bool = False,
-    batch: BatchOptions | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan, like ``run_plan``, but in the running event loop.
@@ -171,17 +126,8 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         store: An open store, or the path or URL of a store.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Maximum number of concurrent calls per endpoint.
-        workers: Number of processes that score; None uses one for each core if there are many answers.
-        limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Whether to evaluate everything again, without results of earlier runs.
-        budget: Maximum cost of the calls, at the prices of the plan.
-        time_limit: Seconds after which no new call is made.
-        wait: Whether to wait if another process runs the plan; or a function that is called before waiting.
-        share: Whether to share the work with other processes that run the plan in this PostgreSQL database.
-        batch: Options for sending calls to batch endpoints; None to send each call at once.
-        progress: Called with (checkpoint, samples done, samples in total).
+        options: How the plan is run; see ``RunOptions``.
         trust: Whether the plan may run code that it names, and use environment variables other than
             ``*_API_KEY``.
 
@@ -192,7 +138,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, ``wait`` is not set, and the two
+        StoreBusyError: Another process runs the plan in this store, ``options.wait`` is not set, and the two
             processes do not share the work.
         BackendError: A batch endpoint failed; batches go on at the provider.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
@@ -201,28 +147,17 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     Examples:
         >>> import asyncio
         >>> from importlib.resources import files
-        >>> from hengwen import arun_plan, open_store
+        >>> from hengwen import RunOptions, arun_plan, open_store
         >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
         >>> with open_store("sqlite://") as store:
-        ...     result = asyncio.run(arun_plan(plan, store=store, limit=1))
+        ...     result = asyncio.run(arun_plan(plan, store=store, options=RunOptions(limit=1)))
         >>> [(run.checkpoint, run.status) for run in result.runs][0]
         ('ckpt-1000', 'finished')
     """
-    options = RunOptions(
-        concurrency=max(1, concurrency),
-        workers=None if workers is None else whole_number("workers", workers),
-        limit=limit,
-        fresh=fresh,
-        budget=budget,
-        time_limit=time_limit,
-        wait=wait,
-        share=share,
-        batch=batch,
-        progress=progress,
-    )
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     with opened_store(store) as opened:
-        return await _run_suite(suite, opened, options, Interrupts(signals=False))
+        resources = RunResources(suite, opened, options or RunOptions())
+        return await _run_suite(resources, Interrupts(signals=False))
 
 
 def run_resolved(
@@ -232,14 +167,21 @@ def run_resolved(
     *,
     trust: bool = False,
     interrupts: Interrupts | None = None,
+    checkpoints: Collection[str] | None = None,
+    make_limiter: LimiterFactory | None = None,
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan to which overrides (such as another judge) are already applied."""
+    """Evaluate the checkpoints of a plan to which overrides (such as another judge) are already applied."""
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
+
+        def start(signals: Interrupts) -> Coroutine[object, object, RunResult]:
+            resources = RunResources(
+                suite, opened, options, checkpoints=checkpoints, make_limiter=make_limiter
+            )
+            return _run_suite(resources, signals)
+
         try:
-            if interrupts is not None:
-                return asyncio.run(_run_suite(suite, opened, options, interrupts))
-            return run_until_complete(lambda signals: _run_suite(suite, opened, options, signals))
+            return asyncio.run(start(interrupts)) if interrupts is not None else run_until_complete(start)
         except asyncio.CancelledError:  # a run that SIGTERM ended is reported like one ended by Ctrl-C
             raise KeyboardInterrupt from None
 
@@ -249,10 +191,7 @@ def opened_store(store: Store | str | Path) -> AbstractContextManager[Store]:
     return nullcontext(store) if isinstance(store, Store) else open_store(store)
 
 
-async def _run_suite(
-    suite: LoadedPlan, store: Store, options: RunOptions, interrupts: Interrupts
-) -> RunResult:
-    resources = RunResources(suite, store, options)
+async def _run_suite(resources: RunResources, interrupts: Interrupts) -> RunResult:
     session = resources.batches
     async with run_session(resources, interrupts) as sharing:
         if session is None:
@@ -260,7 +199,7 @@ async def _run_suite(
         else:
             runs, warnings = await session.run(lambda: _evaluate(resources, sharing)) or ([], [])
             warnings += session.all_warnings()
-    return run_result(resources, runs, [*suite.warnings, *warnings])
+    return run_result(resources, runs, [*resources.suite.warnings, *warnings])
 
 
 @asynccontextmanager
@@ -278,11 +217,9 @@ async def run_session(resources: RunResources, interrupts: Interrupts) -> AsyncI
 def _lock(resources: RunResources) -> AbstractAsyncContextManager[PlanSharing | None]:
     """Return a context in which this process runs a plan, alone or together with others."""
     options, plan = resources.options, resources.suite.plan.name
-    if options.dry:
+    if resources.dry:
         return nullcontext()
     if options.share:
-        from hengwen.runs.shared_plan import shared_plan
-
         return shared_plan(resources.store, plan, resources.stopping, wait=options.wait)
     return exclusive_run(resources.store, plan, resources.stopping, wait=options.wait)
 
@@ -291,9 +228,8 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
     """Evaluate all checkpoints; return their runs and warnings."""
     runs: list[Run] = []
     warnings: list[str] = []
-    options = resources.options
     for order, checkpoint in enumerate(resources.suite.plan.checkpoints):
-        if options.checkpoints is None or checkpoint.name in options.checkpoints:
+        if resources.checkpoints is None or checkpoint.name in resources.checkpoints:
             checkpoint_run = CheckpointRun(resources, order, sharing)
             runs.append(await checkpoint_run.execute())
             warnings += checkpoint_run.warnings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen import GateReport, Plan, Scale, Store, evaluate_gates, open_store, run_plan
+from hengwen import GateReport, Plan, RunOptions, Scale, Store, evaluate_gates, open_store, run_plan
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.results import GateResult, TermResult
 
@@ -312,7 +312,7 @@ def test_the_coverage_of_a_limited_run_is_that_of_the_plan(limited_demo: Store, 
 @pytest.fixture(scope="module")
 def limited_demo() -> Iterator[Store]:
     with open_store("sqlite://") as opened:
-        run_plan(DEMO, store=opened, limit=8)
+        run_plan(DEMO, store=opened, options=RunOptions(limit=8))
         yield opened
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hengwen import GateReport, Plan, Store, evaluate_gates, run_plan
+from hengwen import GateReport, Plan, RunOptions, Store, evaluate_gates, run_plan
 from hengwen.monitoring.gates.results import GateResult, TermResult
 
 HIGH = [0.9, 1.0, 0.8, 1.0] * 15
@@ -77,7 +77,7 @@ def test_a_score_of_some_of_the_answers_is_not_that_of_all(
 ) -> None:
     """Corpus BLEU has one value, with an interval, of the answers that there are."""
     plan = corpus(answers)
-    run_plan(plan, store=store, limit=limit)
+    run_plan(plan, store=store, options=RunOptions(limit=limit))
     report = evaluate_gates(store, plan, gates=["t/bleu.corpus >= 50", "coverage(t/bleu.corpus) >= 0.95"])
     score, coverage = (gate.terms[0] for gate in report.gates)
     assert (score.reason or score.outcome) == outcome

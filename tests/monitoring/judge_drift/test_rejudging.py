@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from hengwen import collect_view, compare_runs, judge_drift, load_plan, open_store, rejudge, run_plan
+from hengwen import (
+    RunOptions,
+    collect_view,
+    compare_runs,
+    judge_drift,
+    load_plan,
+    open_store,
+    rejudge,
+    run_plan,
+)
 from hengwen.errors import ConfigError, StoreError, TimeLimitError
 from hengwen.labels.calibration_data import read_judgments
 from hengwen.labels.queue import generated_answers
@@ -78,7 +87,7 @@ def test_the_same_call_pays_for_nothing_twice_and_fresh_judges_once_more(plans, 
     assert judges.calls["m"] == 24
     assert rejudge(plan, store=plans.store).runs[0].id == first.id
     assert judges.calls["m"] == 24
-    assert rejudge(plan, store=plans.store, fresh=True).runs[0].id != first.id
+    assert rejudge(plan, store=plans.store, options=RunOptions(fresh=True)).runs[0].id != first.id
     assert judges.calls["m"] == 32
 
 
@@ -91,7 +100,7 @@ def test_another_judge_begins_a_run_of_its_own(plans, plan: Path, judges) -> Non
 
 def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
     with pytest.raises(TimeLimitError, match="the time limit of 0 s is reached"):
-        rejudge(plan, store=plans.store, time_limit=0, concurrency=1)
+        rejudge(plan, store=plans.store, options=RunOptions(time_limit=0, concurrency=1))
     paid = judges.calls["m"]
     assert paid < 24
     assert plans.store.rejudgings(plans.store.find("a"))[0].status == "interrupted"
@@ -110,9 +119,9 @@ def test_failures_are_judged_again_by_the_same_call(plans, plan: Path, judges) -
 
 
 def test_a_budget_stops_and_a_higher_one_resumes(plans, plan: Path, judges) -> None:
-    result = rejudge(plan, store=plans.store, budget=0, concurrency=1)
+    result = rejudge(plan, store=plans.store, options=RunOptions(budget=0, concurrency=1))
     assert (result.out_of_budget, judges.calls["m"]) == (True, 16)
-    result = rejudge(plan, store=plans.store, budget=10)
+    result = rejudge(plan, store=plans.store, options=RunOptions(budget=10))
     assert (result.out_of_budget, result.failures, judges.calls["m"]) == (False, {}, 24)
 
 
@@ -124,7 +133,10 @@ def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) 
     assert judges.calls["m"] == 16
     rejudge(plan, store=plans.store)
     assert [item.usage.calls for item in estimate_rejudging(plan, store=plans.store)] in ([], [0])
-    assert [item.usage.calls for item in estimate_rejudging(plan, store=plans.store, fresh=True)] == [8]
+    assert [
+        item.usage.calls
+        for item in estimate_rejudging(plan, store=plans.store, options=RunOptions(fresh=True))
+    ] == [8]
 
 
 def test_changed_prompts_are_skipped_and_counted(plans, plan: Path) -> None:

@@ -14,6 +14,7 @@ from batch_server import BatchServer, serving_batches  # noqa: F401 - a fixture
 from hengwen import open_store, run_plan
 from hengwen.runs.batch.options import BatchOptions
 from hengwen.runs.batch.submission import Submission
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult
 from hengwen.store.store import Store
 
@@ -71,7 +72,7 @@ def run(store: Store) -> Callable[..., RunResult]:
 
     def call(plan: Path, *, budget: float | None = None, **options: Any) -> RunResult:
         batch = BatchOptions(poll_seconds=0, **options)
-        return run_plan(plan, store=store, batch=batch, budget=budget)
+        return run_plan(plan, store=store, options=RunOptions(batch=batch, budget=budget))
 
     return call
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from batch_server import answered, completion, good, not_executed, verdict
 
-from hengwen import BackendError, BatchOptions, Failure, Score, TimeLimitError, run_plan
+from hengwen import BackendError, BatchOptions, Failure, RunOptions, Score, TimeLimitError, run_plan
 
 KEY = "sk-planted-4f1c9e"
 
@@ -347,8 +347,11 @@ def test_a_time_limit_leaves_the_batch_running(judged, store, batch_server) -> N
     batch_server.polls = 10**9
     plan = judged(1)
     with pytest.raises(TimeLimitError):
-        run_plan(plan, store=store, batch=BatchOptions(poll_seconds=0), time_limit=0.5)
+        run_plan(plan, store=store, options=RunOptions(batch=BatchOptions(poll_seconds=0), time_limit=0.5))
     (batch,) = batch_server.batches.values()
     batch["polls"] = 0
-    assert run_plan(plan, store=store, batch=BatchOptions(poll_seconds=0)).runs[0].status == "finished"
+    assert (
+        run_plan(plan, store=store, options=RunOptions(batch=BatchOptions(poll_seconds=0))).runs[0].status
+        == "finished"
+    )
     assert len(batch_server.sent) == 1

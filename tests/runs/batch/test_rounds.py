@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from batch_server import answered, completion, good, verdict
 
-from hengwen import BackendError, BatchOptions, Failure, Score, open_store, run_plan
+from hengwen import BackendError, BatchOptions, Failure, RunOptions, Score, open_store, run_plan
 
 
 def is_repair(request) -> bool:
@@ -295,10 +295,10 @@ def test_files_that_a_crash_left_elsewhere_are_found_again(
     with open_store("sqlite://") as store:  # a store without a file
         batch_server.on_request = lambda method, path: b""
         with pytest.raises(BackendError):
-            run_plan(plan, store=store, batch=batch)
+            run_plan(plan, store=store, options=RunOptions(batch=batch))
         assert len(list((tmp_path / "tmp").glob("hengwen-*.batches/*.jsonl"))) == 1
         batch_server.on_request = lambda method, path: None
-        assert run_plan(plan, store=store, batch=batch).runs[0].status == "finished"
+        assert run_plan(plan, store=store, options=RunOptions(batch=batch)).runs[0].status == "finished"
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

@@ -14,7 +14,7 @@ from hengwen.errors import ConfigError, HengwenError, StoreError, TimeLimitError
 from hengwen.plans.plan import Plan
 from hengwen.runs.cluster.plan_worker import WorkerEnd
 from hengwen.runs.cluster.run_on_ray import check_store, run_on_ray
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult
 
 STORE = "postgresql://ann:secret@db.example/evaluation"

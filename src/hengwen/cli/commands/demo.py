@@ -29,6 +29,7 @@ def demo(
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.errors import StoreError
     from hengwen.reports.view.from_store import collect_view
+    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
     from hengwen.store.database import DATA_IS_KEPT
@@ -43,7 +44,11 @@ def demo(
         try:
             with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
                 result = run_plan(
-                    data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
+                    data / "plan.yaml",
+                    store=store,
+                    judge=judge,
+                    base_url=base_url,
+                    options=RunOptions(progress=progress),
                 )
         except StoreError as error:  # the store is deleted anyway
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None

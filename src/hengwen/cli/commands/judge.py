@@ -39,7 +39,7 @@ def judge(
     from hengwen.cli.ui.messages import print_error, print_info, print_waiting
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
-    from hengwen.runs.resources import RunOptions
+    from hengwen.runs.options import RunOptions
 
     prompt_language = options.parse_language(language)
     with open_or_create_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
@@ -53,7 +53,7 @@ def judge(
             columns=dict(options.parse_pairs("--column", column)),
             language=prompt_language,
             options=RunOptions(
-                concurrency=max(1, concurrency),
+                concurrency=concurrency,
                 limit=limit,
                 wait=print_waiting if wait else False,
                 progress=progress,

@@ -62,6 +62,7 @@ def run(
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
     from hengwen.runs.estimate_plan import estimate_plan
+    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
@@ -88,10 +89,8 @@ def run(
                 store=opened,
                 judge=judge,
                 base_url=base_url,
-                limit=limit,
                 repeat=repeat,
-                fresh=fresh,
-                batch=batches,
+                options=RunOptions(limit=limit, fresh=fresh, batch=batches),
                 trust=True,
             )
             show(
@@ -106,21 +105,26 @@ def run(
         with resumable_progress(
             lambda: f"the results are in {opened.name}, {follow_up.resume_hint()}", quiet=quiet or as_json
         ) as progress:
+            run_options = RunOptions(
+                concurrency=concurrency,
+                workers=None if engine == "ray" else workers,
+                limit=limit,
+                fresh=fresh,
+                budget=budget,
+                time_limit=time_limit,
+                wait=print_waiting if wait else False,
+                share=share,
+                batch=batches,
+                progress=progress,
+            )
             if engine == "ray":
                 from hengwen.plans.overrides import resolve_plan
                 from hengwen.runs.cluster.run_on_ray import run_on_ray
-                from hengwen.runs.resources import RunOptions
 
                 result = run_on_ray(
                     resolve_plan(loaded, judge=judge, base_url=base_url, repeat=repeat),
                     store,
-                    RunOptions(
-                        concurrency=concurrency,
-                        limit=limit,
-                        time_limit=time_limit,
-                        wait=wait,
-                        progress=progress,
-                    ),
+                    run_options,
                     workers=workers,
                     address=ray_address,
                 )
@@ -130,17 +134,8 @@ def run(
                     store=opened,
                     judge=judge,
                     base_url=base_url,
-                    concurrency=concurrency,
-                    workers=workers,
-                    limit=limit,
                     repeat=repeat,
-                    fresh=fresh,
-                    budget=budget,
-                    time_limit=time_limit,
-                    wait=print_waiting if wait else False,
-                    share=share,
-                    batch=batches,
-                    progress=progress,
+                    options=run_options,
                     trust=True,
                 )
         follow_up.show(result, strict=strict, as_json=as_json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.cli.ui.progress import progress_bar
 from hengwen.errors import ConfigError
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import run_resolved
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
         }
     )
     with progress_bar(quiet=quiet) as progress:
-        options = RunOptions(checkpoints=list(checkpoints), progress=progress)
-        result = run_resolved(more, baselines.store, options, trust=True)
+        options = RunOptions(progress=progress)
+        result = run_resolved(more, baselines.store, options, trust=True, checkpoints=checkpoints)
     runs = {item.checkpoint: item for item in result.runs}
     for earlier in (run, *compared.values()):
         _check_answers(baselines.store, earlier, runs[earlier.checkpoint], tasks)

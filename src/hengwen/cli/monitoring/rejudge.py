@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -50,6 +50,7 @@ def rejudge_answers(
     from hengwen.errors import ConfigError
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
     from hengwen.monitoring.judge_drift.run_pair import pair_of_report
+    from hengwen.runs.options import RunOptions
 
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
     if plan is not None and plan != loaded.name:
@@ -68,22 +69,20 @@ def rejudge_answers(
         "after": pair.after.id,
         "judge": options.judge,
         "base_url": options.base_url,
-        "fresh": options.fresh,
         "trust": True,
     }
+    run_options = RunOptions(
+        concurrency=options.concurrency,
+        fresh=options.fresh,
+        budget=options.budget,
+        time_limit=options.time_limit,
+        wait=print_waiting if options.wait else False,
+    )
     if options.dry_run:
-        show_estimates(estimate_rejudging(loaded, store=store, **common), as_json=as_json)
+        estimates = estimate_rejudging(loaded, store=store, options=run_options, **common)
+        show_estimates(estimates, as_json=as_json)
         raise typer.Exit
     hint = f"the verdicts are in {store.name}, the same command resumes"
     with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
-        result = rejudge(
-            loaded,
-            store=store,
-            concurrency=options.concurrency,
-            budget=options.budget,
-            time_limit=options.time_limit,
-            wait=print_waiting if options.wait else False,
-            progress=progress,
-            **common,
-        )
+        result = rejudge(loaded, store=store, options=replace(run_options, progress=progress), **common)
     return exit_code(result, strict=False), loaded.name

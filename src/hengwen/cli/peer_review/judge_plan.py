@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -46,37 +46,36 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import JudgeError
-    from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
+    from hengwen.peer_review.judging.review_plan import Pairing, estimate_judging, judge_plan
+    from hengwen.runs.options import RunOptions
     from hengwen.text.numbers import plural
 
     opponents = _opponents(options)
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
     common: dict[str, Any] = {
-        "opponents": opponents,
-        "matches": options.matches,
-        "exclude_self": not options.own,
+        "pairing": Pairing(opponents=opponents, matches=options.matches, exclude_self=not options.own),
         "judge": options.judge,
         "base_url": options.base_url,
-        "limit": options.limit,
-        "fresh": options.fresh,
         "trust": True,
     }
+    run_options = RunOptions(
+        concurrency=options.concurrency,
+        limit=options.limit,
+        fresh=options.fresh,
+        budget=options.budget,
+        time_limit=options.time_limit,
+        wait=print_waiting if options.wait else False,
+    )
     with open_existing_store(options.store) as store:
         if options.dry_run:
-            show_estimates(estimate_judging(loaded, store=store, **common), as_json=as_json)
+            estimates = estimate_judging(loaded, store=store, options=run_options, **common)
+            show_estimates(estimates, as_json=as_json)
             raise typer.Exit
         hint = f"the replies are in {store.name}, the same command resumes"
         try:
             with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
                 judged = judge_plan(
-                    loaded,
-                    store=store,
-                    concurrency=options.concurrency,
-                    budget=options.budget,
-                    time_limit=options.time_limit,
-                    wait=print_waiting if options.wait else False,
-                    progress=progress,
-                    **common,
+                    loaded, store=store, options=replace(run_options, progress=progress), **common
                 )
         except JudgeError as error:
             if error.status != "budget":

@@ -15,12 +15,12 @@ from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.runs.estimate_plan import estimates_of
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
 from hengwen.runs.run_plan import opened_store, run_result, run_session
 from hengwen.runs.stopping import Interrupts, run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from hengwen.plans.plan import Plan
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 
-def rejudge(  # noqa: PLR0913 - keyword-only options
+def rejudge(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
@@ -37,12 +37,7 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
     after: str | None = None,
     judge: str | None = None,
     base_url: str | None = None,
-    concurrency: int = 16,
-    fresh: bool = False,
-    budget: float | None = None,
-    time_limit: float | None = None,
-    wait: bool | Callable[[str], None] = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> RunResult:
     """Judge the stored answers of an earlier checkpoint again; ``judge_drift`` compares old and new verdicts.
@@ -62,12 +57,8 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
             fixed rules, which call no model. Use the judge of the later run: only then can the answers of
             both runs be compared.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint.
-        fresh: Whether to judge all answers once more, even if they already have new verdicts.
-        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
-        time_limit: Seconds after which no new call is made; calls in flight are finished.
-        wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
-        progress: Called with (checkpoint, samples done, samples in total).
+        options: How the judges are called; see ``RunOptions``. With ``fresh``, all answers are judged once
+            more, even if they already have new verdicts.
         trust: Whether the plan may run code that it names, and use environment variables other than
             ``*_API_KEY``.
 
@@ -79,7 +70,7 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
             with stored answers.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
+        StoreBusyError: Another process runs the plan in this store, and ``options.wait`` is not set.
         TimeLimitError: The time limit is reached; the same call resumes.
         KeyboardInterrupt: The call was interrupted; the same call resumes.
 
@@ -93,18 +84,10 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
         >>> result.runs[0].checkpoint, result.runs[0].status
         ('ckpt-3000', 'finished')
     """
-    options = RunOptions(
-        concurrency=max(1, concurrency),
-        fresh=fresh,
-        budget=budget,
-        time_limit=time_limit,
-        wait=wait,
-        progress=progress,
-    )
     suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
     with opened_store(store) as opened:
         pair = choose_runs(opened, before, after, suite.plan.name)
-        start = partial(_rejudge, suite, opened, options, pair)
+        start = partial(_rejudge, suite, opened, options or RunOptions(), pair)
         return run_until_complete(start)
 
 
@@ -116,15 +99,15 @@ def estimate_rejudging(
     after: str | None = None,
     judge: str | None = None,
     base_url: str | None = None,
-    fresh: bool = False,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``rejudge`` with the same arguments, without any call."""
     suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
     with opened_store(store) as opened:
         pair = choose_runs(opened, before, after, suite.plan.name)
-        options = RunOptions(fresh=fresh, dry=True)
-        return run_until_complete(lambda _: _estimate(RunResources(suite, opened, options), pair))
+        resources = RunResources(suite, opened, options or RunOptions(), dry=True)
+        return run_until_complete(lambda _: _estimate(resources, pair))
 
 
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:

@@ -96,7 +96,7 @@ class RejudgingRun:
         """Judge the answers and return the run that has the verdicts."""
         resources = self._resources
         ledger: Ledger = resources.store.ledger()
-        if resources.options.dry:
+        if resources.dry:
             ledger = DryLedger(ledger)
         committer = Committer(ledger)
         new_id = resources.new_run_id()

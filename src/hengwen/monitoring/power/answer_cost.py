@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.engine.budget import MILLION
 from hengwen.runs.estimate_plan import estimate_suite
-from hengwen.runs.resources import RunOptions
+from hengwen.runs.options import RunOptions
 from hengwen.store.store import open_store
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _estimates(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) 
         anchors=(),
     )
     with open_store("sqlite://") as empty:
-        return estimate_suite(part, empty, RunOptions(limit=SAMPLES, fresh=True, dry=True))
+        return estimate_suite(part, empty, RunOptions(limit=SAMPLES, fresh=True))
 
 
 def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) -> int:

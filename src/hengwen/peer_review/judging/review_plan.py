@@ -20,13 +20,14 @@ from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.records import Run
 from hengwen.runs.estimate_plan import CostEstimate, estimates_of
-from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.options import RunOptions
+from hengwen.runs.resources import RunResources
 from hengwen.runs.run_job import package_versions
 from hengwen.runs.run_plan import opened_store, run_session
 from hengwen.runs.stopping import Interrupts, run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hengwen.plans.plan import Plan
@@ -40,7 +41,12 @@ CHECKPOINT = "peer-review"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Which matches are judged, and by whom."""
+    """Which matches of a peer review are judged, and by whom; the argument ``pairing`` of ``judge_plan``.
+
+    Examples:
+        >>> Pairing(opponents=3).exclude_self
+        True
+    """
 
     opponents: int | None = None
     """Number of opponents of each model on each question; None for all."""
@@ -48,7 +54,8 @@ class Pairing:
     """Maximum number of matches of an adaptive review, which chooses matches where the ranking is not sure;
     None for a review that is not adaptive."""
     exclude_self: bool = True
-    """Whether a judge that is one of the models does not judge its own answers."""
+    """Whether a judge that is one of the models does not judge its own answers. A judge is a model if its
+    backend generates the answers of the model, or has the name of the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,22 +77,14 @@ class JudgedBattles:
     """Whether calls were skipped because they might have exceeded the budget."""
 
 
-def judge_plan(  # noqa: PLR0913 - keyword-only options
+def judge_plan(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
-    opponents: int | None = None,
-    matches: int | None = None,
-    exclude_self: bool = True,
+    pairing: Pairing | None = None,
     judge: str | None = None,
     base_url: str | None = None,
-    concurrency: int = 16,
-    limit: int | None = None,
-    fresh: bool = False,
-    budget: float | None = None,
-    time_limit: float | None = None,
-    wait: bool | Callable[[str], None] = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> JudgedBattles:
     """Let the judges of a plan compare the stored answers of its checkpoints in pairs, in both orders.
@@ -97,20 +96,11 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
             judges of the task, each with its own rubric. If a judge has a panel (several backends), each
             backend is a judge of its own.
         store: An open store, or its path or URL, with stored answers of at least two checkpoints.
-        opponents: Number of opponents of each model on each question; None for all.
-        matches: Maximum number of matches of an adaptive review, which chooses matches where the ranking is
-            not sure; None for a review that is not adaptive. Every judge judges every match.
-        exclude_self: Whether a judge that is one of the models does not judge its own answers. A judge is
-            a model if its backend generates the answers of the model, or has the name of the model.
+        pairing: Which matches are judged; default: every two models on each question.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Maximum number of matches that are judged at the same time.
-        limit: Number of samples of each task; None for all.
-        fresh: Whether to judge all matches again; no stored reply is reused.
-        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
-        time_limit: Seconds after which no new call is made; calls that were sent are finished.
-        wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
-        progress: Called with the text ``peer-review``, the number of judged matches, and of all matches.
+        options: How the plan is run; ``concurrency`` is the number of matches that are judged at the same
+            time, and ``progress`` is called with the text ``peer-review``.
         trust: Whether the plan may run code that it names, and use environment variables other than
             ``*_API_KEY``.
 
@@ -124,18 +114,8 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
         KeyboardInterrupt: The call was interrupted; the same call resumes.
     """
     resolved = resolve_plan(plan, judge=judge, base_url=base_url)
-    pairing = Pairing(opponents=opponents, matches=matches, exclude_self=exclude_self)
-    options = RunOptions(
-        concurrency=max(1, concurrency),
-        limit=limit,
-        fresh=fresh,
-        budget=budget,
-        time_limit=time_limit,
-        wait=wait,
-        progress=progress,
-    )
     with opened_store(store) as opened:
-        review = _PlanReview(resolved, opened, pairing, options, trust=trust)
+        review = _PlanReview(resolved, opened, pairing or Pairing(), options or RunOptions(), trust=trust)
         run = run_until_complete(review.execute)
     columns = run.columns
     if not columns.winner:
@@ -155,41 +135,26 @@ def judge_plan(  # noqa: PLR0913 - keyword-only options
     )
 
 
-def estimate_judging(  # noqa: PLR0913 - keyword-only options
+def estimate_judging(
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
-    opponents: int | None = None,
-    matches: int | None = None,
-    exclude_self: bool = True,
+    pairing: Pairing | None = None,
     judge: str | None = None,
     base_url: str | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    options: RunOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``judge_plan`` with the same arguments, without any call.
 
-    The estimate of an adaptive review is for ``matches`` matches, drawn at random. The review costs less if
-    it ends earlier because the order of every two models is sure.
-
-    Args:
-        plan: See ``judge_plan``.
-        store: See ``judge_plan``.
-        opponents: See ``judge_plan``.
-        matches: See ``judge_plan``.
-        exclude_self: See ``judge_plan``.
-        judge: See ``judge_plan``.
-        base_url: See ``judge_plan``.
-        limit: See ``judge_plan``.
-        fresh: See ``judge_plan``.
-        trust: See ``judge_plan``.
+    The estimate of an adaptive review is for ``pairing.matches`` matches, drawn at random. The review costs
+    less if it ends earlier because the order of every two models is sure.
     """
     resolved = resolve_plan(plan, judge=judge, base_url=base_url)
-    pairing = Pairing(opponents=opponents, matches=matches, exclude_self=exclude_self)
-    options = RunOptions(limit=limit, fresh=fresh, dry=True)
     with opened_store(store) as opened:
-        review = _PlanReview(resolved, opened, pairing, options, trust=trust)
+        review = _PlanReview(
+            resolved, opened, pairing or Pairing(), options or RunOptions(), trust=trust, dry=True
+        )
         run_until_complete(review.execute)
     return estimates_of(review.resources)
 
@@ -198,14 +163,21 @@ class _PlanReview:
     """One review of a plan: its resources, models and judges."""
 
     def __init__(
-        self, plan: Plan, store: Store, pairing: Pairing, options: RunOptions, *, trust: bool
+        self,
+        plan: Plan,
+        store: Store,
+        pairing: Pairing,
+        options: RunOptions,
+        *,
+        trust: bool,
+        dry: bool = False,
     ) -> None:
         self._suite: LoadedPlan = load_judges(plan, trust=trust)
         self._models = _models_of_backends(plan)
         checkpoints = [checkpoint.name for checkpoint in plan.checkpoints]
         self._contest: Contest = stored_contest(self._suite, store, checkpoints, options.limit)
         self._store, self._pairing, self._options = store, pairing, options
-        self.resources = RunResources(self._suite, store, options)
+        self.resources = RunResources(self._suite, store, options, dry=dry)
         self.is_sure: bool | None = None
 
     async def execute(self, interrupts: Interrupts) -> MatchRun:
@@ -215,7 +187,7 @@ class _PlanReview:
 
     async def _judge(self) -> MatchRun:
         ledger: Ledger = self._store.ledger()
-        if self._options.dry:
+        if self.resources.dry:
             ledger = DryLedger(ledger)
         committer = Committer(ledger)
         run = self._stored_run()

@@ -20,7 +20,7 @@ MAX_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOptions:
-    """How the calls of a run are sent to batch endpoints; the argument ``batch`` of ``run_plan``.
+    """How the calls of a run are sent to batch endpoints; the field ``batch`` of ``RunOptions``.
 
     Raises:
         ValueError: A number is out of its range, or ``folder`` and ``files`` do not fit ``action``.

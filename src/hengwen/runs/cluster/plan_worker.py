@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.plans.plan import Plan
     from hengwen.runs.cluster.coordinator import Progress
-    from hengwen.runs.resources import RunOptions
+    from hengwen.runs.options import RunOptions
 
 REPORT_SECONDS = 0.5
 """Seconds between two reports of a worker's progress; a report also tells the worker whether to stop."""
@@ -69,17 +69,17 @@ def run_worker(job: PlanJob, name: str, coordinator: Any) -> WorkerEnd:
     def update(checkpoint: str, done: int, total: int) -> None:
         progress[checkpoint] = (done, total)
 
-    options = replace(
-        job.options,
-        share=True,
-        progress=update,
-        make_limiter=partial(_limiter, job.limits, name, coordinator),
-    )
     try:
         with _reports(coordinator, progress, interrupts):
-            return WorkerEnd(
-                result=run_resolved(job.plan, job.store, options, trust=True, interrupts=interrupts)
+            result = run_resolved(
+                job.plan,
+                job.store,
+                replace(job.options, share=True, progress=update),
+                trust=True,
+                interrupts=interrupts,
+                make_limiter=partial(_limiter, job.limits, name, coordinator),
             )
+            return WorkerEnd(result=result)
     except HengwenError as error:
         return WorkerEnd(error=type(error).__name__, message=str(error))
     except KeyboardInterrupt:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.plans.plan import Plan
-    from hengwen.runs.resources import RunOptions
+    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
 
 MAX_WORKERS = 16

@@ -1,4 +1,4 @@
-"""Let several processes run a plan together in one store: they share the work of the same runs."""
+"""Locks on a plan: one process runs it, because two would pay for every call twice, or several share it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.engine.sharing.claims import POLL_SECONDS, Claims
 from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreBusyError, StoreError
-from hengwen.runs.exclusive_run import describe_owner
 from hengwen.store.locks.claims import AdvisoryClaims
+from hengwen.store.locks.run_lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -19,12 +20,54 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext
     from hengwen.records import Run
     from hengwen.store.ledger import SqlLedger
+    from hengwen.store.locks.plan_lock import LockOwner, RunLock
     from hengwen.store.store import Store
 
+LOCK_SECONDS = 0.5
+"""Seconds between two attempts to take the lock of a plan that another process runs."""
 WORKING = "hengwen working"
 """First part of the name of the lock that the processes of a run share until their commands end."""
 CHANGING = "hengwen changing"
 """First part of the name of the lock of the process that joins or leaves a run of a plan."""
+
+
+@asynccontextmanager
+async def exclusive_run(
+    store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Hold the lock of a plan, so that no other process runs the plan at the same time."""
+    lock = run_lock(store, plan)
+    if lock is None:
+        yield
+        return
+    if not lock.acquire():
+        owner = describe_owner(lock.owner())
+        if not wait:
+            raise StoreBusyError(
+                f"{store.name}: plan {plan!r} is being run by {owner}; wait for it with --wait", owner=owner
+            )
+        if callable(wait):
+            wait(owner)
+        await _acquire_later(lock, stopping)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def _acquire_later(lock: RunLock, stopping: asyncio.Event) -> None:
+    while not lock.acquire():
+        await interruptible_sleep(LOCK_SECONDS, stopping)
+        if stopping.is_set():
+            raise asyncio.CancelledError
+
+
+def describe_owner(owner: LockOwner | None) -> str:
+    """Return the id, host and start of the process that holds a lock, for messages."""
+    if owner is None:
+        return "another process"
+    since = owner.since.replace("T", " ").replace("Z", " UTC")
+    return f"process {owner.pid} on {owner.host} since {since}"
 
 
 class PlanSharing:

@@ -1,0 +1,62 @@
+"""``RunOptions``: how a plan is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen._internal.checks import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hengwen.runs.batch.options import BatchOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a plan is run: calls, processes, limits; no option changes how an answer is scored.
+
+    Raises:
+        ValueError: A number is out of its range.
+
+    Examples:
+        >>> RunOptions(limit=8, budget=2.5).concurrency
+        16
+        >>> RunOptions(workers=0)
+        Traceback (most recent call last):
+        ...
+        ValueError: workers must be a whole number >= 1, got 0
+    """
+
+    concurrency: int = 16
+    """Maximum number of concurrent calls (sent, without a reply yet) per endpoint, >= 1."""
+    workers: int | None = None
+    """Number of processes that score, >= 1; 1 scores in this process. None uses one process for each core if
+    there are at least 1,000 answers. The scores do not depend on ``workers``."""
+    limit: int | None = None
+    """Number of samples of each task; None for all."""
+    fresh: bool = False
+    """Whether to evaluate everything again: no score and no reply of earlier runs is reused."""
+    budget: float | None = None
+    """Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped."""
+    time_limit: float | None = None
+    """Seconds, for all checkpoints together, after which no new call is made; calls that were sent are
+    finished."""
+    wait: bool | Callable[[str], None] = False
+    """Whether to wait if another process runs the plan in the same store, and then to reuse its results;
+    False raises an error instead. If ``wait`` is a function, this process waits and calls it with a
+    description of the other process."""
+    share: bool = False
+    """Whether to share the work with other processes that run the plan in the same store with ``share``. The
+    store must be a PostgreSQL database. ``concurrency``, ``budget`` and the limits of the plan apply to each
+    process."""
+    batch: BatchOptions | None = None
+    """How calls are sent to batch endpoints, whose price is lower; None to send each call at once."""
+    progress: Callable[[str, int, int], None] | None = None
+    """Function that is called with (checkpoint, samples done, samples in total)."""
+
+    def __post_init__(self) -> None:
+        whole_number("concurrency", self.concurrency)
+        if self.workers is not None:
+            whole_number("workers", self.workers)
