@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import DataError
-from hengwen.io.row_reader import DataRow
+from hengwen.io import row_reader
+from hengwen.io.row_reader import DataRow, scan_rows
 from hengwen.plans.datasets import read_responses, read_samples
 
 
@@ -42,3 +43,28 @@ def test_an_id_with_a_lone_surrogate_can_be_stored(hengwen, plan: Path) -> None:
         text = path.read_text("utf-8").replace('"id": "y"', '"id": "\\ud800", "cluster": "\\ud801"')
         path.write_text(text, "utf-8")
     assert hengwen("run", "plan.yaml", "-q").code == 0
+
+
+def test_an_integer_of_thousands_of_digits_is_an_error_of_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"id": {"9" * 6_000}}}\n{{"id": "b"}}\n', "utf-8")
+    error, row = scan_rows(path)
+    assert str(error) == f"{path}:1: not valid JSON: an integer has too many digits"
+    assert isinstance(row, DataRow)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_line_that_is_too_long_is_not_held_in_memory(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_reader, "MAX_LINE", 100)
+    path = tmp_path / f"a.{suffix}"
+    lines = ['{"id": "a"}', f'{{"id": "{"b" * 1_000}"}}', '{"id": "c"}']
+    path.write_text("\n".join(lines if suffix == "jsonl" else ["id", "b" * 1_000]), "utf-8")
+    if suffix == "csv":
+        with pytest.raises(DataError, match="a.csv:2: longer than 0 MiB"):
+            list(scan_rows(path))
+        return
+    first, error, last = scan_rows(path)
+    assert (first.values["id"], last.values["id"]) == ("a", "c")
+    assert f"{path}:2: longer than 0 MiB" in str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,29 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     assert load_yaml(write(tmp_path, b"\xef\xbb\xbfname: a\n")).data == {"name": "a"}
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join([f'*{chr(ord(name) - 1)}'] * 9)}]\n" for name in "bcdefghijk"
+)
+HOSTILE = {
+    "aliases": (BOMB, ":7: not valid YAML: more than 1,000,000 values"),
+    "mappings": ("{a: " * 100_000, ":1: not valid YAML: nested more than 64 levels"),
+    "lists": ("[" * 1_000 + "]" * 1_000, ":1: not valid YAML: nested more than 64 levels"),
+    "self": ("a: &x [*x]", ":1: not valid YAML: the alias *x stands inside its own value"),
+    "int": ("\na: !!int abc", ":2: not valid YAML: not a valid int: 'abc'; put it in quotes"),
+    "date": ("a: 2024-13-45", ":1: not valid YAML: not a valid timestamp: '2024-13-45'"),
+    "timestamp": ("a: !!timestamp soon", ":1: not valid YAML: not a valid timestamp: 'soon'"),
+    "bool": ("a: !!bool maybe", ":1: not valid YAML: not a valid bool: 'maybe'"),
+    "digits": ("a: " + "9" * 5_000, ":1: not valid YAML: not a valid int: '999"),
+    "sexagesimal": ("a: " + ":".join(["59"] * 3_000), ":1: not valid YAML: not a valid int: '59:59"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_yaml_is_refused_before_it_takes_memory(tmp_path: Path, kind: str) -> None:
+    text, message = HOSTILE[kind]
+    path = tmp_path / "plan.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_yaml(path)

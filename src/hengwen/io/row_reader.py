@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _NOT_LINES = {
     "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
 }
 """Error messages for JSON that is not JSONL: ``[`` for an array, ``{`` for an object over several lines."""
+MAX_LINE = 16 << 20
+"""Maximum number of bytes of a line."""
 MAX_COUNT = 1_000_000
 """Maximum value of a whole number in a field, such as ``repeat``."""
 MAX_NAMES_LISTED = 8
@@ -138,13 +141,31 @@ def _conversion(path: Path) -> str:
 
 def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Iterator[DataRow | DataError]:
     """Yield the rows of JSON lines; for a malformed line, yield its error instead."""
-    for number, raw in enumerate(file, start=first_line):
+    for number, raw in enumerate(_lines(file), start=first_line):
         try:
+            _check_length(raw, path, number)
             text = decode(raw, path, number).strip()
             if text:
                 yield DataRow(path, number, _object(text, path, number))
         except (ConfigError, DataError) as error:
             yield DataError(str(error), line=number)
+
+
+def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file; of a line that is too long, only the beginning is read into memory."""
+    if not isinstance(file, io.BufferedIOBase):
+        yield from file
+        return
+    while line := file.readline(MAX_LINE + 1):
+        rest = line
+        while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_LINE + 1)
+        yield line
+
+
+def _check_length(line: bytes, path: Path, number: int) -> None:
+    if len(line) > MAX_LINE:
+        raise DataError(f"{path}:{number}: longer than {MAX_LINE >> 20} MiB; one row a line")
 
 
 def _object(text: str, path: Path, number: int) -> dict[str, Any]:
@@ -157,6 +178,8 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
             raise DataError(f"{path}:{number}: {_NOT_LINES[text]}") from None
         problem = error.msg.removesuffix(" at")
         raise DataError(f"{path}:{number}: not valid JSON: {problem} at column {error.colno}") from None
+    except ValueError:  # Python refuses to read integers of more than 4,300 digits
+        raise DataError(f"{path}:{number}: not valid JSON: an integer has too many digits") from None
     except RecursionError:
         raise DataError(f"{path}:{number}: nested too deeply") from None
     if isinstance(values, list):
@@ -168,7 +191,7 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
 
 def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
     csv.field_size_limit(MAX_CELL)
-    lines = (decode(raw, path, number) for number, raw in enumerate(file, start=1))
+    lines = (_decode_line(raw, path, number) for number, raw in enumerate(_lines(file), start=1))
     reader = csv.reader(lines, strict=True)
     start = 1
     try:
@@ -191,6 +214,11 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
         raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
     except ConfigError as error:
         raise DataError(str(error)) from None
+
+
+def _decode_line(raw: bytes, path: Path, number: int) -> str:
+    _check_length(raw, path, number)
+    return decode(raw, path, number)
 
 
 def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:

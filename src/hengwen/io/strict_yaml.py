@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -115,8 +115,57 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
         ) from None
 
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""YAML loader. PyYAML's C loader is used if it is installed, because it is ten times as fast."""
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""PyYAML's C loader is used if it is installed, because it is ten times as fast."""
+MAX_DEPTH = 64
+"""Maximum number of lists and mappings inside each other; deeper files crash the composer."""
+MAX_BITS = 256
+"""Maximum size of an integer; Python refuses to print very long ones."""
+MAX_NODES = 1_000_000
+"""Maximum number of values, where each alias counts as all values that it stands for."""
+
+
+class _Loader(_BASE):  # type: ignore[misc]
+    """Loader that names the line of a value that its tag does not allow."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+            if type(value) is int and value.bit_length() > MAX_BITS:
+                raise OverflowError
+            return value
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):  # by its tag: 2024-13-45
+            kind = node.tag.rpartition(":")[2]
+            problem = f"not a valid {kind}: {short_repr(node.value)}; put it in quotes if it is text"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+def _check_size(text: str) -> None:
+    """Refuse a text whose aliases or nesting would take all memory, before it is composed."""
+    sizes: dict[str | None, int] = {}
+    opened: list[tuple[str | None, int]] = []
+    for event in yaml.parse(text, Loader=_BASE):
+        if isinstance(event, yaml.CollectionStartEvent):
+            opened.append((event.anchor, 1))
+            _check(event, len(opened) <= MAX_DEPTH, f"nested more than {MAX_DEPTH} levels deep")
+        elif isinstance(event, yaml.CollectionEndEvent | yaml.ScalarEvent | yaml.AliasEvent):
+            if isinstance(event, yaml.AliasEvent):
+                is_known = all(anchor != event.anchor for anchor, _ in opened)
+                _check(event, is_known, f"the alias *{event.anchor} stands inside its own value")
+                size = sizes.get(event.anchor, 1)
+            else:
+                anchor, size = (event.anchor, 1) if isinstance(event, yaml.ScalarEvent) else opened.pop()
+                sizes[anchor] = size
+            if opened:
+                opened[-1] = (opened[-1][0], opened[-1][1] + size)
+            _check(
+                event, size <= MAX_NODES, f"more than {MAX_NODES:,} values, with those that aliases repeat"
+            )
+
+
+def _check(event: yaml.Event, is_met: bool, problem: str) -> None:
+    if not is_met:
+        raise yaml.constructor.ConstructorError(None, None, problem, cast("yaml.Mark", event.start_mark))
 
 
 def load_yaml(path: Path) -> YamlFile:
@@ -127,7 +176,8 @@ def load_yaml(path: Path) -> YamlFile:
     lines: dict[Location, int] = {}
     data = None
     try:
-        loader = _LOADER(text)
+        _check_size(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is not None:
             _collect_lines(node, (), lines, path)  # resolving merge keys would remove line numbers
