@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import shutil
 import ssl
 import subprocess
+import tracemalloc
 
 import pytest
 
@@ -102,3 +104,20 @@ def test_a_proxy_that_cannot_be_used_is_a_clear_error(monkeypatch, proxy):
     with pytest.raises(ConfigError, match="set http_proxy to one, or no_proxy to the host") as error:
         Endpoint("http://model.invalid/v1", "K")
     assert "ssword9" not in str(error.value)
+
+
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("status", [200, 500])
+async def test_of_a_reply_without_end_only_16_mib_are_read(server, backend, compressed, status):
+    body = b" " * (24 << 20)
+    if compressed:
+        server.send(gzip.compress(body, 1), status, content_encoding="gzip")
+    else:
+        server.send(body, status)
+    tracemalloc.start()
+    with pytest.raises(BackendError, match="the reply is longer than 16 MiB") as caught:
+        await backend().complete(ASK)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (caught.value.status, caught.value.retryable) == ("transport_error", False)
+    assert peak < (64 << 20)

@@ -7,9 +7,16 @@ from urllib.parse import urlencode
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
+from hengwen.errors import BackendError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from ssl import SSLContext
+
+    from aiohttp import ClientResponse
+
+MAX_BODY = 16 << 20
+"""Maximum number of bytes of a decompressed reply."""
 
 
 class HttpTransport:
@@ -39,11 +46,23 @@ class HttpTransport:
     async def post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Send a body; return status, case-insensitive headers and body of the answer."""
         async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
-            return answer.status, answer.headers, await answer.read()
+            return answer.status, answer.headers, await _read(answer)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
+
+
+async def _read(answer: ClientResponse) -> bytes:
+    """Return the decompressed body; stop reading when it gets too long."""
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in answer.content.iter_any():
+        size += len(chunk)
+        if size > MAX_BODY:
+            raise BackendError(f"the reply is longer than {MAX_BODY >> 20} MiB")
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def _ssl_context(*urls: str) -> SSLContext | bool:
