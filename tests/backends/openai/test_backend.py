@@ -18,7 +18,7 @@ from hengwen.protocols import Backend
 from hengwen.records import Request
 
 ASK = Request(messages=(("system", "Judge."), ("user", "Hello 你好")))
-KEY = "sk-planted-0123456789"
+KEY = "sk-planted/0123456789"
 
 
 async def failure(backend, request=ASK) -> BackendError:
@@ -352,3 +352,44 @@ async def test_no_header_describes_platform_or_python_version(server, backend) -
     ((_, headers, _),) = server.requests
     assert headers["content-type"] == "application/json"
     assert not [name for name in headers if name.startswith("x-")]
+
+
+SPELLINGS = {
+    "plain": KEY,
+    "json": "".join(f"\\u{ord(char):04x}" for char in KEY),
+    "json in json": "".join(f"\\\\u{ord(char):04X}" for char in KEY),
+    "slash": KEY.replace("/", "\\/"),
+    "url": "".join(f"%{ord(char):02x}" for char in KEY),
+    "first character": "\\u0073" + KEY[1:],
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("status", [200, 400])
+async def test_no_spelling_of_a_key_passes(server, backend, monkeypatch, spelling, status):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    leak = SPELLINGS[spelling]
+    if status == 200:
+        server.say(f'{{"reason": "{leak}", "level": "A"}}')
+        reply = await backend().complete(ASK)
+        assert json.loads(reply.text) == {"reason": "[hidden]", "level": "A"}
+    else:
+        server.reply(f'{{"error": {{"message": "key {leak} is bad"}}}}', status)
+        error = await failure(backend())
+        decoded = json.loads(error.raw)["error"]["message"]
+        assert decoded == "key [hidden] is bad"
+        assert "[hidden]" in str(error)
+
+
+async def test_the_model_of_a_reply_shows_no_key(server, backend, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.reply({"model": KEY, "choices": [{"message": {"content": "x"}, "finish_reason": KEY}]})
+    reply = await backend().complete(ASK)
+    assert (reply.model, reply.finish) == ("[hidden]", "[hidden]")
+
+
+async def test_basic_credentials_of_a_url_are_hidden(server, backend):
+    credentials = "bWU6c3VwZXItc2VjcmV0"  # me:super-secret
+    server.say(f"you sent {credentials}")
+    url = server.url.replace("http://", "http://me:super-secret@")
+    assert (await backend(base_url=url).complete(ASK)).text == "you sent [hidden]"

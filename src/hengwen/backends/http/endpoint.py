@@ -29,7 +29,13 @@ class Endpoint:
         basic = _basic_auth(parts.username, parts.password)
         self.headers = {"Authorization": basic} if basic else {}
         self.proxy = proxy_for(self.url)
-        candidates = [self.key, *_passwords(base_url), *self.query.values(), *_passwords(self.proxy or "")]
+        candidates = [
+            self.key,
+            *_passwords(base_url),
+            *self.query.values(),
+            *_passwords(self.proxy or ""),
+            *(_credentials(url) for url in (base_url, self.proxy or "")),
+        ]
         self.secrets = tuple(
             secret for secret in dict.fromkeys(candidates) if len(secret) >= MIN_SECRET_LENGTH
         )
@@ -94,6 +100,12 @@ def _passwords(url: str) -> tuple[str, str]:
     """Return the password in a URL in two forms: decoded, and as written."""
     written = urlsplit(url).password or ""
     return unquote(written), written
+
+
+def _credentials(url: str) -> str:
+    """Return user and password of a URL as the header ``Authorization`` spells them; "" if it has none."""
+    parts = urlsplit(url)
+    return _basic_auth(parts.username, parts.password).removeprefix("Basic ").rstrip("=")
 
 
 def _host(netloc: str) -> str:

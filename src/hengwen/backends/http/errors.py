@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hengwen.errors import BackendError
@@ -22,10 +24,24 @@ MAX_MESSAGE = 300
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Replace each secret in a text by ``[hidden]``."""
+    """Replace each secret in a text by ``[hidden]``, also where JSON or a URL escapes its characters."""
     for secret in secrets:
-        text = text.replace(secret, "[hidden]")
+        if "\\" in text or "%" in text:
+            text = _escaped(secret).sub("[hidden]", text)
+        else:
+            text = text.replace(secret, "[hidden]")
     return text
+
+
+@cache
+def _escaped(secret: str) -> re.Pattern[str]:
+    r"""Return a pattern of a secret in which each character may be escaped, as in ``\u0073k`` or ``%73k``."""
+    return re.compile("".join(_spellings(char) for char in secret))
+
+
+def _spellings(char: str) -> str:
+    code = ord(char)
+    return rf"(?:\\*{re.escape(char)}|\\+u(?i:{code:04x})|%(?i:{code:02x}))"
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

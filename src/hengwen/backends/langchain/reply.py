@@ -35,7 +35,7 @@ def reply_of(
     arguments = "\n".join(_tool_arguments(message)) if response_format else ""
     return Reply(
         text=redact(replace_surrogates(arguments or "".join(_texts(message.content))), secrets),
-        model=str(metadata.get("model_name") or metadata.get("model") or ""),
+        model=redact(str(metadata.get("model_name") or metadata.get("model") or ""), secrets),
         usage=_usage(getattr(message, "usage_metadata", None)),
         latency=latency,
         finish=_finish(metadata),

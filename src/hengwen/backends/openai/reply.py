@@ -46,10 +46,10 @@ def read_reply(
     assert isinstance(body, dict)
     return Reply(
         text=redact(text, secrets),
-        model=_string(body.get("model")),
+        model=redact(_string(body.get("model")), secrets),
         usage=_usage(body.get("usage")),
         latency=latency,
-        finish=_string(choice.get("finish_reason")) or "stop",
+        finish=redact(_string(choice.get("finish_reason")), secrets) or "stop",
         response_format=response_format,
         logprobs=read_logprobs(choice.get("logprobs")) if logprobs else None,
     )
