@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
-_LIST_START = re.compile(r"^([-+]|\d+[.)])(?=\s)")
+_BLOCK_START = re.compile(r"^([-+=]|\d+[.)])(?=\s|$|[-=])")
 
 
 def to_markdown(document: Document, language: Language) -> str:
@@ -42,9 +42,9 @@ def to_markdown(document: Document, language: Language) -> str:
 def escape(text: str) -> str:
     """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell."""
     text = strip_controls(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//")
+    text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//").replace("www.", "www&#46;")
     line = "<br>".join(" ".join(line.split()) for line in text.strip().split("\n"))
-    return _LIST_START.sub(lambda match: f"{match[1][:-1]}\\{match[1][-1]}", line)
+    return _BLOCK_START.sub(lambda match: f"{match[1][:-1]}\\{match[1][-1]}", line)
 
 
 def code_span(text: str) -> str:

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Details, Table
-from hengwen.errors import PluginError
+from hengwen.errors import ConfigError, PluginError
 from hengwen.text.language import in_language
 from hengwen.text.numbers import NOTHING
 from hengwen.text.safety import strip_controls
@@ -15,7 +15,7 @@ from hengwen.text.safety import strip_controls
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hengwen.documents.blocks import Block, Cell, Document, Value
+    from hengwen.documents.blocks import Block, Cell, Column, Document, Value
     from hengwen.text.language import Language
 
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
@@ -32,11 +32,13 @@ class Rows(NamedTuple):
 def to_rows(document: Document, language: Language) -> Rows:
     """Return the rows of all tables of a document; of several tables with the column ``table`` first."""
     tables = list(_tables(document.blocks))
+    if not tables:
+        raise ConfigError("this result has no table; write .html, .md or .json")
     records = [(table, record) for table in tables for record in _records(table, language)]
     columns: dict[str, None] = {}
     for table in tables:
         keys = [key for owner, record in records if owner is table for key in record]
-        columns |= dict.fromkeys(keys or [column.key for column in table.columns])
+        columns |= dict.fromkeys(keys or [_name(column) for column in table.columns])
     names = list(columns)
     rows = [[record.get(name) for name in names] for _, record in records]
     if len(tables) < 2:
@@ -89,8 +91,12 @@ def _records(table: Table, language: Language) -> Iterator[dict[str, Value]]:
         record: dict[str, Value] = {}
         for column, cell in zip(table.columns, row, strict=True):
             for key, value in _values(cell, language).items():
-                record[f"{column.key}_{key}" if key else column.key] = value
+                record[_name(column, key)] = value
         yield record
+
+
+def _name(column: Column, key: str = "") -> str:
+    return strip_controls(f"{column.key}_{key}" if key else column.key)
 
 
 def _values(cell: Cell, language: Language) -> dict[str, Value]:

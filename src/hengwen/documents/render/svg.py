@@ -227,7 +227,9 @@ def _values(points: Sequence[Point], xs: dict[float, float], axis: Axis, *, is_c
     label = Markup('<text class="value" x="{x:g}" y="{y:.2f}">{text}</text>')
     return [
         label.format(
-            x=xs[point.x], y=axis.y(point.interval[1] if point.interval else value) - 8, text=point.text
+            x=xs[point.x],
+            y=axis.y(point.interval[1] if point.interval else value) - 8,
+            text=strip_controls(point.text),
         )
         for i, (point, value) in enumerate(scored)
         if not is_crowded or i == len(scored) - 1 or value in (min(values), max(values))

@@ -42,7 +42,10 @@ def to_json(document: Document) -> str:
 def write_document(document: Document, path: Path, language: Language) -> None:
     """Write a document in the format of the suffix; the file is replaced atomically."""
     suffix = check_format(path)
-    content = _content(document, suffix, language)
+    try:
+        content = _content(document, suffix, language)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     with atomic_write(path) as temporary:
         temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
 

@@ -1,0 +1,209 @@
+"""Text from outside is inert in every face: it is shown, and does nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from hengwen.documents.blocks import (
+    Answer,
+    AnswerOutcome,
+    Answers,
+    Cell,
+    Chart,
+    Column,
+    Command,
+    Details,
+    Document,
+    Point,
+    Sentence,
+    Series,
+    Table,
+    Verdict,
+)
+from hengwen.documents.render.html import to_html
+from hengwen.documents.render.markdown import escape, to_markdown
+from hengwen.documents.render.rows import to_csv, to_parquet
+from hengwen.documents.render.terminal import to_terminal
+from hengwen.documents.render.write import to_json
+
+HOSTILE = [
+    pytest.param("<script>alert(1)</script><img src=x onerror=alert(1)>", id="script"),
+    pytest.param("</textarea></pre></td></title></style>'\"&amp;]]>--><!--{{7*7}}{% x %}", id="markup"),
+    pytest.param('=HYPERLINK("http://a.example","b")', id="formula"),
+    pytest.param("  ＝cmd|' /C calc'!A0", id="full-width-formula"),
+    pytest.param("\x00\x1b[31m=1+1", id="formula-behind-controls"),
+    pytest.param("![x](http://a.example/x.png) [y](javascript:alert(1)) `z` www.a.example", id="markdown"),
+    pytest.param("| a | b |\n| --- | --- |\n| \\| c |", id="table"),
+    pytest.param("# a\n> b\n- c\n---\n===\n1. d\n    e", id="blocks"),
+    pytest.param("\u202egnp.exe\u2066\u200f", id="right-to-left"),
+    pytest.param("\x1b[31mred\x1b]0;title\x07\x1b]8;;http://a.example\x1b\\\x00\x9b2J\r\x08", id="terminal"),
+    pytest.param("\ud800 lone \udfff\uffff", id="surrogate"),
+    pytest.param("[bold red]:smile:[/]", id="rich"),
+    pytest.param("x" * 5000, id="long-line"),
+]
+FORMULA = re.compile("[=+\\-@＝＋－＠\t\n]")
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]"
+)
+
+
+def document(text: str) -> Document:
+    """Return a document with a text everywhere where text from outside may stand."""
+    cell = Cell(text=text, values={"": text, "number": 1.5})
+    table = Table(
+        key="t",
+        title=text,
+        columns=(Column(key=f"a{text}", head=text), Column(key="b", head=text)),
+        rows=((cell, Cell(text=text, tone="worse")),),
+        notes=(text,),
+    )
+    points = tuple(
+        Point(x=x, label=text, value=value, text=text, hint=text)
+        for x, value in ((0, 1.0), (1, None), (2, 2.0))
+    )
+    answer = Answer(
+        task=text,
+        checkpoint=text,
+        sample_id=text,
+        repeat=2,
+        prompt=text,
+        text=text,
+        headline=text,
+        rank=text,
+        excerpt=text,
+        outcomes=(AnswerOutcome(name=text, kind="judge", text=text, reason=text),),
+    )
+    blocks = (
+        Verdict(tone="worse", subject=text, sentence=text, evidence=(text,)),
+        Sentence(text=text),
+        Sentence(text=text, is_note=True),
+        Command(line=text, purpose=text),
+        table,
+        Chart(key="c", title=text, description=text, series=(Series(name=text, points=points),)),
+        Details(title=text, blocks=(Answers(title=text, rows=(answer,)),)),
+    )
+    return Document(kind="k", title=text, notes=(text,), blocks=blocks, record={text: [text, (text,)]})
+
+
+class Tags(HTMLParser):
+    """The start tags of a page with the names of their attributes; what opens is closed."""
+
+    VOID = frozenset({"meta", "br", "line", "circle", "path"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, list[str]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, sorted(name for name, _ in attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, sorted(name for name, _ in attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def tags(page: str) -> list[tuple[str, list[str]]]:
+    parser = Tags()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+    return parser.tags
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_page_has_the_same_tags_as_with_plain_text(text: str) -> None:
+    page = to_html(document(text), "zh")
+    assert tags(page) == tags(to_html(document("plain"), "zh"))
+    assert not CONTROLS.search(page)
+    page.encode()
+
+
+def test_a_page_loads_nothing() -> None:
+    page = to_html(document("plain"), "en")
+    assert not re.search(r"https?://|url\(|@import|<script|<link|<img|<iframe|\son\w+=|\sstyle=", page)
+    assert "default-src 'none'; style-src 'sha256-" in page
+
+
+def markdown_tokens(page: str) -> list:
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    return [part for token in parser.parse(page) for part in (token, *(token.children or ()))]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
+    def structure(page: str) -> list[str]:
+        return [
+            t.type for t in markdown_tokens(page) if t.type not in ("text", "text_special", "html_inline")
+        ]
+
+    page = to_markdown(document(text), "zh")
+    assert structure(page) == structure(to_markdown(document("plain"), "zh"))
+    assert {t.content for t in markdown_tokens(page) if t.type == "html_inline"} <= {"<br>"}
+    assert not CONTROLS.search(page)
+    assert "www." not in re.sub("`.*`", "", page)
+    page.encode()
+
+
+@given(st.text(st.sampled_from("<>&'\"{}%#-+=/!|`~*_[]()\\ \n\t1.词:\x1b\u202e"), min_size=1, max_size=30))
+@settings(deadline=None, max_examples=300)
+def test_markdown_shows_any_text_literally(text: str) -> None:
+    tokens = markdown_tokens(escape(text))
+    shown = "".join(
+        "\n" if t.type == "html_inline" else t.content
+        for t in tokens
+        if t.type not in ("inline", "html_block")
+    )
+    expected = "\n".join(" ".join(line.split()) for line in escape_free(text).split("\n"))
+    assert shown == expected
+
+
+def escape_free(text: str) -> str:
+    from hengwen.text.safety import strip_controls
+
+    return strip_controls(text).strip()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
+    rows = list(csv.reader(io.StringIO(to_csv(document(text), "zh"), newline="")))
+    assert [len(row) for row in rows] == [3, 3]
+    assert [
+        cell for row in rows for cell in row if FORMULA.match(cell.lstrip(" ")) or CONTROLS.search(cell)
+    ] == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_parquet_file_keeps_the_text_without_controls(text: str) -> None:
+    from pyarrow import BufferReader, parquet
+
+    (row,) = parquet.read_table(BufferReader(to_parquet(document(text), "zh"))).to_pylist()
+    assert not any(CONTROLS.search(value) for value in row.values() if isinstance(value, str))
+    assert 1.5 in row.values()
+
+
+@pytest.mark.parametrize("width", [40, 80, 10_000])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
+    file = io.StringIO()
+    to_terminal(document(text), Console(file=file, width=width), "zh", verbose=True)
+    assert not CONTROLS.search(file.getvalue())
+    assert "[bold red]:smile:[/]" in file.getvalue() or "bold" not in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_can_be_encoded(text: str) -> None:
+    to_json(document(text)).encode()
