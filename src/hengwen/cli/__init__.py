@@ -29,19 +29,18 @@ from hengwen.cli.commands import (
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, monitor, power
 from hengwen.cli.env_file import read_env_file
+from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
-from hengwen.cli.ui.usage import OneLineGroup
+from hengwen.cli.ui.usage import Commands
 from hengwen.errors import ConfigError, HengwenError
 
-app = typer.Typer(
+app = Commands(
     name="hengwen",
-    cls=OneLineGroup,
     help="Hengwen 衡文 evaluates text written by language models: "
     "objective scorers and rubric judges in one report.",
     epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, "
     "3 gate failed, judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -80,6 +79,10 @@ def _root(
     version: bool = typer.Option(  # noqa: ARG001 - its callback prints and exits
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
+    store: options.Store = options.DEFAULT_STORE,  # noqa: ARG001 - commands inherit this and the following
+    lang: language.Lang = None,  # noqa: ARG001
+    as_json: options.Json = False,  # noqa: ARG001
+    quiet: options.Quiet = False,  # noqa: ARG001
 ) -> None:
     read_env_file()
 

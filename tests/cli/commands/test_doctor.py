@@ -31,7 +31,7 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
 
 
 def test_the_card_as_json_has_both_parts(hengwen) -> None:
-    results = hengwen("doctor", "--judge", "rules", "--json", "--lang", "en").json
+    results = hengwen("doctor", "--judge", "rules", "--json", "--prompt-lang", "en").json
     assert results["admission"]["verdict"] == "not admitted"
     assert results["admission"]["language"] == "en"
     assert results["admission"]["checks"]["degraded"]["by_kind"]["duplicated"]["passed"] == 9
@@ -72,7 +72,7 @@ def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -
     [
         (["--judge", "gpt-4o"], "--judge must be PROVIDER/MODEL"),
         (["--judge", "rules", "--rubric", "persona_genric"], "did you mean 'persona_generic'?"),
-        (["--judge", "rules", "--lang", "fr"], "--lang is zh or en, got 'fr'"),
+        (["--judge", "rules", "--prompt-lang", "fr"], "--prompt-lang is zh or en, got 'fr'"),
         (["--judge", "openai/gpt-4o"], "OPENAI_API_KEY"),
     ],
 )

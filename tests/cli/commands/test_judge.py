@@ -47,7 +47,7 @@ def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
         (["--rubric", "persona"], "unknown rubric 'persona'"),
         (["--rubric", "persona_generic", "-o", "x.txt"], "cannot tell the format of 'x.txt'"),
         (["--rubric", "persona_generic", "--judge", "openai/m"], "OPENAI_API_KEY"),
-        (["--rubric", "persona_generic", "--lang", "fr"], "--lang is zh or en"),
+        (["--rubric", "persona_generic", "--prompt-lang", "fr"], "--prompt-lang is zh or en"),
     ],
 )
 def test_wrong_words_are_exit_2(hengwen, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -22,7 +22,7 @@ def doctor(
     rubric: Annotated[
         str, typer.Option("--rubric", help="Rubric for the test: a packaged rubric, or the path of one.")
     ] = "persona_generic",
-    language: Annotated[str, typer.Option("--lang", help="Language of the judge's prompt: zh or en.")] = "zh",
+    prompt_lang: options.PromptLang = "zh",
     generator: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +45,7 @@ def doctor(
             judge,
             base_url,
             rubric,
-            language=options.parse_language(language),
+            language=options.parse_language(prompt_lang, "--prompt-lang"),
             generator=generator,
             dry_run=dry_run,
             as_json=as_json,

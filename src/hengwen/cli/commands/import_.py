@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hengwen.cli.ui.usage import Commands
+
 if TYPE_CHECKING:
     from hengwen.importers.notes import ImportNote
 
-app = typer.Typer(help="Convert files of other projects into plans.", no_args_is_help=True)
+app = Commands(help="Convert files of other projects into plans.")
 
 
 @app.command("muchin")

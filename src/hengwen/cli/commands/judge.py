@@ -21,7 +21,7 @@ def judge(
     model: options.Judge = None,
     base_url: options.BaseUrl = None,
     column: options.Columns = None,
-    language: Annotated[str, typer.Option("--lang", help="Language of the judge's prompt: zh or en.")] = "zh",
+    prompt_lang: options.PromptLang = "zh",
     store: options.Store = options.DEFAULT_STORE,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
@@ -41,7 +41,7 @@ def judge(
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.options import RunOptions
 
-    prompt_language = options.parse_language(language)
+    prompt_language = options.parse_language(prompt_lang, "--prompt-lang")
     with open_or_create_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
         result = judge_file(
             file,

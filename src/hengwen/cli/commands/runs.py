@@ -8,8 +8,9 @@ import typer
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.existing_store import open_existing_store
+from hengwen.cli.ui.usage import Commands
 
-app = typer.Typer(help="List, show, pin and remove the runs of a store.", no_args_is_help=True)
+app = Commands(help="List, show, pin and remove the runs of a store.")
 RunName = Annotated[
     str, typer.Argument(help="A run id, a prefix of one, or a checkpoint name (its newest run).")
 ]

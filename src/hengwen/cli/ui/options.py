@@ -144,17 +144,18 @@ Trust = Annotated[
         help="Let the plan run code that it names, and use variables other than *_API_KEY; see SECURITY.md.",
     ),
 ]
+PromptLang = Annotated[str, typer.Option("--prompt-lang", help="Language of the judge's prompt: zh or en.")]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", help="COLUMN=FIELD, such as lyric=output; repeatable.")
 ]
 
 
-def parse_language(value: str) -> Language:
-    """Return the value of ``--lang``."""
+def parse_language(value: str, flag: str = "--lang") -> Language:
+    """Return the value of an option that names a language."""
     try:
         return check_language(value)
     except ValueError:
-        raise typer.BadParameter(f"--lang is zh or en, got {value!r}") from None
+        raise typer.BadParameter(f"{flag} is zh or en, got {value!r}") from None
 
 
 def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:

@@ -1,24 +1,83 @@
-"""Print usage errors, like all other errors, as one line, which names the command's help."""
+"""Groups of commands: they share options, and print usage errors, like all errors, as one line."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+FORMER_OPTIONS = {
+    ("judge", "--lang"): "--prompt-lang",
+    ("doctor", "--lang"): "--prompt-lang",
+}
+"""For a command and an option that it had before, the present spelling."""
+Function = TypeVar("Function", bound="Callable[..., Any]")
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """Base class of typer's usage errors, which typer itself does not export."""
 
 
+class InheritingCommand(TyperCommand):
+    """A command that takes options from the groups above it, before or after its own name.
+
+    An option that a group and the command both declare is one option, which belongs to the group.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.inherited: list[Any] = []
+
+    def inherit(self, group: list[Any]) -> None:
+        """Use the options of a group instead of the command's own options of the same name."""
+        own = {param.name for param in self.params}
+        self.inherited += [param for param in group if param.name in own]
+        shared = {param.name for param in group}
+        self.params = [param for param in self.params if param.name not in shared]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of the command, then those of its groups, then ``--help``."""
+        own, last = super().get_params(ctx), len(self.params)
+        return [*own[:last], *self.inherited, *own[last:]]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command with the options that stand before its name."""
+        names = {param.name for param in self.inherited}
+        for group in _ancestors(ctx):
+            for name, value in group.params.items():
+                if group.get_parameter_source(name).name != "COMMANDLINE":
+                    continue
+                if name not in names:
+                    raise ConfigError(f"--{name.replace('_', '-')} does not apply here{_help_hint(ctx)}")
+                if ctx.get_parameter_source(name).name != "COMMANDLINE":
+                    ctx.params[name] = value
+                    ctx.set_parameter_source(name, group.get_parameter_source(name))
+        return super().invoke(ctx)
+
+
+def _ancestors(ctx: Any) -> Iterator[Any]:
+    """Yield the contexts of the groups above a command, from the nearest to the program."""
+    while ctx.parent is not None:
+        ctx = ctx.parent
+        yield ctx
+
+
 class OneLineGroup(TyperGroup):
-    """A group of commands whose usage errors are printed as one line."""
+    """A group of commands that inherit its options, and whose usage errors are printed as one line."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.inherit(self.params)
+
+    def inherit(self, group: list[Any]) -> None:
+        """Let all commands of the group use the options of a group."""
+        for command in self.commands.values():
+            command.inherit(group)  # type: ignore[attr-defined]
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the options of the group."""
@@ -31,6 +90,17 @@ class OneLineGroup(TyperGroup):
             return super().invoke(ctx)
 
 
+class Commands(typer.Typer):
+    """A group of commands for ``OneLineGroup``."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(cls=OneLineGroup, no_args_is_help=True, **kwargs)
+
+    def command(self, name: str | None = None, **kwargs: Any) -> Callable[[Function], Function]:
+        """Add a function as a command."""
+        return super().command(name, cls=InheritingCommand, **kwargs)
+
+
 @contextmanager
 def _one_line() -> Iterator[None]:
     try:
@@ -38,6 +108,11 @@ def _one_line() -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the whole help text
             raise
+        former = FORMER_OPTIONS.get(
+            (getattr(error.ctx, "info_name", None), getattr(error, "option_name", ""))
+        )
+        if former:
+            raise ConfigError(f"{error.option_name} is now: {former}") from None
         message = error.format_message().removeprefix("Invalid value: ").removesuffix(".")
         message = message.replace(". Did you mean", "; did you mean")
         raise ConfigError(f"{message}{_help_hint(error.ctx)}") from None

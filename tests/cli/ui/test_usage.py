@@ -1,0 +1,51 @@
+"""Options of groups, which commands inherit, and former spellings of options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hengwen.cli.ui.usage import FORMER_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--store", "x.db", "--json", "run", "plan.yaml"),
+        ("--store", "y.db", "run", "plan.yaml", "--store", "x.db", "--json"),
+    ],
+    ids=["before the command", "after the command, which counts"],
+)
+def test_a_shared_option_stands_before_or_after_the_command(
+    hengwen: Callable, plan: Path, words: tuple[str, ...]
+) -> None:
+    done = hengwen(*words)
+    assert (done.code, done.json["schema"]) == (0, 1)
+    assert [path.name for path in plan.parent.glob("*.db")] == ["x.db"]
+
+
+def test_a_shared_option_of_another_command_is_refused(hengwen: Callable) -> None:
+    done = hengwen("--store", "x.db", "demo")
+    assert (done.code, done.err) == (
+        2,
+        "hengwen: --store does not apply here; see: hengwen demo --help\n",
+    )
+
+
+def test_a_shared_option_is_in_the_help_of_a_command_that_takes_it(hengwen: Callable) -> None:
+    assert "HENGWEN_STORE" in hengwen("report", "--help").out
+    assert "HENGWEN_STORE" not in hengwen("demo", "--help").out
+
+
+@pytest.mark.parametrize(("command", "option"), FORMER_OPTIONS)
+def test_a_former_option_names_the_present_spelling(hengwen: Callable, command: str, option: str) -> None:
+    done = hengwen(command, "plan.yaml", option)
+    assert (done.code, done.err) == (
+        2,
+        f"hengwen: {option} is now: {FORMER_OPTIONS[command, option]}\n",
+    )
