@@ -36,7 +36,7 @@ def test_the_only_row_that_fails_is_raised_as_it_is() -> None:
     @each_row("text, number", [("a", 1), ("b", 2)])
     def check(text: str, number: int) -> None:
         if number == 2:
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError, match="invalid"):
                 int("3")
 
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE") as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan, load_plan
@@ -33,7 +34,7 @@ def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **jud
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "backend",
     [
         {"provider": "openai", "model": "m"},
@@ -52,7 +53,7 @@ def test_endpoints_with_api_keys_need_no_trust(backend: dict[str, Any]) -> None:
 LANGCHAIN = {"provider": "langchain"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("backend", "need"),
     [
         ({**LANGCHAIN, "factory": "subprocess:run"}, "backend 'b' runs subprocess:run"),

@@ -18,11 +18,11 @@ MAX_TITLE = 200
 
 def each_row(
     names: str | tuple[str, ...], table: Iterable[Any], ids: Iterable[str] | None = None
-) -> Callable[[Callable], Callable]:
-    """Make one test of a test and a table of its arguments; arguments that the table does not have are fixtures.
+) -> Callable[[Callable[..., Any]], Any]:
+    """Make one test of a table of arguments; arguments that the table does not have are fixtures.
 
-    Use ``pytest.mark.parametrize`` where a row is a behaviour of its own, or needs fixtures of its own. The two
-    have the same arguments.
+    Use ``pytest.mark.parametrize``, which has the same arguments, where a row is a behaviour of its own or
+    needs fixtures of its own.
     """
     columns = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     rows = [_titled(columns, row, bare=isinstance(names, str) and len(columns) == 1) for row in table]
@@ -31,7 +31,7 @@ def each_row(
     if ids is not None:
         rows = [(name, values) for name, (_, values) in zip(ids, rows, strict=True)]
 
-    def decorate(test: Callable) -> Callable:
+    def decorate(test: Callable[..., Any]) -> Any:
         @functools.wraps(test)
         def each(**fixtures: Any) -> None:
             failures: list[BaseException] = []
