@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-from rows import each_row
 
 HEAVY = (
     "scipy.stats",
@@ -52,7 +51,7 @@ def test_every_public_name_can_be_imported() -> None:
         _ = hengwen.no_such_name  # type: ignore[attr-defined]
 
 
-@each_row(
+@pytest.mark.parametrize(
     "package",
     [
         "",

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 import yaml
-from rows import each_row
 
 from hengwen.io.strict_yaml import StrictModel
 from hengwen.plans import plan as plan_models
@@ -58,7 +57,7 @@ def choices(annotation: Any) -> Iterator[str]:
             yield from choices(argument)
 
 
-@each_row(("model", "field"), FIELDS)
+@pytest.mark.parametrize(("model", "field"), FIELDS, ids=lambda item: getattr(item, "__name__", item))
 def test_a_key_is_described_with_its_default_and_choices(model: type[StrictModel], field: str) -> None:
     info = model.model_fields[field]
     kind, default, meaning = row_of(model, field)
@@ -74,7 +73,7 @@ def test_a_key_is_described_with_its_default_and_choices(model: type[StrictModel
     assert meaning.endswith(".")
 
 
-@each_row(("model", "field"), FIELDS)
+@pytest.mark.parametrize(("model", "field"), FIELDS, ids=lambda item: getattr(item, "__name__", item))
 def test_a_former_key_stands_beside_the_present_one(model: type[StrictModel], field: str) -> None:
     formers = [former for former, present in model.former_keys.items() if present == field]
     assert re.findall(r"Former: `(\w+)`", row_of(model, field)[2]) == formers
@@ -166,7 +165,7 @@ PARTS = [
 ]
 
 
-@each_row("text", PARTS)
+@pytest.mark.parametrize("text", PARTS)
 def test_a_part_of_a_plan_in_the_docs_has_valid_keys_and_values(text: str) -> None:
     part = yaml.safe_load(text)
     plan: dict[str, Any] = {
@@ -181,7 +180,7 @@ def test_a_part_of_a_plan_in_the_docs_has_valid_keys_and_values(text: str) -> No
     Plan.model_validate(plan)
 
 
-@each_row("page", sorted(DOCS.glob("*.md")))
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
 def test_every_command_and_option_of_a_page_exists(page: Path) -> None:
     from typer.main import get_command
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rows import each_row
 
 from hengwen._internal.checks import check_number, whole_number
 
@@ -15,7 +14,7 @@ def test_a_whole_number_is_returned_as_an_int(value: object) -> None:
     assert type(whole_number("m", value)) is int
 
 
-@each_row("value", [1, True, 2.0, "2", None])
+@pytest.mark.parametrize("value", [1, True, 2.0, "2", None], ids=repr)
 def test_what_is_no_whole_number_or_too_low_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=f"m must be a whole number >= 2, got {value!r}"):
         whole_number("m", value, 2)

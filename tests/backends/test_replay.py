@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend, ReplayBackend
@@ -97,7 +96,7 @@ async def test_a_list_of_replies_is_returned_in_order_and_ends():
     await backend.close()
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         ({"text": "x"}, "needs one of key, call_key, identity, messages, got none"),

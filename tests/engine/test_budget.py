@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from rows import each_row
 
 from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens, total
 from hengwen.errors import BackendError
@@ -12,7 +11,7 @@ from hengwen.records import Request, Usage
 CHEAP = Price(input=1.0, output=10.0)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "tokens"),
     [("", 0), ("abcd", 1), ("abcde", 2), ("四个汉字", 4), ("四个汉字 and", 5), ("😀", 1)],
 )

@@ -10,7 +10,6 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
@@ -77,7 +76,7 @@ def ask(panel, **options):
 DOWN = BackendError("down", status="timeout", retryable=True)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("replies", "reducer", "value", "tied"),
     [
         ((1.0, 0.5, 0.75), "median", 0.75, None),
@@ -123,7 +122,7 @@ def test_the_label_of_an_expected_value_is_not_taken_for_its_own():
     assert "label" not in ask(Panel(judges=[smooth, Member("y", "timeout")], quorum=1)).outcomes[0].details
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("failed", "status"),
     [
         (DOWN, "timeout"),
@@ -148,7 +147,7 @@ def test_a_member_may_fail_for_one_score_and_count_for_another():
     assert (wit.value, len(wit.details["members"]), wit.details["left_out"]) == (1, 2, {})
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("replies", "quorum", "status", "message"),
     [
         (
@@ -295,7 +294,7 @@ def test_a_panel_may_sit_in_a_panel():
     assert inner.signature in outer.signature
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"judges": []}, "at least two judges, got 0"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -131,7 +130,7 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
 }
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "message"),
     [(name, *case) for name, cases in OPTIONS.items() for case in cases],
 )
@@ -158,7 +157,9 @@ LIMITS: dict[str, list[dict[str, object]]] = {
 }
 
 
-@each_row(("name", "options"), [(name, case) for name, cases in LIMITS.items() for case in cases])
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, case) for name, cases in LIMITS.items() for case in cases]
+)
 def test_the_ends_of_a_range_are_allowed(name: str, options: dict[str, object]) -> None:
     scorer = registry.build("scorers", name, options)
     assert {option: getattr(scorer, option) for option in options} == options

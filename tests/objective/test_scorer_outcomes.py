@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import corpus_scores
@@ -43,7 +42,7 @@ def fields(score: Score) -> tuple[Any, ...]:
     return score.name, score.value, without_versions(score.signature), score.scale, score.reason, details
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "expected"),
     [
         (
@@ -133,7 +132,7 @@ NEAR = [
 NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "expected"),
     [
         (

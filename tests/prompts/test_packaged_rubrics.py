@@ -8,7 +8,6 @@ import re
 from itertools import combinations
 
 import pytest
-from rows import each_row
 
 from hengwen.judges import RulesJudge
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
@@ -74,22 +73,22 @@ def test_levels_criteria_and_parts(name, levels, criteria, uses):
     assert rubric.better_than_reference == ("references" in uses)
 
 
-@each_row("name", NAMES)
-@each_row("language", ["zh", "en"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["zh", "en"])
 def test_no_two_texts_say_the_same(name, language):
     by_key = {key: text.in_language(language) for key, text in texts(load_rubric(name)).items()}
     alike = [(a, b) for (a, x), (b, y) in combinations(by_key.items(), 2) if similarity(x, y) > 0.75]
     assert not alike
 
 
-@each_row("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_both_languages_say_as_much(name):
     """A clause that is missing on one side shows: English takes 2 to 5 letters for a Chinese character."""
     ratios = {key: len(text.en) / len(text.zh) for key, text in texts(load_rubric(name)).items()}
     assert not {key: ratio for key, ratio in ratios.items() if not 2 <= ratio <= 5}
 
 
-@each_row("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_show_several_levels_and_the_best(name):
     rubric = load_rubric(name)
     levels = [example.level for example in rubric.examples]
@@ -100,8 +99,8 @@ def test_examples_show_several_levels_and_the_best(name):
     ]
 
 
-@each_row("name", NAMES)
-@each_row("language", ["zh", "en"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_prompt_holds_every_text_and_label(name, language):
     rubric = load_rubric(name)
     system = judge_system(rubric, language)
@@ -114,7 +113,7 @@ def test_the_prompt_holds_every_text_and_label(name, language):
     assert "{%" not in system
 
 
-@each_row("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_verdict_in_the_form_asked_for_is_read(name):
     rubric = load_rubric(name)
     shape = {"reason": "ok", "criteria": dict.fromkeys(rubric.criteria, "b"), "level": "C"}
@@ -122,7 +121,7 @@ def test_a_verdict_in_the_form_asked_for_is_read(name):
     assert rubric.labels[parse_verdict(json.dumps(shape), rubric).level] == rubric.scale.levels[2]
 
 
-@each_row("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_reference_is_shown_only_where_the_rubric_uses_it(name):
     rubric = load_rubric(name)
     sample = Sample(id="1", input="hi", references=("the reference text",))
@@ -161,7 +160,7 @@ def test_the_published_sentences_are_not_repeated(name, source, shared):
 REFERENCE = "没关系的啦，谁第一次做饭不是手忙脚乱的，下次把火开小一点就好！"
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "text", "options", "value"),
     [
         (
@@ -194,7 +193,7 @@ def test_the_rules_judge_reads_the_rules_blocks(name, text, options, value):
     assert level.value == value, level.reason
 
 
-@each_row("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_rules_judge_says_what_it_cannot_see(name):
     """No clause is credited with seeing what only a reader can: engagement, audience, theme."""
     rubric = load_rubric(name)

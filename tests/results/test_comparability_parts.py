@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from rows import each_row
 
 from hengwen.records import Outcome, Row, Run, Score, digest
 from hengwen.results.comparability import (
@@ -57,7 +56,7 @@ def parts_of(item: Row, *others: Row, facts: Mapping[str, Any] = FACTS) -> dict[
     return dict(comparability_of(series, ScoreTable([item, *others]), facts).parts)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("item", "parts"),
     [
         pytest.param(row("rouge.f"), {**SHORT_SAMPLE, **SHORT_REFERENCES, **VERSIONS}, id="scorer"),
@@ -153,7 +152,7 @@ def test_the_digest_of_a_key_covers_its_parts_whatever_their_order() -> None:
     assert key.digest == ComparabilityKey({"b": "2", "a": "1"}).digest
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("groups", "text"),
     [
         (1, ""),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rows import each_row
 from scipy import stats
 
 from hengwen.records import Scale
@@ -78,7 +77,7 @@ def test_only_common_prompts_count() -> None:
     assert comparison.test.prompts == 10
 
 
-@each_row(
+@pytest.mark.parametrize(
     "changes",
     [
         pytest.param({"coverages": (1.0, 0.94)}, id="too few prompts covered"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from rows import each_row
 
 from hengwen.results.comparability import _judge_parts
 
@@ -11,7 +10,7 @@ VERSIONS = {"jieba": "1", "numpy": "2"}
 ENDPOINT = {"endpoint": "x + y"}
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "rules", "parts"),
     [
         ("craft.level", True, ENDPOINT),

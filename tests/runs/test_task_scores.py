@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 
 import pytest
-from rows import each_row
 
 from hengwen.plans.plan import ScaleSpec
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
@@ -104,7 +103,7 @@ def test_one_prompt_has_no_interval() -> None:
     assert (score.value, "ci" in score.details, score.details["method"]) == (7.5, False, "none")
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("values", "more", "message"),
     [
         (
@@ -131,7 +130,7 @@ def test_one_prompt_has_no_interval() -> None:
     ],
     ids=["no verdict", "a repeat too few", "other samples", "nothing to score", "nothing at all"],
 )
-@each_row("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
+@pytest.mark.parametrize("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
 def test_below_full_coverage_there_is_no_number(values, more, message, scale) -> None:
     outcomes = publish(values, scale, **more)
     assert list(outcomes) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])

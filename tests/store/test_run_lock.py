@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rows import each_row
 from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
@@ -126,7 +125,7 @@ def test_a_lock_file_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> Non
         PlanFileLock(tmp_path / "x.lock").acquire()
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("location", "name"),
     [
         ("sqlite://", None),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.text.numbers import (
@@ -19,7 +18,7 @@ from hengwen.text.numbers import (
 )
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("scale", "values", "expected"),
     [
         pytest.param(Scale(low=0, high=100), [], 1, id="hundred"),
@@ -36,7 +35,7 @@ def test_decimals_follow_the_scale_then_the_values(scale, values, expected):
     assert decimals_for(scale, values) == expected
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("value", "decimals", "expected"),
     [
         pytest.param(83.868, 1, "83.9", id="rounded"),
@@ -59,7 +58,7 @@ def test_a_printed_zero_has_no_sign(value, decimals):
     assert not (text.startswith("-") and float(text) == 0)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("share", "expected"),
     [
         pytest.param(1.0, "100%", id="all"),

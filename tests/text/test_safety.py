@@ -7,12 +7,11 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.text.safety import replace_surrogates, strip_controls
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param("a\x1b[31;1mred\x1b[0m", "ared", id="colour"),

@@ -6,18 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS, METRICS, SequenceMetric
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, number, p_text, signed
 
 if TYPE_CHECKING:
     from hengwen.relevance_metrics import MetricResult, SequenceSummary
 
-_METRICS = {
-    "pen": Bilingual("排列熵 PEN（纳特）", "permutation entropy PEN (nats)"),
-    "cin": Bilingual("逆序对数 CIN", "inversions CIN"),
-    "lis": Bilingual("最长递增子序列 LIS", "longest increasing subsequence LIS"),
-    "lnds": Bilingual("最长不降子序列 LNDS", "longest non-decreasing subsequence LNDS"),
-}
 _COLUMNS = (
     Column(key="metric", head=Bilingual("指标", "metric")),
     Column(key="value", head=Bilingual("值", "value"), align="right"),
@@ -26,7 +21,7 @@ _COLUMNS = (
     Column(key="z", head="z", align="right"),
     Column(key="p", head="p", align="right"),
 )
-_STATEMENTS = 4
+_STATEMENTS = 1 + sum(metric.statement is not None for metric in MAIN_METRICS)
 """Number of lines of an explanation about the level and the metrics; the others say what limits them."""
 
 
@@ -36,11 +31,10 @@ def sequence_document(summary: SequenceSummary) -> Document:
     sentences = [
         Sentence(text=Bilingual(zh, en), is_note=i >= _STATEMENTS) for i, (zh, en) in enumerate(lines)
     ]
-    results = {name: getattr(summary, name) for name in _METRICS}
     table = Table(
         key="metrics",
         columns=_COLUMNS,
-        rows=tuple(_row(name, result) for name, result in results.items() if result is not None),
+        rows=tuple(_row(METRICS[name], result) for name, result in summary.metrics.items()),
     )
     return Document(
         kind="sequence",
@@ -50,11 +44,11 @@ def sequence_document(summary: SequenceSummary) -> Document:
     )
 
 
-def _row(name: str, result: MetricResult) -> tuple[Cell, ...]:
+def _row(metric: SequenceMetric, result: MetricResult) -> tuple[Cell, ...]:
     p = NOTHING if result.p is None else p_text(result.p).removeprefix("= ")
     return (
-        Cell(text=_METRICS[name], values={"": name}),
-        Cell(text=number(result.value, 3 if name == "pen" else 0), values={"": result.value}),
+        Cell(text=metric.full_title, values={"": metric.name}),
+        Cell(text=number(result.value, metric.decimals), values={"": result.value}),
         Cell(text=number(result.null_mean), values={"": result.null_mean}),
         Cell(text=number(result.null_sd), values={"": result.null_sd}),
         Cell(text=signed(result.z, 2), values={"": result.z}),

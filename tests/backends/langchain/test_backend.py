@@ -15,7 +15,6 @@ import pytest_asyncio
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from rows import each_row
 
 from hengwen import registry
 from hengwen.backends import LangChainBackend
@@ -99,7 +98,7 @@ async def test_text_usage_model_and_finish_reason_are_mapped():
     assert [(turn.type, turn.content) for turn in messages] == [("system", "Judge."), ("human", "Hello 你好")]
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("about", "finish"),
     [
         ({"finish_reason": "length"}, "length"),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.judges import calibrate, is_stale, read_calibrations
@@ -197,7 +196,7 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
     assert "at least 3 labels" in calibration.means[2].reason
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("answers", "options", "message"),
     [
         ([], {}, "no judged answers"),
@@ -235,7 +234,7 @@ def test_a_calibration_is_stale_when_the_judge_or_the_rubric_changes(draw) -> No
     assert is_stale(calibration, f"{SIGNATURE}|think:kept", "")[0] == "signature: (nothing) is now think:kept"
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("signature", "rubric_hash"),
     [
         (SIGNATURE, "aaaaaaaa"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -29,7 +28,7 @@ def test_every_rule_can_be_made_by_name() -> None:
         assert rule.signature.startswith(f"{name}|rule:cap|")
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("rule", "options", "message"),
     [
         (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rows import each_row
+import pytest
 
 from hengwen.judges.trust.model_families import FAMILIES, families_of, same_family
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("model", "families"),
     [
         ("openai/gpt-4o-mini", ["openai"]),

@@ -40,7 +40,7 @@ def test_a_fall_beyond_the_noise_of_steps_is_a_drift(fill: Callable[..., Store])
     line = stats.linregress(range(7), [item.mean for item in score.means])
     assert (score.steps.slope.slope, score.steps.slope.p) == pytest.approx((line.slope, line.pvalue))
     assert score.difference.baseline == ("c0",)
-    assert score.course.summary.cin.value == 21
+    assert score.course.metrics["cin"].value == 21
 
 
 def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable[..., Store]) -> None:
@@ -360,7 +360,7 @@ def test_the_mann_kendall_test_is_that_of_pymannkendall_and_scipy(fill: Callable
     kendall = score.steps.mann_kendall
     expected = pymannkendall.original_test(values)
     assert (kendall.s, kendall.tau_b) == (expected.s, pytest.approx(expected.Tau))
-    assert 4 * score.course.summary.cin.null_sd**2 == pytest.approx(expected.var_s)
+    assert 4 * score.course.metrics["cin"].null_sd ** 2 == pytest.approx(expected.var_s)
     assert kendall.p == pytest.approx(stats.kendalltau(range(7), values, method="exact").pvalue)
 
 

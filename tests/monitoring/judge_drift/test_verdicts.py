@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rows import each_row
 from scipy import stats
 
 from hengwen.monitoring.judge_drift.effects import (
@@ -36,7 +35,7 @@ def drift(model: float = 0.5, judge: float = 0.5, **fields) -> JudgedScoreDrift:
     return JudgedScoreDrift(address="t/s", margin=0.04, model=effect(model), judge=effect(judge), **fields)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("model", "judge", "verdict"),
     [
         (0.001, 0.5, "model drifted"),

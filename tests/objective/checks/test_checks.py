@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.engine.evaluate import ScorerEvaluator
@@ -16,7 +15,7 @@ from hengwen.records import Response, Sample
 SAMPLE = Sample(id="1", references=("2181",), metadata={"must": ["主人", "月亮"]})
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "text", "value"),
     [
         ("exact", {}, " 2181\n", 1),
@@ -66,7 +65,7 @@ def test_a_length_without_bounds_is_two_counts() -> None:
 LENGTHS = [("length.characters", 5.0, None, ""), ("length.words", 3.0, None, "")]
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("options", "within", "reason", "bounds"),
     [
         ({"least": 0}, 1.0, "5 characters", "least:0|most:None|unit:characters"),
@@ -89,7 +88,7 @@ def test_every_field_of_the_scores_of_a_bounded_length(
     assert {score.signature for score in scores} == {f"length|{bounds}|tok:mixed|v:1"}
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"least": -1}, r"\bleast must be"),
@@ -104,7 +103,7 @@ def test_a_wrong_bound_of_a_length_is_named(options: dict, message: str) -> None
         registry.build("scorers", "length", options)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "text", "reason"),
     [
         ("exact", {}, "2181", ""),
@@ -164,7 +163,7 @@ def test_samples_that_can_never_pass_are_refused_ahead() -> None:
         )
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "message"),
     [
         ("exact", {"normalize": "all"}, "normalize must be none, strip, fold or words, got 'all'"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.objective.checks import checks
@@ -17,7 +16,7 @@ def score(name: str, options: dict, text: str):
     return registry.build("scorers", name, options).score(SAMPLE, Response(sample_id="1", text=text))[0]
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "defaults"),
     [
         ("exact", {"normalize": "strip"}),
@@ -33,7 +32,7 @@ def test_scorers_have_documented_defaults(name: str, defaults: dict[str, object]
     assert {option: getattr(scorer, option) for option in defaults} == defaults
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "signature"),
     [
         ("exact", {"normalize": "fold"}, "exact|normalize:fold|v:1"),
@@ -64,7 +63,7 @@ def test_patterns_words_and_keys_are_in_the_signature_as_digests() -> None:
     assert parts("contains", {"words": "a"}) == parts("contains", {"words": ["a"]})
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "text", "value", "reason"),
     [
         ("exact", {}, "七 ", 1, ""),
@@ -94,7 +93,7 @@ def test_passes_and_reasons(name: str, options: dict, text: str, value: int, rea
     assert result.scale.levels == (0, 1)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "passes"),
     [
         ("```json\n7\n```", True),
@@ -138,14 +137,14 @@ def test_each_normalization(text: str, normalize: str, expected: str) -> None:
     assert checks.exact(text, [expected], normalize=normalize)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("value", "strings"), [("a", ("a",)), (["a", "b"], ("a", "b")), (("a",), ("a",)), ([], ()), ("", ("",))]
 )
 def test_a_string_is_a_list_of_one(value: object, strings: tuple[str, ...]) -> None:
     assert parse_strings(value, "x") == strings
 
 
-@each_row("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7]])
+@pytest.mark.parametrize("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7]])
 def test_anything_else_is_no_list_of_strings(value: object) -> None:
     with pytest.raises(ValueError, match="^x must be a list of strings, got "):
         parse_strings(value, "x")
@@ -163,7 +162,7 @@ def test_a_bound_adds_a_score(options: dict, names: list[str]) -> None:
     assert list(registry.build("scorers", "length", options).names) == names
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("options", "text", "within"),
     [
         ({"least": 2}, "你", 0),

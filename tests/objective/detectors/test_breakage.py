@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from rows import each_row
 
 from hengwen.objective.detectors.breakage import find_loop, repeated_share
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "unit"),
     [
         ("哈哈哈哈哈哈哈哈", ""),

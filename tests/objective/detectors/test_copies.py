@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rows import each_row
+import pytest
 
 from hengwen.objective.detectors.copies import CopyMatch, find_copy
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "references", "match"),
     [
         ("晚上好", ["晚安", "晚上好！"], CopyMatch(exact=True, normalized=True)),

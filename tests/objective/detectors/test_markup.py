@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rows import each_row
+import pytest
 
 from hengwen.objective.detectors.markup import MARK_WORDS, MarkupHit, find_markup, is_section_tag
 
 
-@each_row(
+@pytest.mark.parametrize(
     "text",
     [
         "我想说：你好",
@@ -38,7 +38,7 @@ def test_plain_words_are_no_markup(text):
     assert find_markup(text) == []
 
 
-@each_row(
+@pytest.mark.parametrize(
     "text",
     [
         "【回答】好",
@@ -64,7 +64,7 @@ def test_labels_and_markup_are_found(text):
     assert len(find_markup(text)) >= 1
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("(verse)", True),

@@ -7,14 +7,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.objective.duplicates.similarity import THRESHOLD, near_duplicates, normalize_text, similarity
 
 TEXTS = st.text(alphabet="今天真好呀吧的说 ,。！~Aa1😊\n", max_size=30)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("今天 真好。", "今天真好"),
@@ -35,7 +34,7 @@ def test_only_words_are_left(text, expected):
     assert normalize_text(text) == expected
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
         ("abcd", "abcd", 1.0),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rows import each_row
 
 from hengwen.objective import check_template, score_lyric, to_msstr
 
@@ -101,7 +100,7 @@ def test_nothing_beats_the_song_itself(name: str) -> None:
     assert score_lyric(ANSWERS[name], TEMPLATE).total <= score_lyric(SONG, TEMPLATE).total == 105
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "most"),
     [
         ("a copy of the template", 60),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.objective import score_lyric
 from hengwen.objective.lyrics.repair import repair
@@ -35,7 +34,7 @@ MESSES = {
 }
 
 
-@each_row("mess", MESSES.values())
+@pytest.mark.parametrize("mess", MESSES.values(), ids=MESSES.keys())
 def test_a_messy_lyric_scores_as_the_clean_one_and_every_repair_is_told(mess: str) -> None:
     score, clean = score_lyric(mess, TEMPLATE, parse="lenient"), score_lyric(CLEAN, TEMPLATE)
     assert score.total == clean.total == 110

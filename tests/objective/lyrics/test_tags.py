@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rows import each_row
+import pytest
 
 from hengwen.objective.lyrics.tags import read_tag
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("line", "tag"),
     [
         ("[Verse 1]", "(verse)"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import (
@@ -43,7 +42,7 @@ ROUGE_DEFAULTS = {
 INTERVAL_DEFAULTS = {"level": 0.95, "resamples": 1000, "seed": 0, "scope": "checkpoint"}
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("function", "defaults"),
     [
         (bleu, BLEU_DEFAULTS | {"effective_order": True}),
@@ -74,7 +73,7 @@ def test_functions_have_documented_defaults(function, defaults: dict[str, object
     assert {name: parameters[name].default for name in defaults} == defaults
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "defaults"),
     [
         ("bleu", BLEU_DEFAULTS | {"effective_order": True}),
@@ -105,7 +104,7 @@ def test_a_call_without_settings_is_a_call_with_the_defaults(metric: str) -> Non
 PAIR = "The CAT sat，on the mat", "the cat sat,on a mat"
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("name", "options", "part"),
     [
         ("bleu", {"lowercase": True}, "case:lc"),

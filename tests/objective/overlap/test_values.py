@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from rows import each_row
 
 from hengwen.objective import rouge
 from hengwen.objective.overlap import resample
@@ -73,7 +72,7 @@ def test_the_jackknife_sums_the_texts_of_a_cluster() -> None:
     assert together == corpus_interval([[7, 2], [2, 1], [3, 2]], mean, ["a", "b", "c"])
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("hypothesis", "reference", "beta", "f"),
     [
         ("a b c d", "a b", 1, 2 / 3),
@@ -104,7 +103,7 @@ def test_the_first_of_the_best_references_counts() -> None:
     assert rouge("a b c d", ["a b c d e f g h", "a b"]) == (1, 0.5, pytest.approx(2 / 3))
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("end", "sentences", "recall"),
     [
         ("。", "punctuation", 1),
@@ -169,7 +168,7 @@ def test_n_grams_of_four_lengths_are_counted() -> None:
     assert counts["b", "c", "d", "e"] == 1
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("references", "tokenizer"),
     [
         (["我" * 19 + "の"], "char"),

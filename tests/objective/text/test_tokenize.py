@@ -7,7 +7,6 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.objective.text.tokenize import (
     char_tokens,
@@ -20,7 +19,7 @@ from hengwen.objective.text.tokenize import (
 )
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("我爱 Rock2024_x，don't!", ["我", "爱", "rock2024", "x", "don", "t"]),
@@ -51,7 +50,7 @@ def test_on_ascii_the_tokens_are_those_of_rouge_score(text: str) -> None:
     assert mixed_tokens(text) == re.findall("[a-z0-9]+", text.lower())
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("references", "expected"),
     [
         (["我爱你"], "zh"),

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rows import each_row
 from scipy.stats import kendalltau
 
 from hengwen.relevance_metrics import bootstrap_ci, permutation_entropy
@@ -103,7 +102,7 @@ def test_the_seed_fixes_the_interval() -> None:
 X = [1, 3, 2, 4, 6, 5, 7, 9, 8, 10, 12, 11]
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("x", "metric", "options", "message"),
     [
         (

@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows import each_row
 
 from hengwen.reports.render.svg import (
     HEIGHT,
@@ -29,7 +28,7 @@ def chart(points, **options):
     return line_chart(points, key="c0", title="t/s", description="means", **options)
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("values", "limits", "ends"),
     [
         pytest.param([10.0, 90.0], (0, 100), (0, 100), id="whole-scale"),

@@ -55,7 +55,8 @@ def test_means_and_trajectory_of_the_fixed_report(data):
     scores = {score.name: score for score in build_view(data).scores}
     total = scores["lyric.total"]
     assert [cell.mean for cell in total.cells if cell] == [65.0, 76.0, 85.0, 77.0]
-    assert (total.trajectory.cin, total.trajectory.lis, total.trajectory.windows) == (1, 3, 2)
+    metrics = total.trajectory.metrics
+    assert (metrics["cin"].value, metrics["lis"].value, total.trajectory.windows) == (1, 3, 2)
     assert total.drops == {}  # four prompts are too few for a test
     level = scores["lyric_craft.level"].cells[3]
     assert level is not None

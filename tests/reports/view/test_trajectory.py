@@ -6,14 +6,21 @@ from math import log
 
 import pytest
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.summaries.trajectory import Trajectory
 from hengwen.reports.view.trajectory import trajectory_of
+
+
+def values(trajectory: Trajectory) -> list[float | None]:
+    return [trajectory.value(metric) for metric in MAIN_METRICS]
 
 
 def test_the_course_of_a_zigzag(cell):
     # windows 5 4 5, 4 5 4, ..: two patterns, three times each; every 5 before a later 4 is an inversion
     trajectory = trajectory_of(list("abcdefgh"), [cell(float(x)) for x in (5, 4, 5, 4, 5, 4, 5, 4)])
-    assert trajectory.pen == pytest.approx(log(2), abs=1e-12)
-    assert (trajectory.cin, trajectory.pairs, trajectory.lis) == (10, 28, 2)
+    assert trajectory.metrics["pen"].value == pytest.approx(log(2), abs=1e-12)
+    assert values(trajectory)[1:] == [10, 2]
+    assert [trajectory.text(metric) for metric in MAIN_METRICS] == ["0.693", "10/28", "2/8"]
     assert (trajectory.first, trajectory.last, trajectory.n, trajectory.windows) == (5.0, 4.0, 8, 6)
     assert trajectory.too_short
     assert trajectory.reason.en == ""
@@ -21,8 +28,8 @@ def test_the_course_of_a_zigzag(cell):
 
 def test_a_rise_has_neither_entropy_nor_inversions(cell):
     trajectory = trajectory_of(list("abcd"), [cell(float(x)) for x in range(4)])
-    assert (trajectory.pen, trajectory.cin, trajectory.lis) == (0.0, 0, 4)
-    assert str(trajectory.pen) == "0.0"
+    assert values(trajectory) == [0.0, 0, 4]
+    assert str(values(trajectory)[0]) == "0.0"
 
 
 @pytest.mark.parametrize(("n", "short"), [(31, True), (32, False)])
@@ -33,7 +40,7 @@ def test_the_course_is_too_short_below_30_windows(cell, n, short):
 
 def test_two_checkpoints_have_no_entropy_and_say_why(cell):
     trajectory = trajectory_of(["a", "b"], [cell(2.0), cell(1.0)])
-    assert (trajectory.pen, trajectory.cin, trajectory.lis) == (None, 1, 1)
+    assert values(trajectory) == [None, 1, 1]
     assert trajectory.reason.en == "PEN needs 3 checkpoints, there are 2"
 
 
@@ -48,7 +55,8 @@ def test_two_checkpoints_have_no_entropy_and_say_why(cell):
 def test_what_is_no_sequence_has_a_reason(cell, names, means, reason):
     trajectory = trajectory_of(names, [cell(mean) for mean in means])
     assert trajectory.reason.en == reason
-    assert (trajectory.pen, trajectory.cin, trajectory.lis, trajectory.first) == (None, None, None, None)
+    assert values(trajectory) == [None, None, None]
+    assert trajectory.first is None
 
 
 def test_a_run_without_the_score_is_no_mean(cell):
@@ -58,4 +66,4 @@ def test_a_run_without_the_score_is_no_mean(cell):
 def test_different_signatures_are_not_compared(cell):
     trajectory = trajectory_of(["a", "b", "c"], [cell(1.0), cell(2.0, None, "s|v:2"), cell(3.0)])
     assert trajectory.reason.en == "signatures differ: v:1 (a, c); v:2 (b)"
-    assert trajectory.cin is None
+    assert not trajectory.is_compared

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from fake_ray import FakeRay, RayErrors, install
-from rows import each_row
 
 from hengwen.errors import WorkerError
 from hengwen.runs.cluster.shard_pool import RayPool, ray_pool, score_in_folder
@@ -27,7 +26,7 @@ TASK = ShardTask(
 )
 
 
-@each_row(
+@pytest.mark.parametrize(
     ("end", "outcome"),
     [
         (RESULT, RESULT),

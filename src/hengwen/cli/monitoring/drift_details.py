@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.cli.monitoring import drift_words as words
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, number, p_text, percent, plural, signed
 
 if TYPE_CHECKING:
-    from hengwen.monitoring.drift.score_drift import Course, HumanAgreement, PromptChange, ScoreDrift
+    from hengwen.monitoring.drift.score_drift import HumanAgreement, PromptChange, ScoreDrift
     from hengwen.relevance_metrics import MetricResult
+    from hengwen.relevance_metrics.inference.sequence_metrics import SequenceMetric
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
 
 MAX_HUMAN = 6
 """Maximum number of checkpoints whose agreement with humans is printed; the newest ones are chosen."""
-_COURSE_ZH = {
-    "pairs that fall (CIN)": "下降的检查点对（CIN）",
-    "longest rise (LIS)": "最长上升子序列（LIS）",
-    "irregularity (PEN)": "不规则程度（PEN）",
-    " of ": "/",
-    "; ": "；",
-    ", ": "，",
-}
-MIN_WINDOWS = 30
-"""Minimum number of patterns (windows of means) for a useful permutation entropy. With fewer patterns, the
-estimated entropy is too low, and a note in the report warns of this."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:
@@ -37,28 +30,26 @@ def detail_lines(score: ScoreDrift) -> list[Bilingual]:
     ]
 
 
-def _course_lines(course: Course) -> list[Bilingual]:
-    summary = course.summary
-    cin = f"pairs that fall (CIN) {summary.cin.value:.0f} of {summary.pairs}"
-    cin += _null(summary.cin, course.block_p.get("cin"))
-    lis = f"longest rise (LIS) {summary.lis.value:.0f} of {summary.n}"
-    lis += _null(summary.lis, course.block_p.get("lis"))
-    pen = ""
-    if summary.pen is not None:
-        pen = f"irregularity (PEN) {number(summary.pen.value, 2)}"
-        pen += _null(summary.pen, course.block_p.get("pen"))
-    parts = "; ".join(part for part in (cin, lis, pen) if part)
-    parts_zh = parts
-    for text, text_zh in _COURSE_ZH.items():
-        parts_zh = parts_zh.replace(text, text_zh)
+def _course_lines(course: Trajectory) -> list[Bilingual]:
+    texts = [
+        (
+            f"{metric.title.en} ({metric.symbol}) ",
+            f"{metric.title.zh}（{metric.symbol}）",
+            _metric(metric, course),
+        )
+        for metric in MAIN_METRICS
+        if metric.name in course.metrics
+    ]
+    zh = "；".join(title + text.replace(", ", "，") for _, title, text in texts)
+    en = "; ".join(title + text for title, _, text in texts)
     lines = [
         Bilingual(
-            f"均值的次序（方括号内为随机次序的期望，p 未校正）：{parts_zh}",
-            f"order of the means (in brackets: expected in random order; p not corrected): {parts}",
+            f"均值的次序（方括号内为随机次序的期望，p 未校正）：{zh}",
+            f"order of the means (in brackets: expected in random order; p not corrected): {en}",
         )
     ]
-    if summary.windows < MIN_WINDOWS:
-        n = summary.windows
+    if course.too_short:
+        n = course.windows
         lines.append(
             Bilingual(
                 f"PEN 只有 {n} 个模式，少于 {MIN_WINDOWS} 个时偏低，请忽略",
@@ -74,6 +65,13 @@ def _course_lines(course: Course) -> list[Bilingual]:
             )
         )
     return lines
+
+
+def _metric(metric: SequenceMetric, course: Trajectory) -> str:
+    result = course.metrics[metric.name]
+    maximum = "" if metric.maximum is None else f"/{metric.maximum(course.n)}"
+    null = _null(result, course.block_p.get(metric.name))
+    return f"{number(result.value, metric.decimals)}{maximum}{null}"
 
 
 def _null(result: MetricResult, block_p: float | None) -> str:

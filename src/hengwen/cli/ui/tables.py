@@ -10,16 +10,18 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.reports.view.cells import counts
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_lines
-from hengwen.reports.view.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.relevance_metrics.inference.sequence_metrics import SequenceMetric
     from hengwen.reports.view.models import ScoreView, TaskView, View
     from hengwen.results.aggregate import Summary
     from hengwen.text.language import Language
@@ -57,7 +59,10 @@ def _print_task(view: View, task: TaskView, console: Console) -> None:
     else:
         for score in scores:
             _print_score(view, score, console)
-    if any(score.trajectory.pen is not None and score.trajectory.too_short for score in scores):
+    if any(
+        score.trajectory.windows and score.trajectory.is_compared and score.trajectory.too_short
+        for score in scores
+    ):
         note = Bilingual(
             f"† 太短：PEN 需要 {MIN_WINDOWS} 个窗口", f"† too short: PEN needs {MIN_WINDOWS} windows"
         )
@@ -74,9 +79,9 @@ def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Tabl
         table.add_row(Text(label), *(_cell(score.cells[index], score, view.language) for score in scores))
     table.add_section()
     table.add_row(_ENDS.in_language(view.language), *(_ends(score) for score in scores))
-    table.add_row("PEN (m=3)", *(_entropy(score) for score in scores))
-    table.add_row("CIN", *(_ratio(score.trajectory.cin, score.trajectory.pairs) for score in scores))
-    table.add_row("LIS", *(_ratio(score.trajectory.lis, score.trajectory.n) for score in scores))
+    for metric in MAIN_METRICS:
+        pattern = " (m=3)" if metric.has_patterns else ""
+        table.add_row(f"{metric.symbol}{pattern}", *(_metric(score, metric) for score in scores))
     return table
 
 
@@ -93,12 +98,10 @@ def _print_score(view: View, score: ScoreView, console: Console) -> None:
     console.print(Text(score.address, style="bold"))
     console.print(table)
     parts = [shared] if shared else []
-    if score.trajectory.cin is not None:
+    if score.trajectory.is_compared:
         parts += [
             f"{_ENDS.in_language(view.language)} {_ends(score)}",
-            f"PEN {_entropy(score)}",
-            f"CIN {_ratio(score.trajectory.cin, score.trajectory.pairs)}",
-            f"LIS {_ratio(score.trajectory.lis, score.trajectory.n)}",
+            *(f"{metric.symbol} {_metric(score, metric)}" for metric in MAIN_METRICS),
         ]
     console.print(Text(" · ".join(parts) + "\n", style="dim"))
 
@@ -129,17 +132,13 @@ def _counts(cell: Summary | None, score: ScoreView, language: Language) -> Text:
 
 def _ends(score: ScoreView) -> str:
     trajectory = score.trajectory
-    if trajectory.cin is None:
+    if not trajectory.is_compared:
         return NOTHING
     return f"{number(trajectory.first, score.decimals)} → {number(trajectory.last, score.decimals)}"
 
 
-def _entropy(score: ScoreView) -> str:
+def _metric(score: ScoreView, metric: SequenceMetric) -> str:
     trajectory = score.trajectory
-    if trajectory.pen is None:
-        return NOTHING
-    return f"{number(trajectory.pen, 3)} †" if trajectory.too_short else number(trajectory.pen, 3)
-
-
-def _ratio(value: int | None, maximum: int) -> str:
-    return NOTHING if value is None else f"{value}/{maximum}"
+    text = trajectory.text(metric)
+    is_biased = metric.has_patterns and trajectory.too_short and text != NOTHING
+    return f"{text} †" if is_biased else text

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.monitoring.drift.difference import Friedman, PromptDifferences
-    from hengwen.monitoring.drift.score_drift import Course, DiffersAnswer, Direction, DriftAnswer, Problem
+    from hengwen.monitoring.drift.score_drift import DiffersAnswer, Direction, DriftAnswer, Problem
     from hengwen.monitoring.drift.series import TestedSeries
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
 Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
@@ -168,7 +169,7 @@ class DriftTests:
         return "better" if self.series.matrix.higher_is_better in rises else "worse"
 
     def step_tests(
-        self, adjusted: Mapping[str, float], level: float, course: Course | None
+        self, adjusted: Mapping[str, float], level: float, course: Trajectory | None
     ) -> StepTests | None:
         """Return the tests for drift, each at the significance level ``level``."""
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
@@ -181,7 +182,7 @@ class DriftTests:
             newest_p_adjusted=adjusted.get("newest"),
             newest_detectable=self.newest.detectable(level) if self.newest else None,
             mean_error=None if self.mean_variance is None else sqrt(self.mean_variance),
-            mann_kendall=mann_kendall(self.series.means, course.summary) if course else None,
+            mann_kendall=mann_kendall(self.series.means, course) if course else None,
             change_point=pettitt_test(self.series.means),
         )
 

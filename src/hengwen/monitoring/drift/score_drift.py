@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.results.comparisons import ALPHA
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hengwen.records import Kind, Run, Scale
-    from hengwen.relevance_metrics import RankingComparison, SequenceSummary
+    from hengwen.relevance_metrics import RankingComparison
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.stats.checkpoints.change_point import ChangePoint
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
     from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
@@ -134,8 +133,8 @@ class MannKendall:
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
     """Two-sided p-value over all orders of the means. If some means are equal, or there are more than 170
-    means, it is the p-value of the inversions in ``Course.summary``. The Mann-Kendall test has no influence
-    on whether a score counts as drifting."""
+    means, it is the p-value of the inversions in ``ScoreDrift.course``. The Mann-Kendall test has no
+    influence on whether a score counts as drifting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,22 +162,6 @@ class StepTests:
     change_point: ChangePoint | None
     """Pettitt's test; None below 8 checkpoints, or if all means are equal. Pettitt's test has no influence on
     whether a score counts as drifting."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """Metrics of the sequence of checkpoint means in training order, such as the number of inversions."""
-
-    summary: SequenceSummary
-    """Permutation entropy (``pen``), inversions (``cin``) and longest increasing subsequence (``lis``) of the
-    checkpoint means, each with its mean and p-value over random orders."""
-    block_p: Mapping[str, float]
-    """p-values of ``pen``, ``cin`` and ``lis`` over random orders that keep blocks of neighbouring
-    checkpoints together. Use these p-values if each mean may depend on the mean before. Empty below 25
-    checkpoints."""
-    block: int
-    """Number of neighbouring checkpoints that the random orders of ``block_p`` keep together; 0 below 25
-    checkpoints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +206,7 @@ class ScoreDrift:
     overall: OverallTest | None = None
     """Test of all checkpoints together; None below 3 checkpoints."""
     steps: StepTests | None = None
-    course: Course | None = None
+    course: Trajectory | None = None
     """Metrics of the sequence of checkpoint means in training order. None if the training order is not known,
     the newest checkpoint is not tested, or fewer than 3 checkpoints are tested."""
     changes: tuple[PromptChange, ...] = ()

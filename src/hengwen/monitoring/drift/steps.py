@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, Course, MannKendall
-from hengwen.relevance_metrics import significance, summarize
+from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, MannKendall
+from hengwen.relevance_metrics.order.inversions import tied_pairs
+from hengwen.relevance_metrics.order.tau import tau_b
+from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hengwen.relevance_metrics import SequenceSummary
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
 
     Floats = NDArray[np.float64]
 
 MIN_COURSE = 3
 """Minimum number of checkpoints for metrics of the order of their means; two means can only rise or fall."""
-MIN_BLOCKED = 25
-"""Minimum number of checkpoints for random orders that keep neighbours together in blocks: 25 checkpoints are
-five blocks, which have 120 orders."""
 ORDERS = 9999
 MAX_EXACT = 170
 """Maximum number of checkpoints for which the Mann-Kendall test counts all orders; this takes up to 10 ms."""
@@ -47,29 +46,21 @@ def _passes(means: Floats, mean_variance: float | None) -> bool:
     return all(test is not None and test.p > ALPHA for test in tests)
 
 
-def course_of(means: Floats) -> Course:
-    """Return permutation entropy, inversions and longest increasing subsequence of the means."""
-    n = len(means)
-    summary = summarize(means, n_perm=ORDERS, seed=0)
-    if n < MIN_BLOCKED:
-        return Course(summary=summary, block_p={}, block=0)
-    block = round(n**0.5)
-    p_values = {
-        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=0).p
-        for metric in ("pen", "cin", "lis")
-    }
-    return Course(summary=summary, block_p=p_values, block=block)
+def course_of(means: Floats) -> Trajectory:
+    """Return the metrics of the order of the means, with tests."""
+    return trajectory_of_means(means, n_perm=ORDERS)
 
 
-def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
+def mann_kendall(means: Floats, course: Trajectory) -> MannKendall | None:
     """Return the Mann-Kendall test; None below 5 checkpoints."""
-    if summary.n < MIN_MANN_KENDALL or summary.cin.p is None:
+    inversions = course.metrics["cin"]
+    if course.n < MIN_MANN_KENDALL or inversions.p is None:
         return None
-    tied = round(summary.tied_share * summary.pairs)
-    s = summary.pairs - tied - 2 * int(summary.cin.value)
-    p = summary.cin.p
-    if not tied and summary.n <= MAX_EXACT:
+    tied = tied_pairs(means)
+    s = course.n * (course.n - 1) // 2 - tied - 2 * int(inversions.value)
+    p = inversions.p
+    if not tied and course.n <= MAX_EXACT:
         from scipy.stats import kendalltau
 
-        p = float(kendalltau(np.arange(summary.n), means, method="exact").pvalue)
-    return MannKendall(s=s, tau_b=summary.tau_b, p=p)
+        p = float(kendalltau(np.arange(course.n), means, method="exact").pvalue)
+    return MannKendall(s=s, tau_b=tau_b(means), p=p)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -52,7 +52,7 @@ def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it in") -> N
         raise ValueError(f"score {index} is NaN, which has no order; {way_out}")
 
 
-def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
+def check_choice(name: str, value: object, allowed: Collection[object]) -> None:
     """Raise a ValueError if the value of an option is not allowed."""
     if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
         raise ValueError(f"unknown {name} {value!r}; known: {', '.join(map(repr, allowed))}")

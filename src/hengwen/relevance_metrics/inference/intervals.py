@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -12,27 +12,20 @@ from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies
 from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
-from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, in_chunks
+from hengwen.relevance_metrics.inference.nulls import in_chunks
+from hengwen.relevance_metrics.inference.sequence_metrics import (
+    METRICS,
+    IntervalMethod,
+    Metric,
+    SequenceMetric,
+)
 from hengwen.relevance_metrics.order.inversions import tied_share
-from hengwen.relevance_metrics.order.tau import tau_rows, u_statistic_interval
+from hengwen.relevance_metrics.order.tau import u_statistic_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-Method = Literal["moving-block", "stationary", "u-statistic", "prompts"]
-METHODS: dict[Metric, tuple[Method, ...]] = {
-    "pen": ("moving-block", "stationary", "prompts"),
-    "cin": ("u-statistic", "prompts"),
-    "lis": ("prompts",),
-    "lnds": ("prompts",),
-}
 _MIN_PATTERNS = 10
-_REASONS = {
-    "pen": "only blocks keep the patterns of one sequence",
-    "cin": "reordered blocks lose the trend that inversions measure",
-    "lis": "a subsequence spans the whole sequence, so its parts cannot be resampled",
-    "lnds": "a subsequence spans the whole sequence, so its parts cannot be resampled",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +45,7 @@ class Interval:
     """Upper end of the interval, in the unit of the statistic."""
     confidence: float
     """Confidence level, between 0 and 1."""
-    method: Method
+    method: IntervalMethod
     n: int
     """Number of scores in the sequence; for the method ``prompts``, the number of scores of each prompt."""
     windows: int | None
@@ -86,7 +79,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     metric: Metric = "pen",
     *,
-    method: Method | None = None,
+    method: IntervalMethod | None = None,
     confidence: float = 0.95,
     n_boot: int = 1999,
     block: int | None = None,
@@ -145,11 +138,12 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     rows = _rows(as_scores(x), method)
-    resolved: Method = method or ("prompts" if rows.ndim == 2 else METHODS[metric][0])
-    _refuse(metric, resolved, rows.ndim)
+    known = METRICS[metric]
+    resolved: IntervalMethod = method or ("prompts" if rows.ndim == 2 else known.intervals[0])
+    _refuse(known, resolved, rows.ndim)
     # sums are ordered like means, but are not rounded, so equal values stay equal
     row = rows.sum(axis=0) if rows.ndim == 2 else rows
-    windows = window_count(len(row), m, delay) if metric == "pen" else None
+    windows = window_count(len(row), m, delay) if known.has_patterns else None
     by_blocks = resolved in ("moving-block", "stationary")
     length = _block_length(block, windows or 0, m) if by_blocks else None
     config = _BootstrapConfig(
@@ -160,10 +154,10 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     elif length is not None:
         low, estimate, high = _by_blocks(row, length, resolved == "stationary", config)
     else:
-        low, estimate, high = _by_prompts(rows, metric, config)
+        low, estimate, high = _by_prompts(rows, known, config)
     return Interval(
         metric=metric,
-        statistic="tau_b" if metric == "cin" else metric,
+        statistic=known.interval_of[0] if known.interval_of else metric,
         estimate=estimate,
         low=low,
         high=high,
@@ -181,7 +175,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     )
 
 
-def _rows(scores: NDArray[Any], method: Method | None) -> NDArray[Any]:
+def _rows(scores: NDArray[Any], method: IntervalMethod | None) -> NDArray[Any]:
     refuse_nan(scores, "drop that prompt or fill it in")
     if scores.ndim == 1:
         return scores
@@ -192,15 +186,15 @@ def _rows(scores: NDArray[Any], method: Method | None) -> NDArray[Any]:
     return scores
 
 
-def _refuse(metric: Metric, method: Method, axes: int) -> None:
-    check_choice("method", method, ("moving-block", "stationary", "u-statistic", "prompts"))
-    allowed = METHODS[metric]
+def _refuse(metric: SequenceMetric, method: IntervalMethod, axes: int) -> None:
+    check_choice("method", method, get_args(IntervalMethod))
+    allowed = metric.intervals
     if method in allowed and (axes == 2 or method != "prompts"):
         return
     others = [repr(known) for known in allowed if known != "prompts"]
     way_out = f"use {' or '.join(others)}, or pass" if others else "pass"
     raise ValueError(
-        f"no interval of {metric!r} from one sequence by {method!r}: {_REASONS[metric]}; "
+        f"no interval of {metric.name!r} from one sequence by {method!r}: {metric.no_interval}; "
         f"{way_out} a row for each prompt"
     )
 
@@ -217,7 +211,9 @@ def _block_length(block: int | None, windows: int, m: int) -> int:
     return block
 
 
-def _by_prompts(rows: NDArray[Any], metric: Metric, config: _BootstrapConfig) -> tuple[float, float, float]:
+def _by_prompts(
+    rows: NDArray[Any], metric: SequenceMetric, config: _BootstrapConfig
+) -> tuple[float, float, float]:
     count, n = rows.shape
     values = []
     for size in in_chunks(config.n_boot, n):
@@ -228,8 +224,10 @@ def _by_prompts(rows: NDArray[Any], metric: Metric, config: _BootstrapConfig) ->
     return low, estimate, high
 
 
-def _values(rows: NDArray[Any], metric: Metric, config: _BootstrapConfig) -> NDArray[np.float64]:
-    return tau_rows(rows) if metric == "cin" else evaluate(rows, metric, config.m, config.delay)
+def _values(rows: NDArray[Any], metric: SequenceMetric, config: _BootstrapConfig) -> NDArray[np.float64]:
+    if metric.interval_of is not None:
+        return metric.interval_of[1](rows)
+    return metric.evaluate(rows, config.m, config.delay)
 
 
 def _by_blocks(

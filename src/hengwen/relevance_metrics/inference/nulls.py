@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
-from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
-from hengwen.relevance_metrics.order.patience import batch_lengths
+from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric
+from hengwen.relevance_metrics.order.inversions import tied_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-Metric = Literal["pen", "cin", "lis", "lnds"]
-METRICS: tuple[Metric, ...] = get_args(Metric)
 _MAX_CELLS = 2_000_000
 
 
@@ -88,15 +85,16 @@ def null_moments(
     check_choice("metric", metric, METRICS)
     row = as_sequence(x)
     whole_number("draws", draws)
-    windows = window_count(len(row), m, delay) if metric == "pen" else None
+    known = METRICS[metric]
+    windows = window_count(len(row), m, delay) if known.has_patterns else None
     orders = 0
     exact = True
-    if metric == "cin":
-        mean, sd = inversion_moments(row)
+    if known.moments is not None:
+        mean, sd = known.moments(row)
     else:
         exact = arrangements(row) <= draws
         rows = all_orders(row) if exact else shuffles(row, np.random.default_rng(seed), draws)
-        values = evaluate(rows, metric, m, delay)
+        values = known.evaluate(rows, m, delay)
         orders = len(values)
         mean, sd = float(values.mean()), float(values.std())
     return NullMoments(
@@ -112,24 +110,6 @@ def null_moments(
         delay=delay,
         seed=seed,
     )
-
-
-def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
-    """Return the mean and standard deviation of the inversions over random orders; scores may be equal."""
-    n = len(row)
-    groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
-    untied = n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in groups)
-    spread = n * (n - 1) * (2 * n + 5) - sum(size * (size - 1) * (2 * size + 5) for size in groups)
-    return untied / 2, math.sqrt(spread / 72)
-
-
-def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[np.float64]:
-    """Return the value of a metric for each row of scores."""
-    if metric == "pen":
-        return batch_entropies(rows, m, delay)
-    if metric == "cin":
-        return batch_inversions(rows).astype(np.float64)
-    return batch_lengths(rows, metric == "lis").astype(np.float64)
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:

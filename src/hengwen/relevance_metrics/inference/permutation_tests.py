@@ -12,17 +12,14 @@ from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.inference.nulls import (
-    METRICS,
-    Metric,
     all_orders,
     arrangements,
     block_orders,
-    evaluate,
     group_orders,
     in_chunks,
-    inversion_moments,
     shuffles,
 )
+from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric, SequenceMetric
 from hengwen.relevance_metrics.order.inversions import tied_share
 
 if TYPE_CHECKING:
@@ -154,16 +151,18 @@ def significance(  # noqa: PLR0913 - keyword-only options
     row = as_sequence(x)
     if not len(row):
         raise ValueError("there are no scores to test; pass at least one")
-    windows = window_count(len(row), m, delay) if metric == "pen" else None
+    known = METRICS[metric]
+    windows = window_count(len(row), m, delay) if known.has_patterns else None
     length = _block_length(block, len(row), null)
     groups = _prompt_groups(prompts, len(row), null)
     sampler = _sampler(row, length, groups)
-    statistic = float(evaluate(row[None], metric, m, delay)[0])
+    statistic = float(known.evaluate(row[None], m, delay)[0])
     exact = sampler.size <= n_perm
-    values = _null_values(row, sampler, exact, n_perm, seed, metric, m, delay)
-    mean, sd = _moments(row, values, metric, null)
+    values = _null_values(row, sampler, exact, n_perm, seed, known, m, delay)
+    moments = known.moments(row) if known.moments is not None and null == "shuffle" else None
+    mean, sd = moments or (float(values.mean()), float(values.std()))
     pool = values if exact else np.append(values, statistic)
-    center = mean if metric == "cin" and null == "shuffle" else float(pool.mean())
+    center = mean if moments else float(pool.mean())
     extreme = int(np.count_nonzero(_as_extreme(pool, statistic, center, alternative)))
     return PermutationTest(
         metric=metric,
@@ -201,28 +200,20 @@ def _as_extreme(
     return np.abs(pool - center) >= abs(statistic - center) - tolerance
 
 
-def _moments(
-    row: NDArray[Any], values: NDArray[np.float64], metric: Metric, null: Null
-) -> tuple[float, float]:
-    if metric == "cin" and null == "shuffle":
-        return inversion_moments(row)
-    return float(values.mean()), float(values.std())
-
-
 def _null_values(
     row: NDArray[Any],
     sampler: _OrderSampler,
     exact: bool,
     n_perm: int,
     seed: int,
-    metric: Metric,
+    metric: SequenceMetric,
     m: int,
     delay: int,
 ) -> NDArray[np.float64]:
     if exact:
-        return evaluate(sampler.all(), metric, m, delay)
+        return metric.evaluate(sampler.all(), m, delay)
     rng = np.random.default_rng(seed)
-    parts = [evaluate(sampler.some(rng, size), metric, m, delay) for size in in_chunks(n_perm, len(row))]
+    parts = [metric.evaluate(sampler.some(rng, size), m, delay) for size in in_chunks(n_perm, len(row))]
     return np.concatenate(parts)
 
 

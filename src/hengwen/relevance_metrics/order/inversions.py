@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -103,6 +104,15 @@ def tied_share(row: NDArray[Any]) -> float:
     """Return the share of pairs of equal scores; 0 if there is no pair."""
     pairs = len(row) * (len(row) - 1) // 2
     return tied_pairs(row) / pairs if pairs else 0.0
+
+
+def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
+    """Return the mean and standard deviation of the inversions over random orders; scores may be equal."""
+    n = len(row)
+    groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
+    untied = n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in groups)
+    spread = n * (n - 1) * (2 * n + 5) - sum(size * (size - 1) * (2 * size + 5) for size in groups)
+    return untied / 2, math.sqrt(spread / 72)
 
 
 def _pair_counts(rows: NDArray[Any], normalize: str) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -13,6 +13,7 @@ from hengwen.relevance_metrics.core.batch_entropy import code_entropies, term_ta
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
+from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric
 from hengwen.relevance_metrics.order.inversions import batch_inversions
 from hengwen.relevance_metrics.order.patience import column_lengths, row_length
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-RollingMetric = Literal["mean", "pen", "cin", "lis", "lnds"]
-ROLLING_METRICS: tuple[RollingMetric, ...] = get_args(RollingMetric)
+RollingMetric = Literal["mean"] | Metric
+ROLLING_METRICS = ("mean", *METRICS)
 _MAX_COUNTED_CODES = 24
 _MAX_COLUMN_WINDOW = 1024
 
@@ -103,8 +104,10 @@ def rolling(
             values[metric] = _inversions(row, window, step)
         elif metric == "mean":
             values[metric] = _means(row, window, step)
-        else:
+        elif metric in ("lis", "lnds"):
             values[metric] = _lengths(row, window, step, metric == "lis")
+        else:
+            values[metric] = METRICS[metric].evaluate(sliding_window_view(row, window)[::step], m, delay)
     starts = np.arange(0, len(row) - window + 1, step, dtype=np.int64)
     return Rolling(
         starts=starts, values=values, n=len(row), window=window, step=step, m=m, delay=delay, base=base

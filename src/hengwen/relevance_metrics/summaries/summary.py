@@ -10,13 +10,21 @@ import numpy as np
 
 from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
-from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, inversion_moments
 from hengwen.relevance_metrics.inference.permutation_tests import significance
+from hengwen.relevance_metrics.inference.sequence_metrics import (
+    MAIN_METRICS,
+    METRICS,
+    Metric,
+    SequenceMetric,
+    enough_windows,
+)
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.order.tau import tau_b
-from hengwen.relevance_metrics.summaries.wording import TEXTS
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
 _MAX_SHUFFLED_SCORES = 4_000_000
@@ -26,6 +34,56 @@ _MIN_NORMAL_LENGTH = 2000
 """For sequences longer than this, the p-value of the inversions comes from the normal distribution."""
 _MAX_TIED_LEVELS = 10
 _ALPHA = 0.05
+
+_TEXTS = {
+    "level": Bilingual(
+        "水平：共 {n} 个分数，均值 {mean}，中位数 {median}，{share} 的分数不低于 {top}。",
+        "Level: {n} scores, mean {mean}, median {median}, {share} at or above {top}.",
+    ),
+    "too_few": Bilingual(
+        "{metric}：{n} 个分数太少，m={m}、延迟 {delay} 时至少需要 {need} 个。",
+        "{metric}: {n} scores are too few for m={m} and delay={delay}; {need} are needed.",
+    ),
+    "null": Bilingual(
+        "相同分数随机排列时，均值为 {mean}（标准差 {sd}）{z}，p 值 {p}。",
+        " Random order of the same scores gives {mean} (sd {sd}){z}, p {p}.",
+    ),
+    "z": Bilingual("，z 值 {z}", ", z {z}"),
+    "not_tested": Bilingual("未做检验。", "It was not tested."),
+    "limits": Bilingual(
+        "这些指标只取决于分数的次序：如果所有分数降低相同的量，它们都不变。因此它们不能说明分数的高"
+        "低，也不能说明两个检查点的水平是否不同。它们随 n 变化：只在 n 相同时直接比较，否则比较 z 值"
+        "。p 值假定每个分数与相邻分数独立，且未做多重检验校正。",
+        "These metrics depend on the order only. If every score were lower by the same amount "
+        "they would not change: they do not say how good the scores are, nor whether two checkpoints "
+        "differ in level. They depend on n: compare at equal n, or by z. The p-values assume scores "
+        "that are independent of their neighbours, and are not corrected for testing several metrics.",
+    ),
+    "short": Bilingual(
+        "注意：m={m} 时 {windows} 个模式偏少，少于 {enough} 个时熵值偏低。",
+        "Warning: {windows} patterns are few for m={m}; below {enough} the entropy is too low.",
+    ),
+    "too_short": Bilingual(
+        "注意：序列太短，无法计算 m={m} 的排列熵。",
+        "Warning: the sequence is too short for m={m}.",
+    ),
+    "ties": Bilingual(
+        "注意：只有 {levels} 个不同的分数，{tied} 的分数对相等。相等按上升处理，因此随机排列也达不到"
+        " log {m}!，严格上升子序列的长度不超过 {levels}。",
+        "Warning: there are {levels} distinct scores, and {tied} of all pairs are tied. A tie is "
+        "read as a rise, so random order does not reach log {m}!, and a strict subsequence has at "
+        "most {levels} members.",
+    ),
+    "constant": Bilingual(
+        "注意：所有分数相等，没有次序。",
+        "Warning: all scores are equal, so they have no order.",
+    ),
+    "untested": Bilingual(
+        "注意：序列太长，未做随机排列，只检验了逆序数。",
+        "Warning: the sequence is too long for random orders; only the inversions are tested.",
+    ),
+}
+"""Sentences by key; the key of a warning is its name in ``SequenceSummary.warnings``."""
 
 Caveat = Literal["too_short", "short", "ties", "untested", "constant"]
 
@@ -37,16 +95,16 @@ class MetricResult:
     value: float
     """Value of the metric. ``cin`` is a number of inverted pairs, ``lis`` and ``lnds`` are numbers of scores,
     and ``pen`` is in nats."""
-    null_mean: float | None
+    null_mean: float | None = None
     """Mean of the metric over random orders; None if there is no test."""
-    null_sd: float | None
+    null_sd: float | None = None
     """Standard deviation of the metric over random orders; None if there is no test."""
-    z: float | None
+    z: float | None = None
     """Distance from the mean over random orders, in standard deviations: (value - null_mean) / null_sd. ``z``
     is None if there is no test, or if all orders give the same value."""
-    p: float | None
+    p: float | None = None
     """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
-    orders: int
+    orders: int = 0
     """Number of orders from which the p-value is computed; 0 if the p-value comes from the normal
     approximation or is None."""
 
@@ -77,25 +135,39 @@ class SequenceSummary:
     """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
-    pen: MetricResult | None
-    """Permutation entropy in nats; None if the sequence is too short for m and delay."""
+    metrics: Mapping[Metric, MetricResult]
+    """Result of each metric by its name; without ``pen`` if the sequence is too short for m and delay."""
     pen_share: float | None
-    """Permutation entropy as a share of its maximum, log m!; None if ``pen`` is None."""
-    cin: MetricResult
-    """Number of pairs i < j with x[i] > x[j], from 0 to ``pairs``."""
+    """Permutation entropy as a share of its maximum, log m!; None without ``pen``."""
     pairs: int
     """Number of pairs, n(n-1)/2."""
     tau_b: float | None
     """Rank correlation tau-b with time: 1 if the scores always rise, -1 if they always fall; None if they are
     constant."""
-    lis: MetricResult
-    """Length of the longest strictly increasing subsequence, from 1 to n."""
-    lnds: MetricResult
-    """Length of the longest non-decreasing subsequence, from 1 to n."""
     warnings: tuple[Caveat, ...]
     """Names of reasons why the numbers are unreliable, such as ``short`` or ``ties``; ``explain`` describes
     these reasons in words."""
     seed: int
+
+    @property
+    def pen(self) -> MetricResult | None:
+        """Permutation entropy in nats; None if the sequence is too short for m and delay."""
+        return self.metrics.get("pen")
+
+    @property
+    def cin(self) -> MetricResult:
+        """Number of pairs i < j with x[i] > x[j], from 0 to ``pairs``."""
+        return self.metrics["cin"]
+
+    @property
+    def lis(self) -> MetricResult:
+        """Length of the longest strictly increasing subsequence, from 1 to n."""
+        return self.metrics["lis"]
+
+    @property
+    def lnds(self) -> MetricResult:
+        """Length of the longest non-decreasing subsequence, from 1 to n."""
+        return self.metrics["lnds"]
 
     def explain(self, language: Literal["en", "zh"] = "en") -> str:
         """Return what the numbers mean and do not mean, one line for each statement.
@@ -109,8 +181,8 @@ class SequenceSummary:
             >>> print(summarize([1, 2, 3, 4]).explain("zh").splitlines()[0])
             水平：共 4 个分数，均值 2.5，中位数 2.5，25 % 的分数不低于 4。
         """
-        check_choice("language", language, list(TEXTS))
-        return "\n".join(_statements(self, TEXTS[language]))
+        check_choice("language", language, ("en", "zh"))
+        return "\n".join(_statements(self, language))
 
 
 def summarize(
@@ -155,10 +227,12 @@ def summarize(
     values = [float(value) for value in row.tolist()]
     top = max(values) if top is None else float(top)
     windows = max(n - (m - 1) * delay, 0)
-    results = {
-        metric: _metric_result(row, metric, m, delay, n_perm, seed) for metric in METRICS if metric != "pen"
+    metrics = {
+        metric.name: metric_result(row, metric, m, delay, n_perm, seed)
+        for metric in METRICS.values()
+        if metric.windows(n, m, delay) != 0
     }
-    pen = _metric_result(row, "pen", m, delay, n_perm, seed) if windows else None
+    pen = metrics.get("pen")
     levels = len(np.unique(row))
     return SequenceSummary(
         n=n,
@@ -173,28 +247,26 @@ def summarize(
         m=m,
         delay=delay,
         windows=windows,
-        pen=pen,
+        metrics=metrics,
         pen_share=pen.value / math.log(math.factorial(m)) if pen else None,
-        cin=results["cin"],
         pairs=n * (n - 1) // 2,
         tau_b=tau_b(row),
-        lis=results["lis"],
-        lnds=results["lnds"],
-        warnings=_caveats(n, windows, levels, m, results["lis"]),
+        warnings=_caveats(n, windows, levels, m, metrics.values()),
         seed=seed,
     )
 
 
-def _metric_result(
-    row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int, seed: int
+def metric_result(
+    row: NDArray[Any], metric: SequenceMetric, m: int, delay: int, n_perm: int, seed: int
 ) -> MetricResult:
+    """Return the value of a metric, and its test against random orders of the scores."""
     max_orders = _MAX_SHUFFLED_SCORES // len(row)
-    if metric == "cin" and (len(row) > _MIN_NORMAL_LENGTH or max_orders < _MIN_ORDERS):
-        return _normal_result(row)
+    value = float(metric.evaluate(row[None], m, delay)[0])
+    if metric.moments and (len(row) > _MIN_NORMAL_LENGTH or max_orders < _MIN_ORDERS):
+        return _normal_result(value, *metric.moments(row))
     if max_orders < _MIN_ORDERS:
-        value = float(evaluate(row[None], metric, m, delay)[0])
-        return MetricResult(value=value, null_mean=None, null_sd=None, z=None, p=None, orders=0)
-    test = significance(row, metric, n_perm=min(n_perm, max_orders), seed=seed, m=m, delay=delay)
+        return MetricResult(value=value)
+    test = significance(row, metric.name, n_perm=min(n_perm, max_orders), seed=seed, m=m, delay=delay)
     return MetricResult(
         value=test.statistic,
         null_mean=test.null_mean,
@@ -205,35 +277,33 @@ def _metric_result(
     )
 
 
-def _normal_result(row: NDArray[Any]) -> MetricResult:
-    """Return the inversions with a p-value from the normal approximation with continuity correction."""
-    value = float(evaluate(row[None], "cin", 3, 1)[0])
-    mean, sd = inversion_moments(row)
+def _normal_result(value: float, mean: float, sd: float) -> MetricResult:
+    """Return a result with a p-value from the normal approximation with continuity correction."""
     if not sd:
-        return MetricResult(value=value, null_mean=mean, null_sd=sd, z=None, p=1.0, orders=0)
+        return MetricResult(value=value, null_mean=mean, null_sd=sd, p=1.0)
     distance = max(abs(value - mean) - 0.5, 0.0) / sd
     z = (value - mean) / sd
-    return MetricResult(
-        value=value, null_mean=mean, null_sd=sd, z=z, p=math.erfc(distance / math.sqrt(2)), orders=0
-    )
+    return MetricResult(value=value, null_mean=mean, null_sd=sd, z=z, p=math.erfc(distance / math.sqrt(2)))
 
 
-def _caveats(n: int, windows: int, levels: int, m: int, lis: MetricResult) -> tuple[Caveat, ...]:
+def _caveats(
+    n: int, windows: int, levels: int, m: int, results: Iterable[MetricResult]
+) -> tuple[Caveat, ...]:
     caveats: list[Caveat] = []
     if not windows:
         caveats.append("too_short")
-    elif windows < 5 * math.factorial(m):
+    elif windows < enough_windows(m):
         caveats.append("short")
     if levels == 1:
         caveats.append("constant")
     elif levels <= min(_MAX_TIED_LEVELS, n - 1):
         caveats.append("ties")
-    if lis.p is None:
+    if any(result.p is None for result in results):
         caveats.append("untested")
     return tuple(caveats)
 
 
-def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
+def _statements(summary: SequenceSummary, language: Literal["en", "zh"]) -> list[str]:
     values = {
         "n": summary.n,
         "mean": _number(summary.mean),
@@ -244,41 +314,49 @@ def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
         "delay": summary.delay,
         "need": (summary.m - 1) * summary.delay + 1,
         "windows": summary.windows,
-        "enough": 5 * math.factorial(summary.m),
+        "enough": enough_windows(summary.m),
         "levels": summary.levels,
         "tied": _percent(summary.tied_share),
         "pairs": summary.pairs,
         "weak": _number(summary.lnds.value),
         "part": _percent(summary.pen_share or 0.0),
     }
-    results = {"pen" if summary.pen else "pen_none": summary.pen, "cin": summary.cin, "lis": summary.lis}
-    return [
-        texts["level"].format(**values),
-        *[
-            texts[key].format(**values, **_result_values(key, result, texts))
-            for key, result in results.items()
-        ],
-        texts["limits"],
-        *[texts[caveat].format(**values) for caveat in summary.warnings],
-    ]
+    statements = [_TEXTS["level"].in_language(language)]
+    for metric in MAIN_METRICS:
+        result = summary.metrics.get(metric.name)
+        name = metric.title.in_language(language)
+        if metric.statement is None:
+            continue
+        if result is None:
+            statement = (
+                _TEXTS["too_few"].in_language(language).replace("{metric}", name[:1].upper() + name[1:])
+            )
+        else:
+            statement = metric.statement.in_language(language)
+            for key, text in _result_values(metric, result, language).items():
+                statement = statement.replace(f"{{{key}}}", text)
+        statements.append(statement)
+    statements.append(_TEXTS["limits"].in_language(language))
+    statements += [_TEXTS[caveat].in_language(language) for caveat in summary.warnings]
+    return [statement.format(**values) for statement in statements]
 
 
-def _result_values(metric: str, result: MetricResult | None, texts: dict[str, str]) -> dict[str, str]:
+def _result_values(
+    metric: SequenceMetric, result: MetricResult, language: Literal["en", "zh"]
+) -> dict[str, str]:
     """Return texts about a metric: its value, its distribution over random orders, and the test result."""
-    if result is None:
-        return {}
     value = _number(result.value)
     if result.null_mean is None or result.null_sd is None or result.p is None:
-        return {"value": value, "null": "", "verdict": texts["not_tested"]}
-    z = "" if result.z is None else texts["z"].format(z=f"{result.z:+.2f}")
+        return {"value": value, "null": "", "verdict": _TEXTS["not_tested"].in_language(language)}
+    z = "" if result.z is None else _TEXTS["z"].in_language(language).format(z=f"{result.z:+.2f}")
     mean, sd = _number(result.null_mean), _number(result.null_sd)
     verdict = "high" if result.value > result.null_mean else "low"
     if result.p >= _ALPHA:
         verdict = "same"
     return {
         "value": value,
-        "null": texts["null"].format(mean=mean, sd=sd, z=z, p=f"{result.p:.2g}"),
-        "verdict": texts[f"{metric}_{verdict}"],
+        "null": _TEXTS["null"].in_language(language).format(mean=mean, sd=sd, z=z, p=f"{result.p:.2g}"),
+        "verdict": metric.verdicts[verdict].in_language(language) if metric.verdicts else "",
     }
 
 

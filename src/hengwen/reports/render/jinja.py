@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.reports.view.cells import counts, counts_in_words
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_rows
@@ -53,6 +54,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         count=numbers.count,
         scale_text=numbers.scale_text,
         NOTHING=numbers.NOTHING,
+        sequence_metrics=MAIN_METRICS,
         comparison_note=comparison_note,
         counts=counts,
         counts_in_words=counts_in_words,

@@ -6,14 +6,15 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA
 from hengwen.text.numbers import MAX_REASON
 from hengwen.text.safety import one_line, sanitize
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.reports.view.models import ScoreView, View
-    from hengwen.reports.view.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
 
@@ -138,10 +139,8 @@ def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
         "n": trajectory.n,
         "first": trajectory.first,
         "last": trajectory.last,
-        "pen": trajectory.pen,
-        "cin": trajectory.cin,
-        "pairs": trajectory.pairs,
-        "lis": trajectory.lis,
+        **{metric.name: trajectory.value(metric) for metric in MAIN_METRICS},
+        "pairs": trajectory.n * (trajectory.n - 1) // 2 if trajectory.is_compared else 0,
         "windows": trajectory.windows,
         "too_short": trajectory.too_short,
         "reason": trajectory.reason.en,

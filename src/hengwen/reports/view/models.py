@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.records import Kind, Run, Scale, Usage
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.reports.view.answers import AnswerGroup, AnswerSource
     from hengwen.reports.view.findings import Finding
-    from hengwen.reports.view.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import Section

@@ -6,11 +6,9 @@ entropy (PEN), count of inversions (CIN) and longest increasing subsequence (LIS
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import factorial
 from typing import TYPE_CHECKING
 
-from hengwen.relevance_metrics import count_inversions, longest_increasing_subsequence, permutation_entropy
+from hengwen.relevance_metrics.summaries.trajectory import NO_REASON, Trajectory, trajectory_of_means
 from hengwen.results.comparability import names_text
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.text.language import Bilingual
@@ -20,37 +18,6 @@ if TYPE_CHECKING:
 
     from hengwen.results.aggregate import Summary
 
-ORDER = 3
-"""Number of consecutive checkpoint means in a window of the permutation entropy."""
-MIN_WINDOWS = 5 * factorial(ORDER)
-"""Minimum number of windows (each of ``ORDER`` consecutive checkpoint means) for the permutation entropy.
-With fewer windows, the permutation entropy is mostly bias, and the report says "too short"."""
-NO_REASON = Bilingual("", "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trajectory:
-    """Mean score of the first and last checkpoint, and three metrics of how the means rise and fall.
-
-    The metrics are permutation entropy, count of inversions and longest increasing subsequence.
-    """
-
-    n: int
-    """Number of checkpoints."""
-    first: float | None = None
-    last: float | None = None
-    pen: float | None = None
-    """Permutation entropy of the means in nats, with windows of 3 means."""
-    cin: int | None = None
-    """Number of pairs of checkpoints in which the later mean is lower (inversions)."""
-    pairs: int = 0
-    """Number of all pairs of checkpoints, which is the largest possible ``cin``."""
-    lis: int | None = None
-    windows: int = 0
-    too_short: bool = True
-    reason: Bilingual = NO_REASON
-    """Reason why ``pen``, ``cin`` or ``lis`` is None."""
-
 
 def trajectory_of(
     checkpoints: Sequence[str], cells: Sequence[Summary | None], order_problem: str = ""
@@ -59,28 +26,10 @@ def trajectory_of(
     n = len(checkpoints)
     present = [cell for cell in cells if cell is not None]
     means = [cell.mean for cell in present if cell.mean is not None]
-    windows = max(0, n - ORDER + 1)
     reason = obstacle(checkpoints, cells)
     if not reason.en and order_problem:
         reason = Bilingual("检查点的先后未知", order_problem)
-    if reason.en:
-        return Trajectory(n=n, windows=windows, reason=reason)
-    return Trajectory(
-        n=n,
-        first=means[0],
-        last=means[-1],
-        pen=float(permutation_entropy(means, ORDER)) + 0.0 if windows else None,
-        cin=int(count_inversions(means)),
-        pairs=n * (n - 1) // 2,
-        lis=int(longest_increasing_subsequence(means)),
-        windows=windows,
-        too_short=windows < MIN_WINDOWS,
-        reason=NO_REASON
-        if windows
-        else Bilingual(
-            f"PEN 需要 {ORDER} 个检查点，现有 {n} 个", f"PEN needs {ORDER} checkpoints, there are {n}"
-        ),
-    )
+    return Trajectory(n=n, reason=reason) if reason.en else trajectory_of_means(means)
 
 
 def obstacle(checkpoints: Sequence[str], cells: Sequence[Summary | None]) -> Bilingual:

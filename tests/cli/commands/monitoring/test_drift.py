@@ -93,7 +93,7 @@ def test_a_drift_is_said_in_words_with_its_evidence(hengwen, tmp_path: Path) -> 
     assert any(
         "(Mann-Kendall) S -36, p < .0001" in line and "change point (Pettitt) at c" in line for line in lines
     )
-    assert any(line.startswith("order of the means") and "(CIN) 36 of 36 [18.0]" in line for line in lines)
+    assert any(line.startswith("order of the means") and "(CIN) 36/36 [18.0]" in line for line in lines)
     assert any(line.startswith("variance by source (12 prompts): ") for line in lines)
     assert "verdicts on one answer" not in done.out
     assert "changes of prompts (for a first look, not tested, not reduced, there are no repeats):" in lines
@@ -249,7 +249,7 @@ def test_json_has_all_numbers(hengwen, tmp_path: Path) -> None:
     assert (score["differs"], score["drifts"], score["direction"]) == ("differ", "drift", "worse")
     assert score["steps"]["slope"]["signal_to_noise"] > 5
     assert score["difference"]["interval"]["bounds"] == score["difference"]["interval"]["t"]
-    assert score["course"]["summary"]["lis"]["value"] == 1
+    assert score["course"]["metrics"]["lis"]["value"] == 1
     assert len(score["human"]) == 9
 
 
