@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from rows import each_row
 
 from harness import environment
 from harness.collect import figures_of_pytest, parse_lines, problems_of_pytest, run_script
@@ -151,7 +152,7 @@ def test_a_figure_is_a_finite_number(value: float) -> None:
         figure(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "Traceback",
@@ -277,7 +278,7 @@ def test_rounds_give_a_median_and_peers_a_ratio() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "targets", "text", "is_met"),
     [
         (0.8, {"high": 0.8}, "≤ 0.8", True),
@@ -304,7 +305,7 @@ def test_a_target_of_a_ratio_is_missed_without_a_figure_of_hengwen() -> None:
     assert row.is_met is False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [(0, "0"), (5.0, "5"), (0.01234, "0.0123"), (-0.5, "-0.500"), (12.34, "12.3"), (1234.5, "1,234")],
 )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from rows import each_row
 
 HEAVY = (
     "scipy.stats",
@@ -51,7 +52,7 @@ def test_every_public_name_can_be_imported() -> None:
         _ = hengwen.no_such_name  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "package",
     [
         "",

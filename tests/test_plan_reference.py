@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 import yaml
+from rows import each_row
 
 from hengwen.io.strict_yaml import StrictModel
 from hengwen.plans import plan as plan_models
@@ -57,7 +58,7 @@ def choices(annotation: Any) -> Iterator[str]:
             yield from choices(argument)
 
 
-@pytest.mark.parametrize(("model", "field"), FIELDS, ids=lambda item: getattr(item, "__name__", item))
+@each_row(("model", "field"), FIELDS)
 def test_a_key_is_described_with_its_default_and_choices(model: type[StrictModel], field: str) -> None:
     info = model.model_fields[field]
     kind, default, meaning = row_of(model, field)
@@ -73,7 +74,7 @@ def test_a_key_is_described_with_its_default_and_choices(model: type[StrictModel
     assert meaning.endswith(".")
 
 
-@pytest.mark.parametrize(("model", "field"), FIELDS, ids=lambda item: getattr(item, "__name__", item))
+@each_row(("model", "field"), FIELDS)
 def test_a_former_key_stands_beside_the_present_one(model: type[StrictModel], field: str) -> None:
     formers = [former for former, present in model.former_keys.items() if present == field]
     assert re.findall(r"Former: `(\w+)`", row_of(model, field)[2]) == formers
@@ -165,7 +166,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("text", PARTS)
+@each_row("text", PARTS)
 def test_a_part_of_a_plan_in_the_docs_has_valid_keys_and_values(text: str) -> None:
     part = yaml.safe_load(text)
     plan: dict[str, Any] = {
@@ -180,7 +181,7 @@ def test_a_part_of_a_plan_in_the_docs_has_valid_keys_and_values(text: str) -> No
     Plan.model_validate(plan)
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+@each_row("page", sorted(DOCS.glob("*.md")))
 def test_every_command_and_option_of_a_page_exists(page: Path) -> None:
     from typer.main import get_command
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen._internal.checks import check_number, whole_number
 
@@ -14,7 +15,7 @@ def test_a_whole_number_is_returned_as_an_int(value: object) -> None:
     assert type(whole_number("m", value)) is int
 
 
-@pytest.mark.parametrize("value", [1, True, 2.0, "2", None], ids=repr)
+@each_row("value", [1, True, 2.0, "2", None])
 def test_what_is_no_whole_number_or_too_low_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=f"m must be a whole number >= 2, got {value!r}"):
         whole_number("m", value, 2)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend, ReplayBackend
@@ -96,7 +97,7 @@ async def test_a_list_of_replies_is_returned_in_order_and_ends():
     await backend.close()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "words"),
     [
         ({"text": "x"}, "needs one of key, call_key, identity, messages, got none"),

@@ -11,6 +11,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import score_lyric
 from hengwen.plans.plan import load_plan
@@ -65,14 +66,14 @@ def test_ids_count_up_from_one_in_file_order(name: str, ids: list[str]) -> None:
     assert [row["id"] for row in rows(name)] == ids
 
 
-@pytest.mark.parametrize("row", rows("lyrics.jsonl"), ids=LYRIC_IDS)
+@each_row("row", rows("lyrics.jsonl"))
 def test_a_lyric_prompt_has_only_its_fields(row: dict[str, Any]) -> None:
     assert set(row) == {"id", "input", "metadata"}
     assert set(row["metadata"]) == {"template", "title"}
     assert all(row["metadata"].values())
 
 
-@pytest.mark.parametrize("template", templates().values(), ids=LYRIC_IDS)
+@each_row("template", templates().values())
 def test_a_template_is_two_to_four_sections_of_singable_lines(template: str) -> None:
     lines = template.split("\n")
     tags = [line[1:-1] for line in lines if line.startswith("(")]
@@ -89,7 +90,7 @@ def test_no_two_templates_are_alike() -> None:
     assert len(set(templates().values())) == len(LYRIC_IDS)
 
 
-@pytest.mark.parametrize("row", rows("persona.jsonl"), ids=PERSONA_IDS)
+@each_row("row", rows("persona.jsonl"))
 def test_a_persona_prompt_has_one_model_answer(row: dict[str, Any]) -> None:
     assert set(row) - {"metadata"} == {"id", "input", "references"}
     assert len(row["references"]) == 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rapidfuzz.distance import Indel, LCSseq
+from rows import each_row
 
 from hengwen import registry
 from hengwen.judges.rules.input import RuleInput
@@ -132,7 +133,7 @@ SCORERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options"), SCORERS)
+@each_row(("name", "options"), SCORERS)
 def test_a_scorer_takes_n_log_n_steps(steps, name: str, options: dict[str, Any]) -> None:
     scorer = registry.build("scorers", name, options)
 
@@ -150,8 +151,8 @@ def test_a_scorer_takes_n_log_n_steps(steps, name: str, options: dict[str, Any])
             assert (steps(lambda: score(answer, other)) / N, title) < (MAX_STEPS_PER_CHARACTER,)  # noqa: B023
 
 
-@pytest.mark.parametrize("sentences", ["newline", "punctuation"])
-@pytest.mark.parametrize("title", ["different lines", "lyric", "lines of two letters", "random ASCII"])
+@each_row("sentences", ["newline", "punctuation"])
+@each_row("title", ["different lines", "lyric", "lines of two letters", "random ASCII"])
 def test_rouge_lsum_refuses_too_many_pairs_of_lines_at_once(steps, title: str, sentences: str) -> None:
     text = "".join("".join(DRAW.sample(line, len(line))) for line in TEXTS[title].splitlines(True) * 40)
     options: Any = {"kind": "rougeLsum", "sentences": sentences}
@@ -172,7 +173,7 @@ def test_the_rules_judge_takes_n_log_n_steps(steps) -> None:
         assert (steps(lambda: evaluate(text, reversed_text(text))) / N, title) < (MAX_STEPS_PER_CHARACTER,)  # noqa: B023
 
 
-@pytest.mark.parametrize("name", sorted({*registry.BUILTINS["rules"]} - {"leakage"}))
+@each_row("name", sorted({*registry.BUILTINS["rules"]} - {"leakage"}))
 def test_a_rule_takes_n_log_n_steps(steps, name: str) -> None:
     rule = registry.build("rules", name, {})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens, total
 from hengwen.errors import BackendError
@@ -11,7 +12,7 @@ from hengwen.records import Request, Usage
 CHEAP = Price(input=1.0, output=10.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "tokens"),
     [("", 0), ("abcd", 1), ("abcde", 2), ("四个汉字", 4), ("四个汉字 and", 5), ("😀", 1)],
 )

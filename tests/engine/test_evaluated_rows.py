@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
@@ -217,8 +218,8 @@ async def test_a_store_that_fails_while_a_judge_asks_is_no_failure_of_the_judge(
         await evaluate(Ledger(), task)
 
 
-@pytest.mark.parametrize("kind", ["scorer", "judge"])
-@pytest.mark.parametrize("extra", [(), ("x.more",), ("x.total",)], ids=["none", "unknown", "twice"])
+@each_row("kind", ["scorer", "judge"])
+@each_row("extra", [(), ("x.more",), ("x.total",)], ids=["none", "unknown", "twice"])
 async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tuple[str, ...]) -> None:
     class Broken(Part):
         names = ("x.total", "x.rest")

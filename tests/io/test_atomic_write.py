@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -56,10 +57,12 @@ def test_a_long_name_can_be_written(tmp_path: Path) -> None:
         write(tmp_path / f"{'文' * 86}.md", "new")
 
 
-def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
-    (tmp_path / "plain.txt").touch()
+def test_a_new_file_is_for_its_owner_and_an_old_one_keeps_its_permissions(tmp_path: Path) -> None:
     write(tmp_path / "x.txt", "new")
-    assert (tmp_path / "x.txt").stat().st_mode == (tmp_path / "plain.txt").stat().st_mode
+    assert stat.S_IMODE((tmp_path / "x.txt").stat().st_mode) == 0o600
+    (tmp_path / "x.txt").chmod(0o644)
+    write(tmp_path / "x.txt", "newer")
+    assert stat.S_IMODE((tmp_path / "x.txt").stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), StoreError("x.db: disk full")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.io.field_names import FieldNames
@@ -14,7 +15,7 @@ from hengwen.plans.datasets import read_labels, read_responses, read_samples
 NAMES = FieldNames(("id", "input", "references"), {"input": ("prompt",)}, neighbours=("output",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "field"),
     [
         ("prompt", "input"),

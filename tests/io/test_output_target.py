@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.io.output_target import check_output, is_same_file
+from hengwen.io.output_target import check_inside, check_output, is_same_file
 
 
 @pytest.fixture
@@ -88,3 +88,14 @@ def test_a_folder_that_cannot_be_written_is_found_by_writing(
 def test_two_missing_files_are_the_same_by_their_path(tmp_path: Path) -> None:
     assert is_same_file(tmp_path / "a" / ".." / "x.db", tmp_path / "x.db")
     assert not is_same_file(tmp_path / "y.db", tmp_path / "x.db")
+
+
+def test_a_file_that_a_plan_names_for_writing_is_inside_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "plan"
+    folder.mkdir()
+    plan = folder / "plan.yaml"
+    check_inside(folder / "labels.csv", plan)
+    (folder / "link").symlink_to(tmp_path)
+    for target in (folder / ".." / "new.csv", tmp_path / "plan2" / "new.csv", folder / "link" / "new.csv"):
+        with pytest.raises(ConfigError, match="is outside the folder of .*plan.yaml; name it with -o"):
+            check_inside(target, plan)

@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
@@ -76,7 +77,7 @@ def ask(panel, **options):
 DOWN = BackendError("down", status="timeout", retryable=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("replies", "reducer", "value", "tied"),
     [
         ((1.0, 0.5, 0.75), "median", 0.75, None),
@@ -122,7 +123,7 @@ def test_the_label_of_an_expected_value_is_not_taken_for_its_own():
     assert "label" not in ask(Panel(judges=[smooth, Member("y", "timeout")], quorum=1)).outcomes[0].details
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("failed", "status"),
     [
         (DOWN, "timeout"),
@@ -147,7 +148,7 @@ def test_a_member_may_fail_for_one_score_and_count_for_another():
     assert (wit.value, len(wit.details["members"]), wit.details["left_out"]) == (1, 2, {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("replies", "quorum", "status", "message"),
     [
         (
@@ -294,7 +295,7 @@ def test_a_panel_may_sit_in_a_panel():
     assert inner.signature in outer.signature
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"judges": []}, "at least two judges, got 0"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen import objective, registry
 from hengwen.errors import DataError
@@ -28,7 +29,7 @@ NO_WORD = "words must be one or more, none of them empty"
 RULES = "must be a finite number of at least 0"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (partial(LyricRules, bonus=True), f"bonus {RULES}, got True"),
@@ -171,7 +172,7 @@ def test_a_sample_without_template_is_named(metadata: dict[str, object], message
         registry.build("scorers", "lyric", {}).check_sample(Sample(id="x7", metadata=metadata))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "sample", "message"),
     [
         ("exact", {}, Sample(id="x7"), "there is no reference to compare with"),

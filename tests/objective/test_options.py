@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -130,7 +131,7 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "message"),
     [(name, *case) for name, cases in OPTIONS.items() for case in cases],
 )
@@ -157,9 +158,7 @@ LIMITS: dict[str, list[dict[str, object]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "options"), [(name, case) for name, cases in LIMITS.items() for case in cases]
-)
+@each_row(("name", "options"), [(name, case) for name, cases in LIMITS.items() for case in cases])
 def test_the_ends_of_a_range_are_allowed(name: str, options: dict[str, object]) -> None:
     scorer = registry.build("scorers", name, options)
     assert {option: getattr(scorer, option) for option in options} == options

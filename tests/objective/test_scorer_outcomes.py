@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import corpus_scores
@@ -42,7 +43,7 @@ def fields(score: Score) -> tuple[Any, ...]:
     return score.name, score.value, without_versions(score.signature), score.scale, score.reason, details
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "expected"),
     [
         (
@@ -132,7 +133,7 @@ NEAR = [
 NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "expected"),
     [
         (

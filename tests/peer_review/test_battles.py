@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.peer_review import Battles
 from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
@@ -61,7 +62,7 @@ def test_numbers_at_the_ends_of_their_type_are_names(numbers: np.ndarray) -> Non
     assert [battles.models[code] for code in battles.model_a] == list(map(str, numbers.tolist()))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("columns", "message"),
     [
         ({"model_b": ["y"]}, "model_b must have 2 values like model_a, got 1"),
@@ -76,7 +77,6 @@ def test_numbers_at_the_ends_of_their_type_are_names(numbers: np.ndarray) -> Non
         ({"turn": [1, np.nan]}, "battle 2: turn must be a whole number from 1, got nan"),
         ({"model_a": [], "model_b": [], "winner": []}, "there are no battles; pass at least one"),
     ],
-    ids=lambda item: None if isinstance(item, dict) else item.partition(",")[0][:40],
 )
 def test_wrong_columns_are_named(columns: dict[str, Any], message: str) -> None:
     valid: dict[str, Any] = {"model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "b"]}
@@ -108,7 +108,7 @@ def test_lengths_follow_the_model_and_not_the_side() -> None:
     assert verdicts.length.tolist() == pytest.approx([np.log(2), np.log(2)])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("winners", "tie", "abstain"),
     [
         (("a", "a"), [1.0], [1.0]),

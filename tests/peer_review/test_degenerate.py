@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import get_args
 
 import pytest
+from rows import each_row
 
 from hengwen.peer_review import Battles, PeerReview, peer_review
 from hengwen.peer_review.estimates.method import RankingMethod
@@ -37,7 +38,7 @@ def codes(result: PeerReview) -> set[str]:
     return {note.code for note in result.notes}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_groups_without_a_common_battle_are_not_compared(method: RankingMethod) -> None:
     result = review([("a", "b", "a"), ("a", "b", "b"), ("c", "d", "tie")], method=method, judges=3)
     assert "disconnected" in codes(result)
@@ -49,7 +50,7 @@ def test_groups_without_a_common_battle_are_not_compared(method: RankingMethod) 
     assert "a、b；c、d" in note.zh
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: RankingMethod) -> None:
     rows = [("a", "b", "a"), ("a", "c", "a"), ("b", "c", "a"), ("b", "c", "b")]
     result = review(rows, method=method, judges=3)
@@ -63,7 +64,7 @@ def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Ranki
         assert "a对其余模型从未输过或平过，b、c对其余模型从未赢过或平过" in note.zh
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_if_every_match_is_a_tie_all_models_share_rank_one(method: RankingMethod) -> None:
     result = review([(a, b, "tie") for a, b in combinations("abc", 2)], method=method, judges=3)
     assert [(model.rank, model.ranks) for model in result.models] == [(1, (1, 3))] * 3
@@ -71,7 +72,7 @@ def test_if_every_match_is_a_tie_all_models_share_rank_one(method: RankingMethod
     assert result.tau_uniform is None
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_one_judge_is_ranked_by_and_named_in_a_note(method: RankingMethod) -> None:
     result = review([("a", "b", "a"), ("a", "b", "a"), ("b", "a", "a")], method=method)
     assert [model.name for model in result.models] == ["a", "b"]
@@ -87,7 +88,7 @@ def test_with_fewer_than_three_judges_all_count_alike_by_default() -> None:
     assert "two judges" in codes(review(rows, judges=2))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_with_one_question_there_are_no_intervals_and_every_rank_is_possible(method: RankingMethod) -> None:
     rows = [("a", "b", "a"), ("b", "c", "a"), ("a", "c", "b")]
     result = review(rows, questions=1, method=method, judges=3)
@@ -154,7 +155,7 @@ def test_a_model_that_only_one_judge_judged_is_not_ranked_without_this_judge() -
     assert without["k"] == (1, "", 0)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_row("method", METHODS)
 def test_a_model_with_matches_on_one_question_has_no_interval_and_any_rank(method: RankingMethod) -> None:
     rows = [("x", "y", "a", judge, "", question) for question in range(12) for judge in "ijk"]
     rows += [("z", "y", "a", judge, "", 0) for judge in "ijk"]

@@ -5,11 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.peer_review.judging.rounds import draw_cells, question_pairs, uncertain_pairs
 
 
-@pytest.mark.parametrize(("models", "opponents"), [(6, 2), (6, 3), (7, 4), (50, 4), (10, 9), (3, 2)])
+@each_row(("models", "opponents"), [(6, 2), (6, 3), (7, 4), (50, 4), (10, 9), (3, 2)])
 def test_every_model_has_equally_many_opponents(models: int, opponents: int) -> None:
     pairs = question_pairs(models, opponents, "q", seed=1)
     met = Counter(model for pair in pairs for model in pair)

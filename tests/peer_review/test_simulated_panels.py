@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.stats import kendalltau
 from tests.peer_review.simulated_panel import simulated_battles
 
@@ -117,7 +118,7 @@ def test_differences_in_quality_alone_are_no_common_taste() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["judge-bt", "bradley-terry", "davidson", "uniform", "majority"])
+@each_row("method", ["judge-bt", "bradley-terry", "davidson", "uniform", "majority"])
 def test_rank_intervals_contain_the_true_rank(method: str) -> None:
     results = reviews(method, np.ones(4), questions=30, per_question=10)
     held = [

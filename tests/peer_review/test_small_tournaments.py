@@ -7,6 +7,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
@@ -58,7 +59,7 @@ def test_every_small_tournament_has_a_result_or_a_reason(
             assert model["wins"] + model["losses"] + model["ties"] == model["matches"] > 0
 
 
-@pytest.mark.parametrize("method", [method for method in get_args(RankingMethod) if method != "consistency"])
+@each_row("method", [method for method in get_args(RankingMethod) if method != "consistency"])
 def test_judges_whose_verdicts_all_conflict_see_ties(method: RankingMethod) -> None:
     battles = Battles.from_columns(
         model_a=["x", "x"] * 6,

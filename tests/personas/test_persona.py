@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen import personas
 from hengwen.errors import ConfigError
@@ -48,9 +49,7 @@ def test_a_list_may_be_one_text() -> None:
     assert soot(markers="喵").markers == ["喵"]
 
 
-@pytest.mark.parametrize(
-    "tag", ["<话题: 屋顶>", "<话题：屋顶>", "<话题:屋顶>", "屋顶", "<屋顶>", " <话题:  屋顶 > "]
-)
+@each_row("tag", ["<话题: 屋顶>", "<话题：屋顶>", "<话题:屋顶>", "屋顶", "<屋顶>", " <话题:  屋顶 > "])
 def test_a_brief_is_found_by_its_topic_however_the_tag_is_spelt(tag: str) -> None:
     assert topic_of(tag) == "屋顶"
     assert soot(briefs={"<话题: 屋顶>": "说说。"}).brief(tag) == "说说。"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.personas.yaml_text import yaml_block, yaml_flow
 
@@ -27,6 +27,6 @@ def test_the_flow_form_is_one_line(text: str) -> None:
     assert "\n" not in yaml_flow({text: [text]})
 
 
-@pytest.mark.parametrize("text", ["2^3-log_2(4)", "别·催·我...⭐", "“啊”（笑）", "<a: b>", "😊", "a  "])
+@each_row("text", ["2^3-log_2(4)", "别·催·我...⭐", "“啊”（笑）", "<a: b>", "😊", "a  "])
 def test_what_markdown_would_take_for_markup_stands_as_it_is(text: str) -> None:
     assert text in yaml_block([text])

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.plans.gates import (
@@ -30,7 +31,7 @@ def only(text: str) -> Term:
     return term
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "measure", "address", "operator", "threshold"),
     [
         ("lyrics/lyric.total >= 75", "score", "lyrics/lyric.total", ">=", 75),
@@ -119,7 +120,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "column", "message"), WRONG, ids=[text for text, _, _ in WRONG])
+@each_row(("text", "column", "message"), WRONG, ids=[text for text, _, _ in WRONG])
 def test_an_error_names_the_column(text: str, column: int, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         parse_gate(text)

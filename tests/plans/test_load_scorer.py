@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen import run_plan
 from hengwen.errors import ConfigError
@@ -196,7 +197,7 @@ def test_two_scorers_with_the_same_score_names_are_told_how_to_differ(folder: Pa
         load_suite(load_plan(path))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "scorer", "options", "name"),
     [
         ("lyric", "lyric", {}, None),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.plans.plan import Plan, load_plan
@@ -33,7 +34,7 @@ def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **jud
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "backend",
     [
         {"provider": "openai", "model": "m"},
@@ -42,6 +43,7 @@ def plan_of(backend: dict[str, Any] | None = None, scorer: str = "length", **jud
         {"provider": "replay", "file": "said.jsonl"},
         {"provider": "langchain", "model": "anthropic:claude", "params": {"temperature": 0, "top_p": 1}},
         {"provider": "langchain", "model": "tiny", "base_url": "http://127.0.0.1:1/v1"},
+        {"provider": "openai", "model": "m", "base_url": "http://localhost:1/v1"},
     ],
 )
 def test_endpoints_with_api_keys_need_no_trust(backend: dict[str, Any]) -> None:
@@ -51,7 +53,7 @@ def test_endpoints_with_api_keys_need_no_trust(backend: dict[str, Any]) -> None:
 LANGCHAIN = {"provider": "langchain"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("backend", "need"),
     [
         ({**LANGCHAIN, "factory": "subprocess:run"}, "backend 'b' runs subprocess:run"),
@@ -69,6 +71,14 @@ LANGCHAIN = {"provider": "langchain"}
         (
             {"provider": "openai", "api_key_env": "AWS_SECRET_ACCESS_KEY", "base_url": "https://u:p@far/v1"},
             "backend 'b' sends the variable AWS_SECRET_ACCESS_KEY to https://far/v1",
+        ),
+        (
+            {"provider": "openai", "model": "m", "base_url": "https://far/v1"},
+            "backend 'b' sends the usual API key to https://far/v1 (name its own key in api_key_env)",
+        ),
+        (
+            {"provider": "openai", "api_key_env": "OPENAI_API_KEY", "base_url": "https://far/v1"},
+            "backend 'b' sends the usual API key to https://far/v1",
         ),
         (
             {"provider": "openai", "api_key_env": "HOME"},

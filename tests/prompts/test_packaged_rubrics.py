@@ -8,6 +8,7 @@ import re
 from itertools import combinations
 
 import pytest
+from rows import each_row
 
 from hengwen.judges import RulesJudge
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
@@ -73,22 +74,22 @@ def test_levels_criteria_and_parts(name, levels, criteria, uses):
     assert rubric.better_than_reference == ("references" in uses)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("name", NAMES)
+@each_row("language", ["zh", "en"])
 def test_no_two_texts_say_the_same(name, language):
     by_key = {key: text.in_language(language) for key, text in texts(load_rubric(name)).items()}
     alike = [(a, b) for (a, x), (b, y) in combinations(by_key.items(), 2) if similarity(x, y) > 0.75]
     assert not alike
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_both_languages_say_as_much(name):
     """A clause that is missing on one side shows: English takes 2 to 5 letters for a Chinese character."""
     ratios = {key: len(text.en) / len(text.zh) for key, text in texts(load_rubric(name)).items()}
     assert not {key: ratio for key, ratio in ratios.items() if not 2 <= ratio <= 5}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_examples_show_several_levels_and_the_best(name):
     rubric = load_rubric(name)
     levels = [example.level for example in rubric.examples]
@@ -99,8 +100,8 @@ def test_examples_show_several_levels_and_the_best(name):
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("name", NAMES)
+@each_row("language", ["zh", "en"])
 def test_the_prompt_holds_every_text_and_label(name, language):
     rubric = load_rubric(name)
     system = judge_system(rubric, language)
@@ -113,7 +114,7 @@ def test_the_prompt_holds_every_text_and_label(name, language):
     assert "{%" not in system
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_verdict_in_the_form_asked_for_is_read(name):
     rubric = load_rubric(name)
     shape = {"reason": "ok", "criteria": dict.fromkeys(rubric.criteria, "b"), "level": "C"}
@@ -121,7 +122,7 @@ def test_a_verdict_in_the_form_asked_for_is_read(name):
     assert rubric.labels[parse_verdict(json.dumps(shape), rubric).level] == rubric.scale.levels[2]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_reference_is_shown_only_where_the_rubric_uses_it(name):
     rubric = load_rubric(name)
     sample = Sample(id="1", input="hi", references=("the reference text",))
@@ -160,7 +161,7 @@ def test_the_published_sentences_are_not_repeated(name, source, shared):
 REFERENCE = "没关系的啦，谁第一次做饭不是手忙脚乱的，下次把火开小一点就好！"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "options", "value"),
     [
         (
@@ -193,7 +194,7 @@ def test_the_rules_judge_reads_the_rules_blocks(name, text, options, value):
     assert level.value == value, level.reason
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_the_rules_judge_says_what_it_cannot_see(name):
     """No clause is credited with seeing what only a reader can: engagement, audience, theme."""
     rubric = load_rubric(name)

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.prompts import load_rubric
@@ -90,7 +91,7 @@ def test_several_references_and_a_conversation_are_shown():
     assert f"<<<{FENCE}:input\n[system] Be brief.\n[user] Hi\n{FENCE}>>>" in user
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_a_hostile_answer_stays_one_part_and_out_of_the_system_turn(text):
     system, user = render(text)
     assert system == render("harmless")[0]
@@ -108,7 +109,7 @@ def test_jinja_in_data_is_not_run():
     assert "{{ 7 * 7 }}" in render("x", sample=sample, persona="{% raw %}")[1][1]
 
 
-@pytest.mark.parametrize("text", ["{} {0} {fence}", "}} {{", "{x!r:{y}}", "\ue000 \ue001", "%s %(fence)s"])
+@each_row("text", ["{} {0} {fence}", "}} {{", "{x!r:{y}}", "\ue000 \ue001", "%s %(fence)s"])
 def test_marks_of_a_format_in_data_stay_as_they_are(text):
     turn = render(text, sample=Sample(id="1", input=text, references=(text, text)), persona=text)[1][1]
     fenced = re.findall(rf"^<<<{FENCE}:[\w-]+\n(.*?)\n{FENCE}>>>$", turn, re.MULTILINE | re.DOTALL)
@@ -124,9 +125,7 @@ def test_nothing_in_data_opens_or_closes_a_fence(text):
     assert neutralize(safe, FENCE) == safe
 
 
-@pytest.mark.parametrize(
-    "text", [">>> print(1)", "a << b >> c", "x <<< y", "1 < 2 > 0", "《书》「话」", "<b>bold</b>"]
-)
+@each_row("text", [">>> print(1)", "a << b >> c", "x <<< y", "1 < 2 > 0", "《书》「话」", "<b>bold</b>"])
 def test_ordinary_text_is_hardly_touched(text):
     assert neutralize(text).replace("‹‹‹", "<<<") == text
 
@@ -180,7 +179,7 @@ def test_messages_become_turns_where_the_template_is_the_default():
     assert render_subject_prompt(" ", "Q: {{ input }}", sample) == (("user", "Q: a {{ b }}\nc\nd"),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "message"),
     [
         (

@@ -6,6 +6,7 @@ import re
 from typing import get_args
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.judges.rules.judge_clauses import CLAUSES_BY_NAME
@@ -76,7 +77,7 @@ def test_number_labels_and_negative_levels_are_fine(write):
     assert rubric.labels == {"1": -1, "5": 2.5, "so-so": 3}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "line", "message"),
     [
         ("version: 3", "versoin: 3", 2, "unknown key 'versoin'; did you mean 'version'?"),
@@ -134,7 +135,7 @@ def test_a_name_is_no_path(name):
         load_rubric(name)
 
 
-@pytest.mark.parametrize("name", packaged_rubrics())
+@each_row("name", packaged_rubrics())
 def test_a_packaged_rubric_is_complete_in_both_languages(name):
     rubric = load_rubric(name)
     assert isinstance(rubric, Rubric)

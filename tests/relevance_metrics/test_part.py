@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from rows import each_row
 
 import hengwen.relevance_metrics as metrics
 
@@ -37,7 +38,7 @@ def test_the_import_loads_no_scipy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     "compute",
     [
         pytest.param(lambda: metrics.missing_patterns(X, draws=3), id="missing_patterns"),
@@ -60,7 +61,7 @@ def test_results_are_frozen_and_plain(compute: object) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     "run",
     [
         pytest.param(metrics.permutation_entropy, id="pen"),
@@ -69,7 +70,7 @@ def test_results_are_frozen_and_plain(compute: object) -> None:
         pytest.param(metrics.longest_increasing_subsequence, id="lis"),
     ],
 )
-@pytest.mark.parametrize("kind", ["floats", "levels"])
+@each_row("kind", ["floats", "levels"])
 def test_a_million_scores_take_less_than_100_mb(run: object, kind: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=1_000_000) if kind == "floats" else rng.integers(1, 6, 1_000_000)

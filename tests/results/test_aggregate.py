@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.records import Failure, Kind, Outcome, Reducer, Row, Scale, Score
 from hengwen.results.aggregate import Summary, aggregate, reduce_repeats
@@ -92,7 +93,7 @@ def test_signatures_that_differ_are_both_named() -> None:
     assert summarize(row("a", 1, score(1, "x")), row("b", 1, score(1, "y"))).signatures == ("x", "y")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reducer", "up", "down"),
     [("mean", 0.4, 0.4), ("median", 0.5, 0.5), ("mode", 0.5, 0.5), ("worst", 0.0, 0.75), ("best", 0.75, 0.0)],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.records import Failure, Row, Sample, Score
 from hengwen.results.comparability import (
@@ -71,7 +72,7 @@ SET = {"name": "distinct_n.distinct_2", "kind": "scorer", "sample_id": None, "re
 ANCHOR = {"name": "anchor.craft.level"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("this", "that", "part"),
     [
         (key_of(facts()), key_of(facts(), method="samples"), "method"),
@@ -93,7 +94,6 @@ ANCHOR = {"name": "anchor.craft.level"}
         (key_of(facts(), **CODE), key_of(facts(unicode="15.0.0"), **CODE), "unicode"),
         (key_of(facts(), "checks.level"), key_of(facts(jieba="0.43"), "checks.level"), "jieba"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_whatever_moves_the_numbers_makes_another_key(
     this: ComparabilityKey, that: ComparabilityKey, part: str
@@ -103,7 +103,7 @@ def test_whatever_moves_the_numbers_makes_another_key(
     assert comparability_conflict(["a", "b"], [this, that]).startswith("a and b differ in ")
 
 
-@pytest.mark.parametrize("series", [{}, CODE, SET, ANCHOR, {"name": "craft.final"}], ids=str)
+@each_row("series", [{}, CODE, SET, ANCHOR, {"name": "craft.final"}])
 def test_equal_settings_have_equal_keys(series: dict[str, Any]) -> None:
     this, that = key_of(facts(), **series), key_of(facts(list(reversed(SAMPLES))), **series)
     assert this == that

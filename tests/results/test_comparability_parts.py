@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.records import Outcome, Row, Run, Score, digest
 from hengwen.results.comparability import (
@@ -56,7 +57,7 @@ def parts_of(item: Row, *others: Row, facts: Mapping[str, Any] = FACTS) -> dict[
     return dict(comparability_of(series, ScoreTable([item, *others]), facts).parts)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "parts"),
     [
         pytest.param(row("rouge.f"), {**SHORT_SAMPLE, **SHORT_REFERENCES, **VERSIONS}, id="scorer"),
@@ -152,7 +153,7 @@ def test_the_digest_of_a_key_covers_its_parts_whatever_their_order() -> None:
     assert key.digest == ComparabilityKey({"b": "2", "a": "1"}).digest
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("groups", "text"),
     [
         (1, ""),

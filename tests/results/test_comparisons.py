@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.records import Scale
@@ -77,7 +78,7 @@ def test_only_common_prompts_count() -> None:
     assert comparison.test.prompts == 10
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         pytest.param({"coverages": (1.0, 0.94)}, id="too few prompts covered"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.results.comparability import _judge_parts
 
@@ -10,7 +11,7 @@ VERSIONS = {"jieba": "1", "numpy": "2"}
 ENDPOINT = {"endpoint": "x + y"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "rules", "parts"),
     [
         ("craft.level", True, ENDPOINT),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from rows import each_row
 
 from hengwen.records import Row, Score
 from hengwen.results.aggregate import aggregate
@@ -18,7 +18,7 @@ def row(name: str, kind: Any = "judge", *, run: str = "r", task: str = "t", **de
     return Row(run, task, "c", "a", 1, "a", score)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("other", "by_rules"),
     [
         (row("craft.final"), True),
@@ -31,7 +31,7 @@ def row(name: str, kind: Any = "judge", *, run: str = "r", task: str = "t", **de
     ],
     ids=["derived", "anchor", "without a part", "another judge", "scorer", "another run", "another task"],
 )
-@pytest.mark.parametrize("level", ["craft.level", "anchor.craft.level"])
+@each_row("level", ["craft.level", "anchor.craft.level"])
 def test_a_score_is_by_rules_where_a_level_of_its_judge_is(level: str, other: Row, by_rules: bool) -> None:
     summaries = aggregate(ScoreTable([other, row(level, **RULES)]))
     key = SeriesKey(other.run_id, other.task, other.outcome.name, other.outcome.kind)

@@ -6,6 +6,7 @@ from math import nan
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.results.aggregate import value_by_prompt
@@ -51,8 +52,8 @@ def test_of_unequal_repeats_the_first_ones_are_used() -> None:
     np.testing.assert_allclose(scores.means(limits), [[0.0, 0.5], [0.5, nan], [0.0, 1.0], [nan, nan]])
 
 
-@pytest.mark.parametrize("reducer", ["mean", "median", "mode", "worst", "best"])
-@pytest.mark.parametrize("higher", [True, False])
+@each_row("reducer", ["mean", "median", "mode", "worst", "best"])
+@each_row("higher", [True, False])
 def test_values_are_reduced_as_everywhere_else(reducer: str, higher: bool) -> None:
     scale = Scale(low=0, high=1, higher_is_better=higher)
     item = column({"a1": [0.0, 1.0, 1.0], "a2": [0.5, None, 1.0]}, reducer=reducer, scale=scale)

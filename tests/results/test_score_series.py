@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.records import Failure, Row, Score
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
@@ -103,7 +104,7 @@ def plain_series(checkpoints: int, prompts: int = 1, **changes: Any) -> ScoreSer
     return ScoreSeries(**{**fields, **changes})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("checkpoints", "pairs"),
     [(0, []), (1, []), (2, [(0, 1)]), (3, [(0, 1), (1, 2), (0, 2)]), (4, [(0, 1), (1, 2), (2, 3), (0, 3)])],
 )
@@ -132,7 +133,7 @@ def test_a_coverage_of_95_per_cent_is_enough_and_an_unknown_key_no_obstacle() ->
     assert comparable_pairs(plain_series(2, coverages=(0.95, 0.95), keys=keys)) == [(0, 1)]
 
 
-@pytest.mark.parametrize(("tests", "clusters"), [(1, 6), (2, 7), (4, 8), (8, 9), (9, 9), (20, 10)])
+@each_row(("tests", "clusters"), [(1, 6), (2, 7), (4, 8), (8, 9), (9, 9), (20, 10)])
 def test_a_larger_family_needs_more_clusters(tests: int, clusters: int) -> None:
     assert min_clusters(tests) == clusters
 

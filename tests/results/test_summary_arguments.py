@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.records import Failure, Row, Scale, Score
 from hengwen.results.aggregate import Summary, aggregate, summarize_column
@@ -38,8 +39,8 @@ def summary(values: list[float | str], **options: float) -> Summary:
     return only
 
 
-@pytest.mark.parametrize("values", [SHORT, VALUES], ids=["12 prompts", "40 prompts"])
-@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+@each_row("values", [SHORT, VALUES], ids=["12 prompts", "40 prompts"])
+@each_row("confidence", [0.5, 0.8, 0.99])
 def test_the_level_that_is_asked_for_is_that_of_the_interval(values: list[float], confidence: float) -> None:
     result = summary(values, confidence=confidence)
     assert result.confidence == confidence

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 
 import pytest
+from rows import each_row
 
 from hengwen.plans.plan import ScaleSpec
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
@@ -103,7 +104,7 @@ def test_one_prompt_has_no_interval() -> None:
     assert (score.value, "ci" in score.details, score.details["method"]) == (7.5, False, "none")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "more", "message"),
     [
         (
@@ -130,7 +131,7 @@ def test_one_prompt_has_no_interval() -> None:
     ],
     ids=["no verdict", "a repeat too few", "other samples", "nothing to score", "nothing at all"],
 )
-@pytest.mark.parametrize("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
+@each_row("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
 def test_below_full_coverage_there_is_no_number(values, more, message, scale) -> None:
     outcomes = publish(values, scale, **more)
     assert list(outcomes) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.difference_interval import Bounds, DifferenceInterval, difference_interval
@@ -67,8 +68,8 @@ def test_a_weighted_mean_is_in_the_middle_of_its_interval() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prompts", [10, 30, 100])
-@pytest.mark.parametrize("drop", [0.0, 0.05, 0.3])
+@each_row("prompts", [10, 30, 100])
+@each_row("drop", [0.0, 0.05, 0.3])
 def test_the_interval_covers_the_true_difference_near_the_top_of_a_scale(prompts: int, drop: float) -> None:
     """Nine of ten values are at the top; a share of the prompts falls by one level."""
     rng = np.random.default_rng(prompts)

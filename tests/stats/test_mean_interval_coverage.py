@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rows import each_row
 from scipy.special import ndtr
 
 from hengwen.stats.mean_interval import mean_interval
@@ -32,16 +33,16 @@ def coverage(draw, truth: float) -> float:
     return hits / SAMPLES
 
 
-@pytest.mark.parametrize("prompts", [5, 6, 10, 20, 29, 30, 50, 100, 500])
-@pytest.mark.parametrize("name", SHARES)
+@each_row("prompts", [5, 6, 10, 20, 29, 30, 50, 100, 500])
+@each_row("name", SHARES)
 def test_the_interval_covers_the_truth_in_at_least_93_of_100_samples(name: str, prompts: int) -> None:
     rng, shares = np.random.default_rng(prompts), SHARES[name]
     truth = float(LEVELS @ shares)
     assert coverage(lambda: (rng.choice(LEVELS, prompts, p=shares), None), truth) >= 0.93
 
 
-@pytest.mark.parametrize("correlation", [0.3, 0.6])
-@pytest.mark.parametrize(
+@each_row("correlation", [0.3, 0.6])
+@each_row(
     "sizes",
     [[1] * 28 + [20] * 2, [5] * 10, [3] * 30, [1, 2, 3, 4, 5] * 4],
     ids=["28 of one and two of 20", "ten of five", "thirty of three", "unequal"],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats import paired
@@ -106,7 +107,7 @@ def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
     assert adjusted == pytest.approx({"a": 0.09, "b": 0.04, "c": 0.09, "d": 0.9})
 
 
-@pytest.mark.parametrize(("family", "least"), [(1, 6), (2, 7), (5, 8), (10, 9), (20, 10)])
+@each_row(("family", "least"), [(1, 6), (2, 7), (5, 8), (10, 9), (20, 10)])
 def test_a_family_needs_so_many_prompts_that_any_p_can_be_significant(family: int, least: int) -> None:
     assert too_few(least - 1, family)
     assert not too_few(least, family)
@@ -196,7 +197,7 @@ def test_adjusted_values_are_those_of_statsmodels(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("counts", "expected"),
     [
         ([], []),

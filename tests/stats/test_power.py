@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.stats.power import detectable_effect, least_number, power_of_t
 
 
-@pytest.mark.parametrize("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
-@pytest.mark.parametrize("n", [2, 5, 26, 300])
-@pytest.mark.parametrize("alpha", [0.05, 0.01])
+@each_row("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
+@each_row("n", [2, 5, 26, 300])
+@each_row("alpha", [0.05, 0.01])
 def test_power_is_that_of_statsmodels(effect: float, n: int, alpha: float) -> None:
     power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")
     test = power.TTestPower()
@@ -36,8 +37,8 @@ def test_power_is_the_share_of_simulated_tests_that_reject(sides: Literal[1, 2])
     assert power_of_t(0.5, 12**-0.5, 11, sides=sides) == pytest.approx(rejected, abs=0.01)
 
 
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("freedom", [1, 2.5, 25, 1e6])
+@each_row("sides", [1, 2])
+@each_row("freedom", [1, 2.5, 25, 1e6])
 def test_power_grows_with_the_effect_from_alpha_to_1(sides: Literal[1, 2], freedom: float) -> None:
     effects = [0, 0.01, 0.5, 1, 2, 5, 20, 300, 1e5, 1e9, 1e30, 1e300]
     powers = [power_of_t(effect, 0.5, freedom, 0.02, sides=sides) for effect in effects]
@@ -52,7 +53,7 @@ def test_the_sign_matters_for_one_side_only() -> None:
     assert power_of_t(-1e300, 0.2, 9, sides=1) == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("effect", "error", "freedom", "alpha"),
     [
         (0.1, 0.0, 9, 0.05),
@@ -70,9 +71,9 @@ def test_numbers_out_of_range_are_refused(effect: float, error: float, freedom: 
         power_of_t(effect, error, freedom, alpha)
 
 
-@pytest.mark.parametrize("freedom", [1, 2.5, 25, 1e6])
-@pytest.mark.parametrize("alpha", [0.05, 0.001])
-@pytest.mark.parametrize("sides", [1, 2])
+@each_row("freedom", [1, 2.5, 25, 1e6])
+@each_row("alpha", [0.05, 0.001])
+@each_row("sides", [1, 2])
 def test_the_detectable_effect_is_detected_with_the_power(
     sides: Literal[1, 2], alpha: float, freedom: float
 ) -> None:
@@ -96,7 +97,7 @@ def test_no_effect_is_detected_surely_or_without_an_error(error: float, alpha: f
         detectable_effect(error, 9, alpha, power)
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6, 7, 8, 289, 999_999, 1_000_000])
+@each_row("number", [1, 2, 3, 4, 5, 6, 7, 8, 289, 999_999, 1_000_000])
 def test_the_least_number_is_the_first_that_is_enough(number: int) -> None:
     assert least_number(lambda count: count >= number, 1) == number
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.special import ndtri
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
@@ -28,8 +29,8 @@ def test_trials_of_one_cluster_count_once() -> None:
     assert high - low == pytest.approx(np.diff(wilson(1, 2))[0])
 
 
-@pytest.mark.parametrize("rate", [0.7, 0.8, 0.9, 0.95])
-@pytest.mark.parametrize("icc", [0.0, 0.3, 0.6])
+@each_row("rate", [0.7, 0.8, 0.9, 0.95])
+@each_row("icc", [0.0, 0.3, 0.6])
 def test_nine_answers_with_five_copies_each_are_covered(rate: float, icc: float) -> None:
     rng = np.random.default_rng(7)
     names = [str(answer) for answer in range(9) for _ in range(5)]
@@ -50,7 +51,7 @@ def test_invalid_input_raises() -> None:
         wilson(3, 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "n", "confidence"),
     [(-1, 2, 0.95), (0, 0, 0.95), (1, 2, 0.0), (1, 2, 1.0), (1, 2, 1.5), (2.5, 2, 0.95)],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -193,3 +194,10 @@ def test_a_store_that_another_process_holds_is_not_waited_for_without_end(
     monkeypatch.setattr(database, "BUSY_SECONDS", 0)
     with pytest.raises(StoreError, match=r"x.db: database is locked; committed data is kept"):
         open_store(tmp_path / "x.db")
+
+
+def test_a_new_store_is_for_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "hengwen.db"
+    with open_store(path):
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert set(modes.values()) == {0o600}

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import StoreError
 from hengwen.records import Run
@@ -147,7 +148,7 @@ def test_a_missing_store_is_not_created_by_reading(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("location", "path"),
     [
         ("x.db", "x.db"),

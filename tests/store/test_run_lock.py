@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rows import each_row
 from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
@@ -125,7 +126,7 @@ def test_a_lock_file_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> Non
         PlanFileLock(tmp_path / "x.lock").acquire()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("location", "name"),
     [
         ("sqlite://", None),

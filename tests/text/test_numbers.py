@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.text.numbers import (
@@ -18,7 +19,7 @@ from hengwen.text.numbers import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scale", "values", "expected"),
     [
         pytest.param(Scale(low=0, high=100), [], 1, id="hundred"),
@@ -35,7 +36,7 @@ def test_decimals_follow_the_scale_then_the_values(scale, values, expected):
     assert decimals_for(scale, values) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "decimals", "expected"),
     [
         pytest.param(83.868, 1, "83.9", id="rounded"),
@@ -58,7 +59,7 @@ def test_a_printed_zero_has_no_sign(value, decimals):
     assert not (text.startswith("-") and float(text) == 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("share", "expected"),
     [
         pytest.param(1.0, "100%", id="all"),

@@ -7,11 +7,12 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.text.safety import replace_surrogates, strip_controls
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         pytest.param("a\x1b[31;1mred\x1b[0m", "ared", id="colour"),

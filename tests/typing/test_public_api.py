@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Literal, assert_type
 
 import pytest
+from rows import each_row
 
 import hengwen
 from hengwen import judges, objective, peer_review, prompts, relevance_metrics
@@ -39,7 +40,7 @@ TEMPLATE = "(verse)\ncccR\ncccR"
 LYRIC = "(verse)\n明月光\n在家乡"
 
 
-@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
+@each_row("package", PUBLIC)
 def test_every_public_name_is_used_here(package: ModuleType) -> None:
     short_name = package.__name__.rpartition(".")[2]
     used = {
@@ -69,7 +70,7 @@ def signatures(value: object) -> Iterator[tuple[str, str]]:
         yield from ((name, str(text)) for name, text in getattr(function, "__annotations__", {}).items())
 
 
-@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
+@each_row("package", PUBLIC)
 def test_no_public_signature_has_any(package: ModuleType) -> None:
     """``Any`` would switch off a user's type checker; pydantic's models keep it to themselves."""
     for name in package.__all__:

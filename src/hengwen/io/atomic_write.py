@@ -42,9 +42,5 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of an existing file, or the usual permissions of a new file (umask)."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    """Return the permissions of an existing file; a new file, which may hold answers, is for its owner."""
+    return target.stat().st_mode & 0o777 if target.exists() else 0o600

@@ -49,6 +49,13 @@ def check_file(target: Path) -> None:
         raise _unwritable(target, error) from None
 
 
+def check_inside(target: Path, plan: Path) -> None:
+    """Check that a file that a plan names for writing is in the folder of the plan, also through links."""
+    folder = os.path.realpath(plan.parent)
+    if os.path.commonpath([os.path.realpath(target), folder]) != folder:
+        raise ConfigError(f"{target}: is outside the folder of {plan}; name it with -o, or add --trust")
+
+
 def is_same_file(path: Path, other: Path) -> bool:
     """Return whether two paths lead to the same file, also through links."""
     try:

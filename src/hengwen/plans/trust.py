@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen._internal.code_location import is_location, source_path
-from hengwen.backends.http.endpoint import validate_url, without_secrets
+from hengwen.backends.http.endpoint import is_local, validate_url, without_secrets
 from hengwen.errors import ConfigError
 from hengwen.plans.locations import locate
+from hengwen.plans.overrides import OVERRIDE
 from hengwen.records import digest
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hengwen.io.strict_yaml import Location
     from hengwen.plans.plan import BackendSpec, Plan
 
+USUAL_KEY = "OPENAI_API_KEY"
+"""Key that most users have in their environment, so that a plan could send it to any address."""
 _API_KEY_NAME = re.compile(r"[A-Za-z0-9_]*_API_KEY")
 _LANGCHAIN_PROVIDERS = (
     "anthropic cohere deepseek fireworks google_genai groq mistralai ollama openai openrouter perplexity"
@@ -66,7 +69,8 @@ def _located_needs(plan: Plan) -> list[tuple[Location, str]]:
     """Return (location in the plan, description) of each part of a plan that needs trust."""
     needs = [(location, f"{owner} runs {code}") for location, owner, code in _code_names(plan)]
     for name, spec in plan.used_backends.items():
-        needs += [(("backends", name), f"backend {name!r} {need}") for need in _backend_needs(spec)]
+        if name != OVERRIDE:  # the user typed its model and address
+            needs += [(("backends", name), f"backend {name!r} {need}") for need in _backend_needs(spec)]
     locations: dict[str, Location] = {}
     for location, need in needs:
         locations.setdefault(need, location)
@@ -97,6 +101,9 @@ def _code_names(plan: Plan) -> Iterator[tuple[Location, str, str]]:
 def _backend_needs(spec: BackendSpec) -> Iterator[str]:
     if spec.api_key_env and not _API_KEY_NAME.fullmatch(spec.api_key_env):
         yield f"sends the variable {spec.api_key_env} to {_target(spec.base_url)} (API keys end in _API_KEY)"
+    has_usual_key = "api_key_env" not in spec.model_fields_set or spec.api_key_env == USUAL_KEY
+    if has_usual_key and spec.base_url and spec.provider != "replay" and not is_local(spec.base_url):
+        yield f"sends the usual API key to {_target(spec.base_url)} (name its own key in api_key_env)"
     if spec.provider != "langchain" or spec.factory or spec.options.get("factory"):
         return
     provider, colon, _ = spec.model.partition(":")

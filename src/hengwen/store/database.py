@@ -6,7 +6,7 @@ import logging
 import os
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
@@ -115,6 +115,9 @@ def _check_file(url: URL) -> None:
     path = sqlite_path(url)
     if path is not None and path.is_symlink() and not path.exists():
         raise StoreError(f"{path}: is a link to a file that does not exist; name the file itself")
+    if path is not None:
+        with suppress(OSError):  # of a path that cannot be opened, SQLite says why
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # answers are for the owner only
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:

@@ -15,6 +15,7 @@ import pytest_asyncio
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from rows import each_row
 
 from hengwen import registry
 from hengwen.backends import LangChainBackend
@@ -98,7 +99,7 @@ async def test_text_usage_model_and_finish_reason_are_mapped():
     assert [(turn.type, turn.content) for turn in messages] == [("system", "Judge."), ("human", "Hello 你好")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("about", "finish"),
     [
         ({"finish_reason": "length"}, "length"),

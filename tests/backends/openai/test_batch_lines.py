@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from rows import each_row
 
 from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.backends.openai.batch_lines import BatchLine, BatchLines, read_line
@@ -35,7 +36,7 @@ def test_a_request_is_one_line(lines: BatchLines) -> None:
     assert (response_format, logprobs) == ("", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         ({"custom_id": "a", "response": {"status_code": 200, "body": BODY}}, ("a", 200, BODY)),
@@ -59,7 +60,7 @@ def test_a_line_is_read_leniently(value: object, expected: tuple | None) -> None
     assert read_line(json.dumps(value).encode()) == (expected and BatchLine(*expected))
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"\xff", b"[" * 100_000, b'{"custom_id": 1e999}', b"9" * 5000])
+@each_row("raw", [b"", b"{", b"\xff", b"[" * 100_000, b'{"custom_id": 1e999}', b"9" * 5000])
 def test_what_is_no_json_object_is_no_line(raw: bytes) -> None:
     assert read_line(raw) is None
 
@@ -69,7 +70,7 @@ def test_a_reply_is_read_with_its_format(lines: BatchLines) -> None:
     assert (reply.text, reply.model, reply.response_format, reply.latency) == ("hi", "m", "json_schema", 0.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "body", "expected", "retryable"),
     [
         (None, {"code": "batch_expired", "message": "late"}, "timeout", True),

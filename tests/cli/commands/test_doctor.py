@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 import yaml
+from rows import each_row
 
 from hengwen.cli.ui import judge_card
 from hengwen.cli.ui.judge_card import EXIT_CODES, _counting, cost_text, family_warnings
@@ -87,7 +88,7 @@ def test_every_decision_has_an_exit_code() -> None:
     assert len(set(EXIT_CODES.values())) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "generator", "message"),
     [
         ("openai/gpt-4o", "gpt-4.1-mini", "openai/gpt-4o and gpt-4.1-mini are both of the openai family"),

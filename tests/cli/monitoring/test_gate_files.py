@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.cli.monitoring.gate_files import comment_mark, comment_markdown, junit_xml, summary_markdown
 from hengwen.monitoring.gates.results import GateReport, GateResult, Outcome, TermResult
@@ -28,7 +28,7 @@ def report(*gates: GateResult, plan: str = "p", warnings: tuple[str, ...] = ()) 
     return GateReport(plan=plan, run=run, gates=gates or (gate("passed"),), warnings=warnings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("result", "element"),
     [
         (gate("passed"), "system-out"),

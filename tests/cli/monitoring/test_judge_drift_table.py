@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 from rich.console import Console
+from rows import each_row
 
 from hengwen import JudgeDriftReport
 from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift
@@ -100,15 +101,15 @@ def test_a_judge_that_drifted_in_chinese() -> None:
     )
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.parametrize("reason", [reason for reason in get_args(Reason) if reason])
+@each_row("language", ["zh", "en"])
+@each_row("reason", [reason for reason in get_args(Reason) if reason])
 def test_every_reason_has_a_sentence(reason: str, language: str) -> None:
     text = words(score(reason=reason, judge=None, model=None), language=language, again=None)
     assert len(text.splitlines()) == 3
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.parametrize("verdict", get_args(DriftVerdict))
+@each_row("language", ["zh", "en"])
+@each_row("verdict", get_args(DriftVerdict))
 def test_every_verdict_has_a_word(verdict: str, language: str) -> None:
     assert words(score(verdict=verdict), language=language)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
+from rows import each_row
 
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool, fair_shares
 
@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("total", "usable", "shares"),
     [
         (8, {"a": 8, "b": 8}, {"a": 4, "b": 4}),
@@ -93,7 +93,7 @@ def test_tokens_per_minute_are_divided_too() -> None:
     assert pool.sync("a", "e", Demand(usable=1, tokens=0)).calls == 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_row("seed", range(20))
 def test_slots_never_exceed_the_limit_whatever_processes_do(seed: int) -> None:
     source = random.Random(seed)
     limit = source.randrange(1, 12)

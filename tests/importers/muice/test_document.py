@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.importers.muice.document import Document, DocumentTask, read_document
@@ -61,8 +62,8 @@ def test_1_an_item_on_one_line_is_taken_apart_at_its_pipe_and_listed(document: C
     assert repair.after == "input: 我喜欢下雨天\ntarget: （探头）我也喜欢！"
 
 
-@pytest.mark.parametrize("pipe", ["|", " | ", "｜"])
-@pytest.mark.parametrize("name", ["live", "emotion"])
+@each_row("pipe", ["|", " | ", "｜"])
+@each_row("name", ["live", "emotion"])
 def test_1_the_pipe_may_stand_in_any_item(document: Callable[..., Path], pipe: str, name: str) -> None:
     prompt, target = PAIRS[name][0]
     path = document(
@@ -97,7 +98,7 @@ def test_2_blanks_are_one_note_a_task_that_names_the_lines(document: Callable[..
     )
 
 
-@pytest.mark.parametrize("gap", ["\n", "\n\n    ", "\n\n   ", "\n    ", "\n\n\n  "])
+@each_row("gap", ["\n", "\n\n    ", "\n\n   ", "\n    ", "\n\n\n  "])
 def test_3_the_target_may_stand_below_after_a_blank_line_and_indented(
     document: Callable[..., Path], gap: str
 ) -> None:
@@ -232,15 +233,13 @@ def test_11_the_older_revision_has_daily_chat_no_prompts_and_one_table(
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["⭐😊", "2^3-log2(4)", "log_2", "·催·", "...", "“停电呢”？", "*强*", "`x`", "　"]
-)
+@each_row("text", ["⭐😊", "2^3-log2(4)", "log_2", "·催·", "...", "“停电呢”？", "*强*", "`x`", "　"])
 def test_12_what_markdown_would_change_survives(document: Callable[..., Path], text: str) -> None:
     parsed = read_document(document(("今天有点累", f"今天{text}累"), ("那就先坐一会儿吧。", f"坐{text}")))
     assert pairs(parsed, "emotion")[0] == (f"今天{text}累", f"坐{text}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "at", "message"),
     [
         (

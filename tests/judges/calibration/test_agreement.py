@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from scipy import stats
 
 from hengwen.judges.calibration import krippendorff_alpha, measure_agreement
@@ -39,7 +40,7 @@ def measure(human, judge, **options):
     return measure_agreement(human, judge, **{"levels": FIVE, "resamples": 0, **options})
 
 
-@pytest.mark.parametrize(("human", "judge"), tables())
+@each_row(("human", "judge"), tables())
 def test_kappa_equals_that_of_scikit_learn(human, judge) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     agreement = measure(human, judge)
@@ -51,7 +52,7 @@ def test_kappa_equals_that_of_scikit_learn(human, judge) -> None:
     assert np.array_equal(agreement.confusion, table)
 
 
-@pytest.mark.parametrize(("human", "judge"), tables())
+@each_row(("human", "judge"), tables())
 def test_kappa_is_that_of_the_matrix_with_all_levels(human, judge) -> None:
     """The textbook: observed and expected matrices over the fixed level list."""
     table = np.zeros((5, 5))
@@ -65,14 +66,14 @@ def test_kappa_is_that_of_the_matrix_with_all_levels(human, judge) -> None:
         assert getattr(agreement, name).value == pytest.approx(kappa, abs=1e-12), name
 
 
-@pytest.mark.parametrize(("human", "judge"), tables())
+@each_row(("human", "judge"), tables())
 def test_correlations_equal_those_of_scipy(human, judge) -> None:
     agreement = measure(human, judge)
     assert agreement.spearman.value == pytest.approx(stats.spearmanr(human, judge).statistic, abs=1e-12)
     assert agreement.kendall.value == pytest.approx(stats.kendalltau(human, judge).statistic, abs=1e-12)
 
 
-@pytest.mark.parametrize(("human", "judge"), tables())
+@each_row(("human", "judge"), tables())
 def test_alpha_equals_that_of_krippendorff(human, judge) -> None:
     import krippendorff
 
@@ -223,7 +224,7 @@ def test_a_mean_of_raters_stands_between_levels() -> None:
     assert agreement.confusion[2] == (0, 0, 1, 1, 0)  # half-way counts as the lower one
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("human", "judge", "options", "message"),
     [
         ([], [], {}, "there are no pairs"),

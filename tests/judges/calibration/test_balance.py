@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.judges.calibration.means import balance_test
 
@@ -36,8 +37,8 @@ def result(values, chosen, each):
     )
 
 
-@pytest.mark.parametrize("ceiling", [False, True])
-@pytest.mark.parametrize("design", DESIGNS)
+@each_row("ceiling", [False, True])
+@each_row("design", DESIGNS)
 def test_a_random_sample_is_rarely_called_unbalanced(draw, design: str, ceiling: bool) -> None:
     prompts, each, count, whole, icc = DESIGNS[design]
     rng = np.random.default_rng(20261121)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.judges import calibrate, is_stale, read_calibrations
@@ -196,7 +197,7 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
     assert "at least 3 labels" in calibration.means[2].reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answers", "options", "message"),
     [
         ([], {}, "no judged answers"),
@@ -234,7 +235,7 @@ def test_a_calibration_is_stale_when_the_judge_or_the_rubric_changes(draw) -> No
     assert is_stale(calibration, f"{SIGNATURE}|think:kept", "")[0] == "signature: (nothing) is now think:kept"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("signature", "rubric_hash"),
     [
         (SIGNATURE, "aaaaaaaa"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.judges.calibration import ppi_mean
@@ -142,7 +143,7 @@ def test_answers_of_a_prompt_are_not_independent() -> None:
     assert (together.prompts, together.df) == (4, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "options", "message"),
     [
         (([1, 2], [1, 2], [1]), {}, "at least 3 labels of 2 prompts, got 2 of 2"),

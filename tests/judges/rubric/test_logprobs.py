@@ -8,6 +8,7 @@ from math import fsum, log
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.judges.rubric.logprobs import label_weights, verdict_weights
 from hengwen.judges.rubric.verdict import ParsedVerdict
@@ -60,7 +61,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("tokens", "share", "off"), CASES.values(), ids=CASES.keys())
+@each_row(("tokens", "share", "off"), CASES.values())
 def test_the_weights_of_a_label_are_found(tokens, share, off):
     level = weights_of(tokens)["level"]
     assert level.labels["B"] == pytest.approx(share)
@@ -113,7 +114,7 @@ def test_criteria_are_found_in_their_object_and_nowhere_else():
     assert weights["level"].labels == {"D": 1.0}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tokens",
     [
         [],

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import JudgeError
 from hengwen.judges.rubric.verdict import ParsedVerdict, parse_verdict, verdict_schema
@@ -45,7 +46,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("reply", READ.values(), ids=READ.keys())
+@each_row("reply", READ.values())
 def test_a_verdict_is_read(reply):
     verdict = parse_verdict(reply, RUBRIC)
     assert (verdict.level, verdict.criteria) == ("B", CRITERIA)
@@ -117,7 +118,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("reply", "status", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each_row(("reply", "status", "message"), REFUSED.values())
 def test_anything_else_is_a_failure_that_keeps_the_reply(reply, status, message):
     with pytest.raises(JudgeError) as caught:
         parse_verdict(reply, RUBRIC)

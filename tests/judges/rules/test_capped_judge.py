@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import BackendError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
@@ -83,7 +84,7 @@ async def test_between_two_thresholds_the_final_scores_differ() -> None:
     assert values == [0, 0, 0.75]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sample", "raw", "expected", "by"),
     [
         ("月亮圆圆的", {}, 1.0, 1.0, []),
@@ -136,7 +137,7 @@ async def test_what_a_judge_raises_goes_through(fake, small) -> None:
         await CappedJudge(inner, RULES).judge(SAMPLE, answers(A)[0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("share", "scale", "expected"),
     [
         (0.5, FIFTHS, 0.5),

@@ -8,6 +8,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -25,7 +26,7 @@ LYRIC = "\n".join(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "options", "value", "clauses"),
     [
         (FINE, {"references": (REFERENCE,)}, 1.0, {}),
@@ -113,7 +114,7 @@ LYRICS = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), LYRICS.values(), ids=LYRICS.keys())
+@each_row(("text", "value"), LYRICS.values())
 def test_lyrics_are_judged_as_lyrics(judge_by_rules, text, value):
     level = judge_by_rules(text, rubric="lyric_craft").outcomes[0]
     assert level.value == value, level.reason
@@ -205,11 +206,11 @@ def test_the_best_level_needs_every_credit_and_one_about_what_is_said(judge_by_r
     assert mixed.outcomes[0].value == 0.75, mixed.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("language", "start"),
     [("en", "baseline by rules, not a language model: "), ("zh", "规则基线，并非语言模型：")],
 )
-@pytest.mark.parametrize("text", ["", FINE, "【回答】好的好的", "作为AI助手，我在"])
+@each_row("text", ["", FINE, "【回答】好的好的", "作为AI助手，我在"])
 def test_every_reason_says_that_this_is_a_baseline(judge_by_rules, language, start, text):
     verdict = judge_by_rules(text, language=language, references=(REFERENCE,))
     scores = [outcome for outcome in verdict.outcomes if isinstance(outcome, Score)]
@@ -261,8 +262,8 @@ def test_the_signature_says_all_that_can_move_a_level(small):
     assert sign(language="en") == sign(language="zh"), "the language moves no level"
 
 
-@pytest.mark.parametrize("option", ["markers", "taboo"])
-@pytest.mark.parametrize("value", ["喵", [""], [3]])
+@each_row("option", ["markers", "taboo"])
+@each_row("value", ["喵", [""], [3]])
 def test_markers_and_taboo_are_lists_of_texts(option, value):
     with pytest.raises(ConfigError, match=f"judge 'rules': {option} must be a list of texts"):
         registry.build(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -28,7 +29,7 @@ def test_every_rule_can_be_made_by_name() -> None:
         assert rule.signature.startswith(f"{name}|rule:cap|")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rule", "options", "message"),
     [
         (

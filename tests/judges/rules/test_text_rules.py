@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.judges.rules.copy_rules import TargetCopy
 from hengwen.judges.rules.text_rules import Broken, Number, PlainText
@@ -11,7 +12,7 @@ A = "今天的月亮像一块刚出炉的烧饼，我想咬一口"
 VARIED = "".join(chr(0x4E00 + i) for i in range(150))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "cap"),
     [("", 0.0), ("<think>嗯", 0.0), ("……", 0.0), ("很好" * 30, 0.0), ("\ufffd" + VARIED, None), (A, None)],
     ids=["empty", "open thought", "no word", "loop", "one lost character", "whole"],
@@ -30,7 +31,7 @@ def test_labels_and_markup_are_capped(rule_input, text: str, kinds: list[str] | 
     assert (result.cap, result.details.get("kinds")) == (None if kinds is None else 0.5, kinds)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value", "cap"),
     [
         ("等于 2181 哦", 1, None),

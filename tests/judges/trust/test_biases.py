@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from scipy import stats
 
 from hengwen.judges.trust.biases import (
@@ -81,7 +82,7 @@ def test_repeats_of_a_prompt_do_not_narrow_the_interval():
     assert np.ptp(grouped.interval) > 1.6 * np.ptp(alone.interval)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lengths", "scores", "rho", "reason"),
     [
         ([], [], None, "0 answers: a correlation needs two"),
@@ -104,7 +105,7 @@ def test_an_undefined_correlation_has_a_reason(lengths, scores, rho, reason):
     assert bias.reason.startswith(reason)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lengths", "scores", "clusters", "message"),
     [
         ([1], [1, 2], None, "1 lengths, 2 scores and 1 clusters do not fit"),
@@ -196,7 +197,7 @@ def test_one_prompt_has_no_interval():
     assert bias.reason == "an interval needs two prompts on each side"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("forward", "backward", "winner", "consistent"),
     [
         ("first", "second", "a", True),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.judges.trust.model_families import FAMILIES, families_of, same_family
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "families"),
     [
         ("openai/gpt-4o-mini", ["openai"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
@@ -131,9 +132,9 @@ def test_the_difference_at_equal_length_stands_beside_the_raw_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prompts", [10, 30])
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("name", SHARES)
+@each_row("prompts", [10, 30])
+@each_row("count", [1, 2, 5])
+@each_row("name", SHARES)
 def test_a_difference_that_is_none_is_named_in_at_most_six_of_a_hundred(
     name: str, count: int, prompts: int
 ) -> None:

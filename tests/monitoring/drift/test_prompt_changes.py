@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen import Row, Run, Score, Store, drift_report
 from hengwen.monitoring.drift.difference import prompt_differences
@@ -62,7 +63,7 @@ def test_a_pooled_baseline_counts_as_more_repeats(series_of: Make) -> None:
     assert before == pytest.approx(series.table[:, :2].mean(axis=1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("means", "members"),
     [
         ([0.5, 0.51, 0.5, 0.49], 1),
@@ -126,8 +127,8 @@ def test_the_variance_is_that_of_scores_of_answers_that_are_judged_again(samples
     assert np.mean(estimates) == pytest.approx(np.mean(variances), rel=0.1)
 
 
-@pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7, 0.9])
-@pytest.mark.parametrize("checkpoints", [4, 6, 8])
+@each_row("value", [0.1, 0.3, 1 / 3, 0.7, 0.9])
+@each_row("checkpoints", [4, 6, 8])
 def test_rounding_in_the_mean_of_a_pooled_baseline_is_no_change(
     series_of: Make, value: float, checkpoints: int
 ) -> None:

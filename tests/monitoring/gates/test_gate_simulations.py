@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.special import stdtrit
 from scipy.stats import binom
 
@@ -51,13 +52,13 @@ def false_passes(name: str, prompts: int, runs: int = RUNS) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-@pytest.mark.parametrize("prompts", [5, 6, 10, 20, 30, 50, 100])
+@each_row("name", DISTRIBUTIONS)
+@each_row("prompts", [5, 6, 10, 20, 30, 50, 100])
 def test_a_truth_just_below_the_limit_passes_in_at_most_four_of_a_hundred(name: str, prompts: int) -> None:
     assert false_passes(name, prompts) <= 0.04
 
 
-@pytest.mark.parametrize("prompts", [5, 10, 20, 30, 50, 100, 200, 500, 1000])
+@each_row("prompts", [5, 10, 20, 30, 50, 100, 200, 500, 1000])
 def test_no_limit_of_a_pass_rate_passes_falsely_in_more_than_52_of_1000(prompts: int) -> None:
     """Exact: the worst limit for k passes is the lower bound of k passes."""
     passes = np.arange(1, prompts + 1)
@@ -85,8 +86,8 @@ def false_passes_with_confirmation(shape: tuple[float, float], prompts: int, mor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (9, 1), (19, 1), (0.5, 0.5), (1.9, 0.1)])
-@pytest.mark.parametrize("prompts", [10, 30, 100])
+@each_row("shape", [(1, 1), (4, 1), (9, 1), (19, 1), (0.5, 0.5), (1.9, 0.1)])
+@each_row("prompts", [10, 30, 100])
 def test_a_confirmed_gate_passes_falsely_in_at_most_five_of_a_hundred(
     shape: tuple[float, float], prompts: int
 ) -> None:

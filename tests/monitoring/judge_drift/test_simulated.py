@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 
 from .simulations import CASES, Case, share_of_wrong_names, verdict_shares
 
@@ -44,8 +45,8 @@ def test_a_less_certain_judge_needs_more_prompts_and_names_as_few_wrong_ones(cas
     assert verdict_shares(noisy, 120, 200)[right] >= 0.95
 
 
-@pytest.mark.parametrize("drop", [0.2, 0.4])
-@pytest.mark.parametrize("prompts", [15, 60, 150])
+@each_row("drop", [0.2, 0.4])
+@each_row("prompts", [15, 60, 150])
 def test_a_fallen_model_is_hardly_ever_called_stable(prompts: int, drop: float) -> None:
     fallen = Case(model=drop)  # one level on 20 % of the answers is a fall of .046
     assert verdict_shares(fallen, prompts, SAMPLES).get("stable", 0) <= 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.monitoring.judge_drift.effects import (
@@ -35,7 +36,7 @@ def drift(model: float = 0.5, judge: float = 0.5, **fields) -> JudgedScoreDrift:
     return JudgedScoreDrift(address="t/s", margin=0.04, model=effect(model), judge=effect(judge), **fields)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "judge", "verdict"),
     [
         (0.001, 0.5, "model drifted"),

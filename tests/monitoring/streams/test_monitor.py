@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen import Monitor, MonitorState
 from hengwen.monitoring.streams.state import Alarm
@@ -171,7 +172,7 @@ def saved_with(path: str, value: object, *, scale=(0, 1)) -> dict[str, object]:
     return saved
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value", "problem"),
     [
         ("schema", None, "'schema' is missing"),
@@ -259,7 +260,7 @@ def test_one_odd_score_after_a_constant_baseline_is_no_alarm() -> None:
         assert last(monitor([1.0] * 100, scale=scale, horizon=1000), [1.0, 1.0, 0.0, 1.0]).alarm is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("baseline", "options", "message"),
     [
         ([0.5] * 99, {}, "the baseline has 99 scores, but at least 100 are needed: the mean of fewer"),
@@ -284,7 +285,7 @@ def test_wrong_values_are_refused(baseline, options, message: str) -> None:
         monitor(baseline, **options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("score", "error"),
     [
         *((score, ValueError) for score in (math.nan, -math.inf, 1.01, -0.01)),

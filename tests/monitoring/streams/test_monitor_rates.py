@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rows import each_row
 
 from hengwen import Monitor
 from hengwen.stats.cusum_thresholds import cusum_thresholds
@@ -87,8 +88,8 @@ def rate(
     return float(np.mean(rates))
 
 
-@pytest.mark.parametrize("horizon", [200, 1000])
-@pytest.mark.parametrize("name", ["skew", "ceil90", "top97", "beta", "normal", "exponential"])
+@each_row("horizon", [200, 1000])
+@each_row("name", ["skew", "ceil90", "top97", "beta", "normal", "exponential"])
 def test_false_alarms_from_a_hundred_scores_are_at_most_7_of_100(name: str, horizon: int) -> None:
     assert rate(name, horizon, baselines=200) <= 0.07
 
@@ -97,7 +98,7 @@ def test_false_alarms_in_one_direction_have_the_same_rate() -> None:
     assert 0.02 <= rate("skew", 200, baselines=200, direction="down") <= 0.07
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "horizon", "power"),
     [
         ("step", 50, 0.33),

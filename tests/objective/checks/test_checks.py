@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.engine.evaluate import ScorerEvaluator
@@ -15,7 +16,7 @@ from hengwen.records import Response, Sample
 SAMPLE = Sample(id="1", references=("2181",), metadata={"must": ["主人", "月亮"]})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "text", "value"),
     [
         ("exact", {}, " 2181\n", 1),
@@ -65,7 +66,7 @@ def test_a_length_without_bounds_is_two_counts() -> None:
 LENGTHS = [("length.characters", 5.0, None, ""), ("length.words", 3.0, None, "")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "within", "reason", "bounds"),
     [
         ({"least": 0}, 1.0, "5 characters", "least:0|most:None|unit:characters"),
@@ -88,7 +89,7 @@ def test_every_field_of_the_scores_of_a_bounded_length(
     assert {score.signature for score in scores} == {f"length|{bounds}|tok:mixed|v:1"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"least": -1}, r"\bleast must be"),
@@ -103,7 +104,7 @@ def test_a_wrong_bound_of_a_length_is_named(options: dict, message: str) -> None
         registry.build("scorers", "length", options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "text", "reason"),
     [
         ("exact", {}, "2181", ""),
@@ -163,7 +164,7 @@ def test_samples_that_can_never_pass_are_refused_ahead() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "message"),
     [
         ("exact", {"normalize": "all"}, "normalize must be none, strip, fold or words, got 'all'"),

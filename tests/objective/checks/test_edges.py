@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.objective.checks import checks
@@ -16,7 +17,7 @@ def score(name: str, options: dict, text: str):
     return registry.build("scorers", name, options).score(SAMPLE, Response(sample_id="1", text=text))[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "defaults"),
     [
         ("exact", {"normalize": "strip"}),
@@ -32,7 +33,7 @@ def test_scorers_have_documented_defaults(name: str, defaults: dict[str, object]
     assert {option: getattr(scorer, option) for option in defaults} == defaults
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "signature"),
     [
         ("exact", {"normalize": "fold"}, "exact|normalize:fold|v:1"),
@@ -63,7 +64,7 @@ def test_patterns_words_and_keys_are_in_the_signature_as_digests() -> None:
     assert parts("contains", {"words": "a"}) == parts("contains", {"words": ["a"]})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "text", "value", "reason"),
     [
         ("exact", {}, "七 ", 1, ""),
@@ -93,7 +94,7 @@ def test_passes_and_reasons(name: str, options: dict, text: str, value: int, rea
     assert result.scale.levels == (0, 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "passes"),
     [
         ("```json\n7\n```", True),
@@ -137,14 +138,14 @@ def test_each_normalization(text: str, normalize: str, expected: str) -> None:
     assert checks.exact(text, [expected], normalize=normalize)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "strings"), [("a", ("a",)), (["a", "b"], ("a", "b")), (("a",), ("a",)), ([], ()), ("", ("",))]
 )
 def test_a_string_is_a_list_of_one(value: object, strings: tuple[str, ...]) -> None:
     assert parse_strings(value, "x") == strings
 
 
-@pytest.mark.parametrize("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7]])
+@each_row("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7]])
 def test_anything_else_is_no_list_of_strings(value: object) -> None:
     with pytest.raises(ValueError, match="^x must be a list of strings, got "):
         parse_strings(value, "x")
@@ -162,7 +163,7 @@ def test_a_bound_adds_a_score(options: dict, names: list[str]) -> None:
     assert list(registry.build("scorers", "length", options).names) == names
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "text", "within"),
     [
         ({"least": 2}, "你", 0),

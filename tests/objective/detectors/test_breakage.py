@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.detectors.breakage import find_loop, repeated_share
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "unit"),
     [
         ("哈哈哈哈哈哈哈哈", ""),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective.detectors.copies import CopyMatch, find_copy
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "references", "match"),
     [
         ("晚上好", ["晚安", "晚上好！"], CopyMatch(exact=True, normalized=True)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.detectors.markup import find_markup, is_section_tag
 from hengwen.objective.detectors.numbers import (
@@ -16,7 +17,7 @@ from hengwen.objective.detectors.numbers import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "evidence"),
     [
         ("```py\nx\n```", ["code fence ```"]),
@@ -43,7 +44,7 @@ def test_each_hit_quotes_its_kind_and_at_most_24_characters(text: str, evidence:
     assert [hit.evidence for hit in find_markup(text)] == evidence
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "names", "labels"),
     [
         ("墨团：好", "", ["label 墨团:"]),
@@ -79,7 +80,7 @@ def test_a_section_tag_of_a_lyric_is_not_a_label(text: str) -> None:
     assert is_section_tag(" (Verse) \n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "question", "verdict"),
     [
         ("一起走", "", "unclear"),
@@ -96,7 +97,7 @@ def test_a_single_chinese_numeral_may_be_part_of_a_word(text: str, question: str
     assert number_verdict(text, Decimal(1), question=question) == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "verdict"),
     [
         ("1000000000", "right"),
@@ -117,7 +118,7 @@ def test_the_difference_may_be_exactly_a_billionth() -> None:
     assert number_verdict("0", Decimal(0)) == "right"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("run", "value"),
     [
         ("零", 0),
@@ -146,7 +147,7 @@ def test_numbers_in_digits_come_before_longer_chinese_ones() -> None:
     assert numbers_in("一起") == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         ("1e400", Decimal("1e400")),
@@ -165,7 +166,7 @@ def test_a_value_is_one_number_of_at_most_400_digits(value: object, expected: De
     assert as_number(value) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "numbers"),
     [
         ("２，１８１", ["2181"]),

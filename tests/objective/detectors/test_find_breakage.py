@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.detectors import breakage
 from hengwen.objective.detectors.breakage import Corruption, find_breakage, find_loop, repeated_share
@@ -15,7 +16,7 @@ from hengwen.objective.detectors.breakage import Corruption, find_breakage, find
 LONG_UNIT = "我们一起走过漫长的路去看海"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "corruption"),
     [
         ("<think>想一想", Corruption("thinks without end", "思考未结束")),
@@ -51,9 +52,7 @@ def test_broken_answers_are_described_in_english_and_chinese(text: str, corrupti
     assert find_breakage(text) == corruption
 
 
-@pytest.mark.parametrize(
-    "text", ["好", "7", "<think>\x00\x00\x00</think>好的", "你好\n\r\t\n\r\t", "哈哈哈哈哈，很好"]
-)
+@each_row("text", ["好", "7", "<think>\x00\x00\x00</think>好的", "你好\n\r\t\n\r\t", "哈哈哈哈哈，很好"])
 def test_a_whole_answer_is_not_broken(text: str) -> None:
     assert find_breakage(text) is None
 
@@ -81,7 +80,7 @@ def test_a_description_without_quotation_differs_only_for_loops() -> None:
     assert find_breakage("").unquoted == ("empty", "空白")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "unit"),
     [
         ("哈" * 23, ""),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective.detectors.markup import MARK_WORDS, MarkupHit, find_markup, is_section_tag
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "我想说：你好",
@@ -38,7 +38,7 @@ def test_plain_words_are_no_markup(text):
     assert find_markup(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "【回答】好",
@@ -64,7 +64,7 @@ def test_labels_and_markup_are_found(text):
     assert len(find_markup(text)) >= 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "expected"),
     [
         ("(verse)", True),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.detectors.numbers import (
     as_number,
@@ -16,7 +16,7 @@ from hengwen.objective.detectors.numbers import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("", []),
@@ -38,7 +38,7 @@ def test_numbers_are_found(text, expected):
     assert [str(number) for number in find_numbers(text)] == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("run", "value"),
     [
         ("十", 10),
@@ -71,7 +71,7 @@ def test_a_chinese_numeral_reads_back_as_its_number(value):
         assert find_chinese_numbers(written)[0][0] == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected"),
     [
         (5, Decimal(5)),
@@ -92,7 +92,7 @@ def test_an_answer_is_one_number_or_none(value, expected):
     assert as_number(value) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "question", "verdict"),
     [
         ("得 7", "", "wrong"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective.detectors.thinking import after_thinking, answer_without_thinking, strip_thinking
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rest"),
     [
         ("yes", "yes"),
@@ -24,7 +24,7 @@ def test_only_a_leading_thought_is_removed(text: str, rest: str | None) -> None:
     assert strip_thinking(text) == rest
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rest"),
     [
         ("hm</think>yes", "yes"),
@@ -39,7 +39,7 @@ def test_an_answer_begins_after_the_last_closing_tag(text: str, rest: str | None
     assert after_thinking(text) == rest
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "answer"),
     [
         (" yes", " yes"),

@@ -6,6 +6,7 @@ import zlib
 from math import log2
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import bleu, compression_ratio, distinct_n, ngram_entropy, repetition_rate, self_bleu
@@ -97,7 +98,7 @@ def test_a_scorer_of_answers_fills_every_field(name: str, options: dict, expecte
     assert (score.reason, score.details) == ("", {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "defaults"),
     [
         ("distinct_n", {"n": 2, "scope": "checkpoint"}),
@@ -162,7 +163,7 @@ def test_the_scorer_of_self_bleu_passes_its_options_on() -> None:
     assert "|tok:char|" in scorer.signature
 
 
-@pytest.mark.parametrize("lengths", [[1, 1, 2, 5], [3, 7, 7, 8], [2, 4, 6, 9, 9, 9], [5, 5], [1, 9]])
+@each_row("lengths", [[1, 1, 2, 5], [3, 7, 7, 8], [2, 4, 6, 9, 9, 9], [5, 5], [1, 9]])
 def test_the_closest_other_length_is_that_of_a_plain_search(lengths: list[int]) -> None:
     for index, length in enumerate(lengths):
         others = lengths[:index] + lengths[index + 1 :]

@@ -5,6 +5,7 @@ from math import log2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.diversity.metrics import (
     compression_ratio,
@@ -15,7 +16,7 @@ from hengwen.objective.diversity.metrics import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "n", "expected"),
     [
         (["风吹过", "风吹来"], 2, 3 / 4),

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from sacrebleu.metrics import BLEU
 
 from hengwen.objective import self_bleu
@@ -84,7 +85,7 @@ def test_matches_are_the_same_in_memory_and_in_files(texts: list[str], in_files:
         assert _matches(texts)[1] == counted_in_python(texts)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lengths", "length", "closest"),
     [
         ([2, 4], 2, 4),

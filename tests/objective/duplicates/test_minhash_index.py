@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.duplicates.exact_index import candidates, first_match
 from hengwen.objective.duplicates.similarity import near_duplicates, normalize_text, similarity
@@ -57,7 +58,7 @@ def test_an_edited_text_is_always_a_candidate(
         assert any(0 in numbers for numbers in lists[1])
 
 
-@pytest.mark.parametrize("threshold", [0.7, 0.75, 0.8, 6 / 7, 0.9])
+@each_row("threshold", [0.7, 0.75, 0.8, 6 / 7, 0.9])
 def test_ties_at_the_threshold_count_in_all_short_texts(threshold: float) -> None:
     texts = ["".join(letters) for size in range(1, 6) for letters in product("ab", repeat=size)]
     for first in texts:

@@ -7,13 +7,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.duplicates.similarity import THRESHOLD, near_duplicates, normalize_text, similarity
 
 TEXTS = st.text(alphabet="今天真好呀吧的说 ,。！~Aa1😊\n", max_size=30)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("今天 真好。", "今天真好"),
@@ -34,7 +35,7 @@ def test_only_words_are_left(text, expected):
     assert normalize_text(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "expected"),
     [
         ("abcd", "abcd", 1.0),

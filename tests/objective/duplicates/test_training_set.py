@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.objective import TrainingSet
@@ -14,7 +15,7 @@ from hengwen.objective.duplicates.training_files import read_answers
 TURNS = ["晚上好呀，今天的月亮很圆呢", "我想吃鱼", "沐雪最喜欢和大家一起聊天啦，每天都很开心"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "kind", "of", "containment"),
     [
         ("我想吃鱼。", "exact", 1, 1),

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import TrainingSet, near_duplicates
@@ -69,9 +70,7 @@ def test_a_list_may_stand_after_blank_lines(tmp_path: Path) -> None:
     assert read_answers([str(path)])[0] == ["一", "二"]
 
 
-@pytest.mark.parametrize(
-    ("near", "kind"), [(0.8, "near"), (5 / 6, "near"), (0.8334, "none"), (1, "none"), (0.01, "near")]
-)
+@each_row(("near", "kind"), [(0.8, "near"), (5 / 6, "near"), (0.8334, "none"), (1, "none"), (0.01, "near")])
 def test_a_near_copy_has_at_least_the_containment(near: float, kind: str) -> None:
     match = TrainingSet(["晚上好，今天的月亮很圆"], near=near).find("晚上好，今天的月亮很大")
     assert (match.kind, match.of, match.containment) == (kind, 0, 5 / 6)
@@ -127,7 +126,7 @@ def test_leakage_takes_several_files_and_its_limit(tmp_path: Path) -> None:
     assert registry.build("scorers", "leakage", {"corpus": paths}).near == 0.8
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("jaccard", "hashes", "recall", "rows"),
     [
         (0.38, 600, 0.95, 4),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import check_template, score_lyric, to_msstr
 
@@ -100,7 +101,7 @@ def test_nothing_beats_the_song_itself(name: str) -> None:
     assert score_lyric(ANSWERS[name], TEMPLATE).total <= score_lyric(SONG, TEMPLATE).total == 105
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "most"),
     [
         ("a copy of the template", 60),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.lyrics.parse_document import parse_line, parse_lyric, parse_template
 from hengwen.objective.lyrics.parsed import LineReading, LyricLine, Section
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "size", "rhymes"),
     [("cccR", 4, 1), ("ccc", 3, 0), ("R", 1, 1), ("RcR", 3, 1), ("cc, oh R!", 3, 1), ("la", 0, 0)],
 )

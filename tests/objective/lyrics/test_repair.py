@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective import score_lyric
 from hengwen.objective.lyrics.repair import repair
@@ -34,7 +35,7 @@ MESSES = {
 }
 
 
-@pytest.mark.parametrize("mess", MESSES.values(), ids=MESSES.keys())
+@each_row("mess", MESSES.values())
 def test_a_messy_lyric_scores_as_the_clean_one_and_every_repair_is_told(mess: str) -> None:
     score, clean = score_lyric(mess, TEMPLATE, parse="lenient"), score_lyric(CLEAN, TEMPLATE)
     assert score.total == clean.total == 110

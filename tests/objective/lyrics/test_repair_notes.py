@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective.lyrics.repair import repair
 from hengwen.objective.lyrics.tags import read_tag
@@ -10,7 +10,7 @@ from hengwen.objective.lyrics.tags import read_tag
 FORTY = "一二三四五六七八九十" * 4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "repaired", "notes"),
     [
         ("", "", []),
@@ -62,7 +62,7 @@ def test_each_repair_of_a_line_is_noted(text: str, repaired: str, notes: list[st
     assert repair(text) == (repaired, tuple(notes))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "repaired", "notes"),
     [
         (
@@ -102,7 +102,7 @@ def test_the_text_inside_the_only_fence_is_kept(text: str, repaired: str, notes:
     assert repair(text) == (repaired, tuple(notes))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "keep_ahead", "repaired", "dropped"),
     [
         ("春风\n---\n(verse)\n月", False, "(verse)\n月", {1: "春风"}),
@@ -138,7 +138,7 @@ def test_lines_ahead_of_the_first_tag_are_dropped_by_default() -> None:
     assert repair("春风\n(verse)\n月") == repair("春风\n(verse)\n月", keep_ahead=False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "tag"),
     [
         ("[Verse_1]", "(verse)"),

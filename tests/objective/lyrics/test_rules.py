@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import LyricRules
 from hengwen.objective.lyrics.rules import NAMED_RULES, resolve_rules
@@ -18,7 +19,7 @@ def test_the_two_rule_sets_differ_in_four_numbers() -> None:
     assert (document.signature, muchin.signature) == ("document", "muchin")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("numbers", "message"),
     [
         ({"counts": 0.3}, "overall, structure, counts and rhyme must sum to 1, got 1.1"),

@@ -6,6 +6,7 @@ import math
 import pickle
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import LyricRules, score_lyric
 
@@ -106,7 +107,7 @@ def test_weights_of_ones_own_move_the_phases() -> None:
     assert score.signature.startswith("lyric|rules:document(overall=0.3,structure=0.3)|")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"rules": "strict"}, "rules must be one of document, muchin or a LyricRules, got 'strict'"),
@@ -147,8 +148,8 @@ LONG_ONES = {
 }
 
 
-@pytest.mark.parametrize("name", LONG_ONES)
-@pytest.mark.parametrize("options", [{}, {"rules": "muchin"}, {"parse": "lenient"}], ids=str)
+@each_row("name", LONG_ONES)
+@each_row("options", [{}, {"rules": "muchin"}, {"parse": "lenient"}])
 def test_long_texts_are_scored_and_not_cached(name: str, options: dict[str, str]) -> None:
     score = score_lyric(LONG_ONES[name], FOUR, **options)
     assert 0 <= score.total <= 110

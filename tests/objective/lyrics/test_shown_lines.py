@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import LyricRules, score_lyric
 from hengwen.objective.lyrics.explanation import build_table
@@ -76,7 +77,7 @@ def test_the_explanation_is_complete(lyric: str, options: dict, total: str, sums
     assert score.explain() == f"total {total}   {score.signature}\n{LINES}\n{sums}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rhyming", "lines", "rules", "bonus"),
     [
         (3, 5, {}, "10.0000 = 10 x 1.0000 x am 1.0000 (r = 3/5 = 0.6000 is in the band 0.6 to 0.8)"),
@@ -193,8 +194,8 @@ def test_a_missing_line_leaves_the_fields_of_its_side_empty() -> None:
     )
 
 
-@pytest.mark.parametrize("rules", ["document", "muchin"])
-@pytest.mark.parametrize("line", ["月光", "月 光!", "光", "la", "la月la" * 30, "月" * 101, "月" * 100])
+@each_row("rules", ["document", "muchin"])
+@each_row("line", ["月光", "月 光!", "光", "la", "la月la" * 30, "月" * 101, "月" * 100])
 def test_a_line_keeps_its_source_under_both_rule_sets(rules: str, line: str) -> None:
     (row,) = score_lyric(f"(verse)\n{line}", "(verse)\ncR", rules=rules).lines
     assert row.source == line

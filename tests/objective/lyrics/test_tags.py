@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective.lyrics.tags import read_tag
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "tag"),
     [
         ("[Verse 1]", "(verse)"),

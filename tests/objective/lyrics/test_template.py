@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective import check_template, score_lyric, to_msstr
 
@@ -20,7 +20,7 @@ def test_a_clean_template_holds_nothing_but_its_signs() -> None:
     assert check_template(to_msstr("(verse)\n月光, 远方\n你的窗", clean=True)) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "fault"),
     [
         ("", "the template is empty"),

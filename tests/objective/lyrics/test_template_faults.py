@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.objective import check_template, to_msstr
 
 NO_TAG = "no section tag such as (verse), so no section of a lyric can match"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "faults"),
     [
         ("", ["the template is empty"]),
@@ -52,7 +52,7 @@ def test_each_fault_of_a_template_is_named_with_its_line(template: str, faults: 
     assert list(check_template(template)) == faults
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lyric", "options", "template"),
     [
         ("(verse)\n夜, 月光\noh\n海洋\n来", {}, "(verse)\nc, cR\noh\ncR\nc"),

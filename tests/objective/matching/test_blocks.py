@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.matching import blocks
 
@@ -69,7 +70,7 @@ def test_lone_surrogates_can_be_compared(monkeypatch: pytest.MonkeyPatch, way: d
     assert blocks.matching_blocks("a\ud800b", "\ud800b") == [(1, 0, 2)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "expected"),
     [
         ("", "", []),

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.matching import blocks
 from hengwen.objective.matching.ranks import Ranks
@@ -42,9 +43,9 @@ def plain(a: str, b: str, span: tuple[int, int, int, int]) -> tuple[int, list[tu
 SPANS = [(0, 30, 0, 30), (3, 30, 0, 25), (0, 17, 8, 30), (5, 21, 11, 19), (29, 30, 29, 30), (7, 24, 2, 3)]
 
 
-@pytest.mark.parametrize("alphabet", ["ab", "abcdef", "月光\U0001f319cR\n"])
-@pytest.mark.parametrize("longest", [by_scan, by_matrix, by_anchors, by_ranks])
-@pytest.mark.parametrize("span", SPANS)
+@each_row("alphabet", ["ab", "abcdef", "月光\U0001f319cR\n"])
+@each_row("longest", [by_scan, by_matrix, by_anchors, by_ranks])
+@each_row("span", SPANS)
 def test_a_search_returns_the_size_and_the_first_block(alphabet: str, longest: Longest, span: tuple) -> None:
     chance = random.Random(5)
     for _ in range(12):
@@ -55,8 +56,8 @@ def test_a_search_returns_the_size_and_the_first_block(alphabet: str, longest: L
         assert after(span[0], span[2]) == (starts[0] if starts else None)
 
 
-@pytest.mark.parametrize("longest", [by_matrix, by_anchors, by_ranks])
-@pytest.mark.parametrize("span", SPANS)
+@each_row("longest", [by_matrix, by_anchors, by_ranks])
+@each_row("span", SPANS)
 def test_the_next_blocks_lie_behind_both_indices(longest: Longest, span: tuple) -> None:
     chance = random.Random(6)
     for _ in range(12):
@@ -96,7 +97,7 @@ def test_ranks_leave_popular_characters_unmatched_at_any_length() -> None:
     assert (size, after(0, 0)) == (2, (2, 2))
 
 
-@pytest.mark.parametrize("size", range(1, 41))
+@each_row("size", range(1, 41))
 def test_ranks_find_blocks_of_each_length(size: int) -> None:
     chance = random.Random(size)
     block = "".join(chance.choices("ab", k=size))
@@ -108,7 +109,7 @@ def test_ranks_find_blocks_of_each_length(size: int) -> None:
     assert Ranks(a, b, frozenset(), lambda work: None).longest(span, size - 1)[0] == size - 1
 
 
-@pytest.mark.parametrize("length", [199, 200, 201, 299, 300, 301])
+@each_row("length", [199, 200, 201, 299, 300, 301])
 def test_characters_above_one_percent_are_junk_from_200_characters_on(length: int) -> None:
     rare = "".join(map(chr, range(0x4E00, 0x4E00 + length)))
     for count in range(1, 6):

@@ -6,6 +6,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import HengwenError, PluginError
@@ -23,7 +24,7 @@ def test_an_option_is_for_every_metric_that_has_it_and_a_prefix_for_one() -> Non
     assert options["bleu"].effective_order is False
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("settings", "message"),
     [
         ({"width": "wide"}, "width must be keep or fold"),

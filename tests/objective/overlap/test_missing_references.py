@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from hengwen import registry
@@ -31,8 +32,8 @@ from hengwen.runs.score_file import score_file
 MISSING = [None, "", " \n"]
 
 
-@pytest.mark.parametrize("missing", MISSING)
-@pytest.mark.parametrize("metric", [bleu, chrf, ter, rouge])
+@each_row("missing", MISSING)
+@each_row("metric", [bleu, chrf, ter, rouge])
 def test_a_text_is_compared_with_the_references_that_are_there(metric, missing: str | None) -> None:
     assert metric("今晚月色真美", [missing, "今晚月色很美", missing]) == metric(
         "今晚月色真美", "今晚月色很美"

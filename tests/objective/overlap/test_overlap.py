@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from hengwen.objective import bleu, chrf, corpus_bleu, corpus_chrf, corpus_ter, ter
@@ -29,7 +30,7 @@ SACREBLEU = [
 TER_BY_SACREBLEU = [100 / 3, 100 / 7, 100 / 6, 40.0]
 
 
-@pytest.mark.parametrize("number", range(len(PAIRS)))
+@each_row("number", range(len(PAIRS)))
 def test_numbers_are_those_of_sacrebleu(number: int) -> None:
     tokenizer, expected_bleu, expected_chrf = SACREBLEU[number]
     result = bleu(*PAIRS[number])
@@ -44,8 +45,8 @@ def test_ter_is_that_of_sacrebleu_but_for_scripts_it_does_not_split() -> None:
     assert ter(*PAIRS[4]).score == pytest.approx(100 / 6)
 
 
-@pytest.mark.parametrize("smooth", ["exp", "floor", "add-k", "none"])
-@pytest.mark.parametrize("tokenize", ["zh", "13a", "char", "intl", "none"])
+@each_row("smooth", ["exp", "floor", "add-k", "none"])
+@each_row("tokenize", ["zh", "13a", "char", "intl", "none"])
 def test_every_option_reaches_sacrebleu(smooth: str, tokenize: str) -> None:
     peer = BLEU(tokenize=tokenize, smooth_method=smooth, effective_order=True, force=True)
     for hypothesis, references in PAIRS:
@@ -89,7 +90,7 @@ def test_the_published_formula_by_hand() -> None:
     assert result.score == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["你好呀", "好", "ありがとう", "한국어", "ok", "😊😊", "！！", "我爱rock"])
+@each_row("text", ["你好呀", "好", "ありがとう", "한국어", "ok", "😊😊", "！！", "我爱rock"])
 def test_identical_texts_are_perfect_in_every_script(text: str) -> None:
     assert bleu(text, text).score == chrf(text, text).score == 100
     assert ter(text, text).score == 0
@@ -130,8 +131,8 @@ def test_the_tokenizer_is_chosen_once_for_a_corpus() -> None:
     assert (result.tokenizer, result.score) == ("char", pytest.approx(100))
 
 
-@pytest.mark.parametrize("metric", [bleu, chrf, ter])
-@pytest.mark.parametrize(
+@each_row("metric", [bleu, chrf, ter])
+@each_row(
     ("hypothesis", "references", "message"),
     [
         ("", "你好", "the hypothesis is empty"),

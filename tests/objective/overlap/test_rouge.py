@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.errors import PluginError
 from hengwen.objective import rouge
@@ -52,7 +53,7 @@ ROUGE_CHINESE = [
 KINDS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
-@pytest.mark.parametrize("number", range(len(ENGLISH)))
+@each_row("number", range(len(ENGLISH)))
 def test_english_agrees_with_rouge_score(number: int) -> None:
     result = [rouge(*ENGLISH[number], kind).f for kind in KINDS]
     assert result == pytest.approx(ROUGE_SCORE[number], abs=1e-12)
@@ -68,7 +69,7 @@ def test_english_agrees_with_rouge_score_itself() -> None:
             )
 
 
-@pytest.mark.parametrize("number", range(len(ENGLISH)))
+@each_row("number", range(len(ENGLISH)))
 def test_stemmed_english_agrees_with_rouge_score(number: int) -> None:
     pytest.importorskip("nltk")
     expected = STEMMED.get(number, ROUGE_SCORE[number][:2])
@@ -86,7 +87,7 @@ def test_stemming_without_nltk_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
         rouge("a", "a", stem=True)
 
 
-@pytest.mark.parametrize("row", ROUGE_CHINESE, ids=[row[0] for row in ROUGE_CHINESE])
+@each_row("row", ROUGE_CHINESE, ids=[row[0] for row in ROUGE_CHINESE])
 def test_chinese_by_character_agrees_with_rouge_chinese(row) -> None:
     hypothesis, reference, *expected = row
     for kind, ratios in zip(KINDS, expected, strict=False):
@@ -106,7 +107,7 @@ def test_chinese_by_character_agrees_with_rouge_chinese_itself() -> None:
             assert result.f == pytest.approx(peer_result[name]["f"], abs=1e-8)  # its denominator has 1e-8
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hypothesis", "reference", "kind", "expected"),
     [
         ("the the the", "the cat", "rouge1", (1 / 3, 1 / 2, 0.4)),
@@ -124,7 +125,7 @@ def test_by_hand(hypothesis: str, reference: str, kind: str, expected: tuple[flo
     assert rouge(hypothesis, reference, kind) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["你好呀", "好", "ありがとう", "한국어", "ok", "我爱rock"])
+@each_row("text", ["你好呀", "好", "ありがとう", "한국어", "ok", "我爱rock"])
 def test_identical_texts_have_one_in_every_script(text: str) -> None:
     assert rouge(text, text) == rouge(text, text, "rouge1") == rouge(text, text, "rougeLsum") == (1, 1, 1)
 
@@ -147,7 +148,7 @@ def test_sentences_end_at_chinese_punctuation_where_asked() -> None:
     assert rouge(*texts, "rougeLsum", sentences="punctuation").f == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hypothesis", "references", "kind", "message"),
     [
         ("", "你好", "rougeL", "the hypothesis is empty"),
@@ -168,7 +169,7 @@ def test_what_is_not_defined_is_said(hypothesis: str, references, kind: str, mes
         rouge(hypothesis, references, kind)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"kind": "rougeW"}, "kind must be rouge1 to rouge9, rougeL or rougeLsum, got 'rougeW'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.engine.evaluate import GroupEvaluator, ScorerEvaluator
@@ -41,8 +42,8 @@ def test_the_numbers_are_those_of_the_functions() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge"])
-@pytest.mark.parametrize(
+@each_row("name", ["bleu", "chrf", "ter", "rouge"])
+@each_row(
     ("sample", "text", "message"),
     [
         (SAMPLE, "", "the hypothesis is empty"),
@@ -97,7 +98,7 @@ def test_a_sample_without_reference_is_named() -> None:
     assert failure.message == "ValueError: sample 'x7': there is no reference to compare with"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "message"),
     [
         ("bleu", {"tokenize": "zhh"}, "tokenize must be auto"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.objective import (
@@ -42,7 +43,7 @@ ROUGE_DEFAULTS = {
 INTERVAL_DEFAULTS = {"level": 0.95, "resamples": 1000, "seed": 0, "scope": "checkpoint"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("function", "defaults"),
     [
         (bleu, BLEU_DEFAULTS | {"effective_order": True}),
@@ -73,7 +74,7 @@ def test_functions_have_documented_defaults(function, defaults: dict[str, object
     assert {name: parameters[name].default for name in defaults} == defaults
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "defaults"),
     [
         ("bleu", BLEU_DEFAULTS | {"effective_order": True}),
@@ -104,7 +105,7 @@ def test_a_call_without_settings_is_a_call_with_the_defaults(metric: str) -> Non
 PAIR = "The CAT sat，on the mat", "the cat sat,on a mat"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "part"),
     [
         ("bleu", {"lowercase": True}, "case:lc"),

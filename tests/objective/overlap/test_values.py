@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.objective import rouge
 from hengwen.objective.overlap import resample
@@ -72,7 +73,7 @@ def test_the_jackknife_sums_the_texts_of_a_cluster() -> None:
     assert together == corpus_interval([[7, 2], [2, 1], [3, 2]], mean, ["a", "b", "c"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hypothesis", "reference", "beta", "f"),
     [
         ("a b c d", "a b", 1, 2 / 3),
@@ -103,7 +104,7 @@ def test_the_first_of_the_best_references_counts() -> None:
     assert rouge("a b c d", ["a b c d e f g h", "a b"]) == (1, 0.5, pytest.approx(2 / 3))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("end", "sentences", "recall"),
     [
         ("。", "punctuation", 1),
@@ -168,7 +169,7 @@ def test_n_grams_of_four_lengths_are_counted() -> None:
     assert counts["b", "c", "d", "e"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("references", "tokenizer"),
     [
         (["我" * 19 + "の"], "char"),

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import rhyme_class
 from hengwen.objective.rhyme.build_table import TABLE, build
@@ -23,12 +24,12 @@ ONE_EACH = (
 )
 
 
-@pytest.mark.parametrize("pair", ONE_EACH.split())
+@each_row("pair", ONE_EACH.split())
 def test_each_class_has_its_sounds(pair: str) -> None:
     assert rhyme_class(f"看{pair[3]}") == pair[:3]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code"),
     [
         ("听音乐", "04J"),
@@ -86,7 +87,7 @@ def test_there_are_eighteen_classes_with_disjoint_finals() -> None:
     assert [RHYME_CLASSES[code].name for code in ("01M", "05Z", "18D")] == ["一麻", "五支", "十八东"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reading", "code"),
     [("ㄏㄨㄥˊ", "18D"), ("ㄨㄥ", "17G"), ("ㄩㄥˇ", "18D"), ("ㄓ", "05Z"), ("ㄏㄇ", "ㄇ"), ("", "")],
 )

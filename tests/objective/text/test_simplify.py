@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 from hengwen.objective import rhyme_class, score_lyric
 from hengwen.objective.text.simplify import simplify
@@ -14,7 +14,7 @@ from hengwen.objective.text.simplify import simplify
 HAN = [chr(code) for code in range(0x4E00, 0xA000)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code"),
     [("聽音樂", "04J"), ("在銀行", "16T"), ("想睡覺", "13H"), ("聽著", "03G"), ("歸還", "14H")],
 )
@@ -24,7 +24,7 @@ def test_traditional_characters_rhyme_as_they_should(line: str, code: str) -> No
     assert rows[0].code == code
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("traditional", "simplified"),
     [
         ("擔心糾纏的痕跡", "担心纠缠的痕迹"),

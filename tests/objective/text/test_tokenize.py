@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective.text.tokenize import (
     char_tokens,
@@ -19,7 +20,7 @@ from hengwen.objective.text.tokenize import (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("我爱 Rock2024_x，don't!", ["我", "爱", "rock2024", "x", "don", "t"]),
@@ -50,7 +51,7 @@ def test_on_ascii_the_tokens_are_those_of_rouge_score(text: str) -> None:
     assert mixed_tokens(text) == re.findall("[a-z0-9]+", text.lower())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("references", "expected"),
     [
         (["我爱你"], "zh"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.stats import kendalltau
 
 from hengwen.relevance_metrics import bootstrap_ci, permutation_entropy
@@ -102,7 +103,7 @@ def test_the_seed_fixes_the_interval() -> None:
 X = [1, 3, 2, 4, 6, 5, 7, 9, 8, 10, 12, 11]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "metric", "options", "message"),
     [
         (

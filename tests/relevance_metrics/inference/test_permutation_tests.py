@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.relevance_metrics import count_inversions, permutation_entropy, significance
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "expected"),
     [
         pytest.param([1, 2, 3, 4], 2 / 24, id="n=4 cannot go below .083"),
@@ -27,7 +28,7 @@ def test_exact_two_sided_p(x: list[int], expected: float) -> None:
     assert test.exact
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_exact_p_of_inversions_is_that_of_kendalls_tau(seed: int) -> None:
     from scipy.stats import kendalltau
 
@@ -37,7 +38,7 @@ def test_exact_p_of_inversions_is_that_of_kendalls_tau(seed: int) -> None:
         assert significance(x, alternative=direction).p == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "s", "variance"),
     [
         pytest.param([5, 4, 5, 4, 5, 4, 5, 4], -4, 48.0, id="ties"),
@@ -155,7 +156,7 @@ def test_exact_blocks_are_all_orders_of_blocks() -> None:
     assert significance(range(27), null="block", n_perm=9).block == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "options", "message"),
     [
         ([], {}, "no scores to test"),

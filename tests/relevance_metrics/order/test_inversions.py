@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import count_inversions
 
@@ -19,7 +20,7 @@ def by_matrix(x: np.ndarray) -> int:
     return int(np.count_nonzero(np.triu(x[:, None] > x, 1)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "normalize", "expected"),
     [
         pytest.param([], None, 0, id="empty"),
@@ -56,7 +57,7 @@ def test_pairs_fall_rise_or_tie(x: list[int]) -> None:
     assert count_inversions(x) + count_inversions(x[::-1]) + tied == len(x) * (len(x) - 1) // 2
 
 
-@pytest.mark.parametrize("n", [257, 300, 1023, 2049, 5000, 9001])
+@each_row("n", [257, 300, 1023, 2049, 5000, 9001])
 def test_long_sequences_are_counted_as_short_ones(n: int) -> None:
     rng = np.random.default_rng(n)
     for x in (
@@ -83,9 +84,7 @@ def test_a_million_scores_agree_with_scipy() -> None:
     assert count_inversions(x) == round(n * (n - 1) / 2 * (1 - tau) / 2)
 
 
-@pytest.mark.parametrize(
-    "shape", [(3, 7), (40, 50), (200, 256), (9, 300), (2, 4, 6), (0, 5), (5, 0), (12, 1)]
-)
+@each_row("shape", [(3, 7), (40, 50), (200, 256), (9, 300), (2, 4, 6), (0, 5), (5, 0), (12, 1)])
 def test_a_batch_is_counted_row_by_row(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
     for x in (rng.normal(size=shape), rng.integers(1, 6, shape)):

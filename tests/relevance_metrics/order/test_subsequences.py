@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import longest_increasing_indices, longest_increasing_subsequence
 
@@ -20,7 +21,7 @@ def slow_length(x: Any, strict: bool) -> int:
     return max(best, default=0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "strict", "weak", "falling"),
     [
         pytest.param([], 0, 0, 0, id="empty"),
@@ -57,8 +58,8 @@ def test_the_witness_is_as_long_and_in_order(x: list[int], strict: bool, decreas
     assert all(a < b or (not strict and a == b) for a, b in pairwise(scores))
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("levels", [1, 2, 5, 12, 13, 300])
+@each_row("strict", [True, False])
+@each_row("levels", [1, 2, 5, 12, 13, 300])
 def test_long_sequences_of_few_levels_take_no_other_answer(levels: int, strict: bool) -> None:
     x = np.random.default_rng(levels).integers(0, levels, 4200)
     expected = len(longest_increasing_indices(x, strict=strict))
@@ -75,10 +76,8 @@ def test_long_sequences_that_rise_or_settle_agree_with_the_witness(strict: bool)
         assert longest_increasing_subsequence(x, strict=strict) == expected
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(
-    "shape", [(3, 9), (40, 50), (64, 255), (33, 256), (40, 1100), (2, 20, 5), (0, 4), (40, 0)]
-)
+@each_row("strict", [True, False])
+@each_row("shape", [(3, 9), (40, 50), (64, 255), (33, 256), (40, 1100), (2, 20, 5), (0, 4), (40, 0)])
 def test_a_batch_is_measured_row_by_row(shape: tuple[int, ...], strict: bool) -> None:
     rng = np.random.default_rng(2)
     for x in (rng.normal(size=shape), rng.integers(1, 6, shape), rng.integers(0, 256, shape)):

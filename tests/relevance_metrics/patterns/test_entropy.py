@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import pattern_counts, permutation_entropy
 
@@ -26,7 +27,7 @@ def slow_entropy(x: list[Any], m: int, delay: int) -> float:
     return -sum(c / sum(counts) * math.log(c / sum(counts)) for c in counts)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "options", "expected"),
     [
         pytest.param([4, 7, 9, 10, 6, 11, 3], {}, 1.0549201679861442, id="bandt and pompe, as ordpy 1.2.3"),
@@ -63,15 +64,15 @@ def test_it_is_the_entropy_of_sorted_windows(x: list[int], m: int, delay: int) -
     assert pattern_counts(x, m, delay) == slow_counts(x, m, delay)
 
 
-@pytest.mark.parametrize("m", [7, 8, 9, 12, 13, 20, 21, 25])
+@each_row("m", [7, 8, 9, 12, 13, 20, 21, 25])
 def test_large_orders_are_counted_too(m: int) -> None:
     x = [(i * i * 7919) % 101 for i in range(60)] * 2
     assert permutation_entropy(x, m) == pytest.approx(slow_entropy(x, m, 1), abs=1e-12)
     assert pattern_counts(x, m) == slow_counts(x, m, 1)
 
 
-@pytest.mark.parametrize("m", [3, 5, 7])
-@pytest.mark.parametrize("delay", [1, 40])
+@each_row("m", [3, 5, 7])
+@each_row("delay", [1, 40])
 def test_blocks_join_without_a_seam(m: int, delay: int) -> None:
     x = np.array([(i * i * 7919 + i) % 997 for i in range(40_000)])
     whole = np.stack([x[j * delay : len(x) - (m - 1 - j) * delay] for j in range(m)], axis=1)
@@ -211,7 +212,7 @@ def test_nan_propagates_for_its_row_only() -> None:
     assert value[1] == permutation_entropy(x[1])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "options", "message"),
     [
         pytest.param([1, math.nan, 2], {}, r"score 1 is NaN.*nan='omit-window'", id="nan"),
@@ -246,7 +247,7 @@ def test_errors_say_what_to_do(x: Any, options: dict[str, Any], message: str) ->
         permutation_entropy(x, **options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "options", "message"),
     [
         pytest.param(["5", "4", "x"], {}, "must be numbers, got 'x'", id="strings"),

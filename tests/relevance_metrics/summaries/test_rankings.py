@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from scipy.stats import kendalltau, spearmanr, weightedtau
 
 from hengwen.relevance_metrics import (
@@ -44,7 +45,7 @@ PICO_LOGS = [
 PICO = [int(rank) for rank in PICO_LOGS[12][0].split()]
 
 
-@pytest.mark.parametrize(("ranks", "pen", "cin", "lis"), PICO_LOGS)
+@each_row(("ranks", "pen", "cin", "lis"), PICO_LOGS)
 def test_every_published_ranking_has_its_published_metrics(
     ranks: str, pen: float, cin: int, lis: int
 ) -> None:
@@ -153,7 +154,7 @@ def test_rank_biased_overlap_of_names_and_mappings_is_that_of_their_ranks() -> N
     assert rank_biased_overlap({"a": 3, "b": 2, "c": 1}, {"c": 2, "b": 3, "a": 1}) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "p", "message"),
     [
         ([1, 2], [1, 2, 3], 0.9, "same shape"),
@@ -191,7 +192,7 @@ def test_what_two_items_cannot_say_is_none() -> None:
     assert comparison.intervals == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "human", "options", "message"),
     [
         (["a", "b"], ["a", "c"], {}, "'b' is in one ranking only"),

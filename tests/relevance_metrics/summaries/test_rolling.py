@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import (
     StreamingMetrics,
@@ -63,7 +64,7 @@ def test_a_rolling_result_says_how_it_was_made() -> None:
     assert list(result.values) == ["cin"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         (([1, 2], 3), "2 scores do not fill a window of 3"),

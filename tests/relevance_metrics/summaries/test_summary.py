@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.stats import kendalltau
 
 from hengwen.relevance_metrics import significance, summarize
@@ -75,7 +76,7 @@ def test_very_long_sequences_are_not_shuffled() -> None:
     assert "only the inversions are tested" in summary.explain()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "warnings"),
     [
         pytest.param([4], ("too_short", "constant"), id="one"),
@@ -119,7 +120,7 @@ def test_a_summary_goes_through_json() -> None:
     assert json.loads(json.dumps(summary, allow_nan=False))["metrics"]["cin"]["value"] == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "options", "message"),
     [
         ([], {}, "no scores to summarize"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
+from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.reports import build_view, to_json
@@ -19,7 +20,7 @@ def test_the_fixed_report_satisfies_the_published_schema(data):
     Draft202012Validator(json_schema()).validate(to_json(build_view(data)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [{}, {"a": []}, {"a": [None]}, {"a": [1.0]}, {"a": [1.0, 2.0], "b": [None, None], "c": [-0.0, 1.0]}],
     ids=["no-runs", "no-rows", "all-failed", "one-prompt", "mixed"],

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.reports.render.svg import (
     HEIGHT,
@@ -28,7 +29,7 @@ def chart(points, **options):
     return line_chart(points, key="c0", title="t/s", description="means", **options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "limits", "ends"),
     [
         pytest.param([10.0, 90.0], (0, 100), (0, 100), id="whole-scale"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
+from rows import each_row
 
 from hengwen.records import Failure, Score
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
@@ -59,7 +59,7 @@ def test_human_labels_stand_beside_where_there_are_some():
     assert finding.en.endswith("for the judge and -1.00 for the humans")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "rows",
     [
         [],

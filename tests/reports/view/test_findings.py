@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from rows import each_row
 
 from hengwen.cli.ui.tables import print_view
 from hengwen.records import Row, Run, Scale, Score
@@ -144,9 +145,9 @@ def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(tabl
     assert "95% 的得分（每题每检查点一个）同为 0.750" in result.zh
 
 
-@pytest.mark.parametrize(("language", "other"), [("zh", "Each checkpoint"), ("en", "每个检查点")])
-@pytest.mark.parametrize("face", ["html", "md", "terminal"])
-@pytest.mark.parametrize(
+@each_row(("language", "other"), [("zh", "Each checkpoint"), ("en", "每个检查点")])
+@each_row("face", ["html", "md", "terminal"])
+@each_row(
     ("values", "tests"),
     [({"a": [0.4] * 12, "b": [0.9] * 12}, 1), ({"a": [0.4] * 2, "b": [0.9] * 2}, 0)],
     ids=["a test", "too few prompts"],

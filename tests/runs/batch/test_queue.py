@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import StoreError
 from hengwen.records import Attempt, Usage
@@ -198,7 +199,7 @@ def test_memory_does_not_grow_with_the_number_of_calls(queue) -> None:
     assert peaks[-1] < 4_000 * len(line)  # less than the calls of one part
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "message"),
     [
         ({"poll_seconds": -1.0}, "poll_seconds must be at least 0, got -1"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fake_ray import FakeRay, RayErrors, install
+from rows import each_row
 
 from hengwen.errors import WorkerError
 from hengwen.runs.cluster.shard_pool import RayPool, ray_pool, score_in_folder
@@ -26,7 +27,7 @@ TASK = ShardTask(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("end", "outcome"),
     [
         (RESULT, RESULT),

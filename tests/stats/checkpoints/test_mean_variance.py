@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.results.score_matrix import adjusted_means
 from hengwen.stats.checkpoints.mean_variance import mean_variance
@@ -23,9 +24,9 @@ def scores(seed: int, sizes: list[int], checkpoints: int, missing: float) -> tup
     return table, [f"cluster{code}" for code in codes]
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.05])
-@pytest.mark.parametrize("checkpoints", [4, 30])
-@pytest.mark.parametrize("sizes", SIZES)
+@each_row("missing", [0.0, 0.05])
+@each_row("checkpoints", [4, 30])
+@each_row("sizes", SIZES)
 def test_the_estimate_is_the_variance_of_means_of_equal_checkpoints(
     sizes: str, checkpoints: int, missing: float
 ) -> None:
@@ -55,7 +56,7 @@ def test_equal_scores_have_no_error() -> None:
     assert mean_variance(np.full((4, 3), 0.5), list("abcd")) == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "clusters"),
     [
         ([[0.1, 0.2, 0.3, 0.4]], "a"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.checkpoints.trend import newest_test, slope_test
@@ -45,7 +46,7 @@ def test_a_larger_variance_of_measurement_replaces_that_of_the_predecessors() ->
     assert newest_test([0.0, 1.0, 0.0, 1.0], min_variance=1e-9) == newest_test([0.0, 1.0, 0.0, 1.0])
 
 
-@pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0], [1.0, 3.0, 2.0], [0.25] * 9])
+@each_row("values", [[], [1.0], [1.0, 2.0], [1.0, 3.0, 2.0], [0.25] * 9])
 def test_below_four_checkpoints_and_without_movement_there_is_no_test(values: list[float]) -> None:
     assert slope_test(values) is None
     assert newest_test(values) is None
@@ -88,8 +89,8 @@ def slope_rejections(checkpoints: int, *, jitter: float, fall: float = 0.0, samp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checkpoints", [4, 5, 6, 8, 20])
-@pytest.mark.parametrize("jitter", [0.0, 0.15])
+@each_row("checkpoints", [4, 5, 6, 8, 20])
+@each_row("jitter", [0.0, 0.15])
 def test_the_slope_is_significant_by_chance_in_four_to_six_of_a_hundred(
     checkpoints: int, jitter: float
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.stats import kendalltau
 
 from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals, ranks_of
@@ -49,7 +50,7 @@ def test_intervals_contain_the_true_rank_as_often_as_promised() -> None:
     assert np.mean(held, axis=0).min() >= 0.88  # 0.9 less two standard errors
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_row("seed", range(5))
 def test_rank_correlation_is_that_of_scipy(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 4, (2, 10)).astype(float)

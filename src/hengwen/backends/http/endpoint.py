@@ -67,6 +67,14 @@ def without_secrets(url: str) -> str:
     return urlunsplit((parts.scheme, _host(parts.netloc), parts.path.rstrip("/"), "", ""))
 
 
+def is_local(url: str) -> bool:
+    """Return whether a URL names this machine."""
+    try:
+        return _is_loopback(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
+
+
 def proxy_for(url: str) -> str | None:
     """Return the proxy for a URL from ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``."""
     parts = urlsplit(url)

@@ -55,6 +55,7 @@ def label(
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.io.output_target import check_inside
     from hengwen.io.row_writer import check_target
     from hengwen.labels.file import LabelFile
     from hengwen.labels.queue import draw_questions, generated_answers
@@ -65,6 +66,8 @@ def label(
     loaded = load_trusted(plan, trust=trust)
     form_language = language.choose_language(lang, loaded.language)
     target = output or loaded.labels or plan.with_name("labels.csv")
+    if output is None and not trust:
+        check_inside(target, plan)
     unlabelled = loaded.model_copy(update={"labels": None})  # the label file may be the output
     check_target(target, [plan, *input_files(unlabelled), *store_files(store)])
     suite = load_suite(unlabelled, trust=True)

@@ -1,0 +1,154 @@
+"""A document in a terminal: tables that fit, lists where they do not, shapes beside colours."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from hengwen.documents.blocks import (
+    Answer,
+    AnswerOutcome,
+    Answers,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Command,
+    Details,
+    Document,
+    Point,
+    Sentence,
+    Series,
+    Table,
+    Verdict,
+)
+from hengwen.documents.render.terminal import to_terminal
+from hengwen.text.language import Bilingual, Language
+
+TABLE = Table(
+    key="t",
+    title="means",
+    columns=(
+        Column(key="score", head=Bilingual("分数", "score")),
+        Column(key="mean", head="mean", align="right"),
+        Column(key="why", head="why"),
+    ),
+    rows=(
+        (
+            Cell(text="一二三"),
+            Cell(text="86.1 [80.2, 90.3]", tone="worse"),
+            Cell(text="a text of some words that may be wrapped"),
+        ),
+        (Cell(text="x"), Cell(text="–", tone="none"), Cell(text="")),
+    ),
+    notes=("a note",),
+)
+
+
+def printed(*blocks: Block, width: int = 80, verbose: bool = False, language: Language = "en") -> list[str]:
+    file = io.StringIO()
+    document = Document(kind="k", title="T", blocks=blocks)
+    to_terminal(document, Console(width=width, file=file), language, verbose=verbose)
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert lines[:2] == ["T", ""]
+    return lines[2:]
+
+
+def test_a_table_counts_a_chinese_character_as_two_columns() -> None:
+    assert printed(TABLE) == [
+        "means",
+        "score                  mean  why",
+        "─────────────────────────────────────────────────────────────────────",
+        "一二三  ▼ 86.1 [80.2, 90.3]  a text of some words that may be wrapped",
+        "x                         –",
+        "a note",
+    ]
+
+
+def test_intervals_move_below_their_values_before_a_table_becomes_a_list() -> None:
+    lines = printed(TABLE, width=46)
+    assert lines[3:5] == [
+        "一二三        ▼ 86.1  a text of some words",
+        "        [80.2, 90.3]  that may be wrapped",
+    ]
+
+
+def test_a_table_that_is_too_wide_is_a_list() -> None:
+    assert printed(TABLE, width=30) == [
+        "means",
+        "一二三",
+        "  mean ▼ 86.1 [80.2, 90.3] ·",
+        "  why a text of some words",
+        "  that may be wrapped",
+        "x",
+        "  mean –",
+        "a note",
+    ]
+
+
+def test_a_verdict_hangs_on_its_shape() -> None:
+    verdict = Verdict(tone="open", subject="t/s", sentence="it cannot be told yet", evidence=("n = 3",))
+    assert printed(verdict, Verdict(tone="plain", sentence="x"), width=20) == [
+        "◇ t/s: it cannot be",
+        "  told yet",
+        "  n = 3",
+        "· x",
+    ]
+
+
+def test_closed_details_are_named_and_shown_where_all_is_asked_for() -> None:
+    details = Details(title="method", blocks=(Sentence(text="how"),), is_open=False)
+    assert printed(Sentence(text="a"), Details(title="open", blocks=(details,))) == [
+        "a",
+        "",
+        "open",
+        "",
+        "more with -o FILE.html: method",
+    ]
+    assert printed(details, verbose=True) == ["method", "", "how"]
+
+
+def test_a_command_stays_on_one_line() -> None:
+    line = "hengwen compare " + "step-1000 " * 5 + "-o c.html"
+    assert printed(Command(line=line, purpose=Bilingual("看回答", "read")), width=20) == [f"read: {line}"]
+
+
+def test_a_chart_is_a_course_over_the_range_of_its_intervals() -> None:
+    values = (1.0, None, 2.0, 3.0)
+    points = tuple(
+        Point(x=x, label="c", value=v, text=f"{v}", interval=(v - 1, v + 1) if v else None)
+        for x, v in enumerate(values)
+    )
+    one = (Point(x=0, label="c", value=5.0, text="5.0"),)
+    none = (Point(x=0, label="c", value=None),)
+    chart = Chart(
+        key="c",
+        title="means",
+        series=(Series(name="a", points=points), Series(name="", points=one), Series(name="b", points=none)),
+    )
+    assert printed(chart) == ["means", "  a ▃ ▅▇ 1.0 → 3.0", "  ▁ 5.0", "  b"]
+
+
+def test_answers_are_two_lines_each_and_have_their_outcomes_where_all_is_asked_for() -> None:
+    answer = Answer(
+        task="t",
+        checkpoint="step-1",
+        sample_id="7",
+        repeat=2,
+        prompt="p",
+        text="第一行\n第二行",
+        headline="0.50",
+        rank=Bilingual("最低", "lowest"),
+        outcomes=(
+            AnswerOutcome(name="craft", kind="judge", text="", status="parse_error", reason="no level"),
+        ),
+    )
+    answers = Answers(title="Answers", rows=(answer,), omitted=1200)
+    assert printed(answers) == [
+        "Answers",
+        "step-1 · 7 · 2 0.50 lowest",
+        "  第一行 第二行",
+        "1,200 more not shown",
+    ]
+    assert "  · craft parse_error no level" in printed(answers, verbose=True)
