@@ -7,11 +7,18 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import (
+    Environment,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateSyntaxError,
+    UndefinedError,
+)
 
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import PLACEHOLDER, neutralize
+from hengwen.prompts.sandbox import TemplateSandbox
 from hengwen.records import Message, digest
 from hengwen.text.language import Language
 
@@ -243,13 +250,8 @@ def _answer_format(rubric: Rubric, language: Language) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _sandbox() -> TemplateSandbox:
+    return TemplateSandbox()
 
 
 @lru_cache(maxsize=16)
@@ -259,12 +261,15 @@ def _source(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def _packaged(name: str) -> Template:
-    return _environment().from_string(_source(name))
+    environment = Environment(  # noqa: S701 - the prompt is text, not HTML
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_source(name))
 
 
 @lru_cache(maxsize=256)
 def _compiled(source: str) -> Template:
-    return _environment().from_string(source)
+    return _sandbox().from_string(source)
 
 
 def _compile(source: str) -> Template:
@@ -275,14 +280,18 @@ def _compile(source: str) -> Template:
         raise ConfigError(
             f"prompt template, line {error.lineno}: {message[:1].lower()}{message[1:]}"
         ) from None
+    except RecursionError:
+        raise ConfigError("prompt template: nested too deeply") from None
 
 
 def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
     template = _compile(source)
     try:
-        return template.render(values)
+        return _sandbox().render(template, values)
     except UndefinedError as error:
         known = ", ".join(sorted(values))
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error.message}; known: {known}") from None
+    except RecursionError:
+        raise ConfigError(f"sample {sample_id!r}: prompt template: it calls itself without end") from None
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error}") from None

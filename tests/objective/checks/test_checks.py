@@ -202,3 +202,15 @@ def test_each_normalization_leaves_less_of_a_text(normalize: str, text: str) -> 
 def test_a_search_needs_words_that_are_not_empty(words: list[str]) -> None:
     with pytest.raises(ValueError, match="^words must be one or more, none of them empty$"):
         checks.contains("a", words)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(?R)?a", "(a(?1)?b)", "(?P<x>a(?&x)?)", "((a{1000}){1000}){1000}", "a" * 10_001]
+)
+def test_a_pattern_that_could_take_all_memory_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="is too costly: at most 10,000 characters"):
+        checks.matches("aaa", pattern)
+
+
+def test_usual_repetitions_are_allowed() -> None:
+    assert checks.matches("2026-11-22 12:00", r"\d{4}-\d{2}-\d{2} .{2,500}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.objective.duplicates.similarity import normalize_text
@@ -19,6 +21,10 @@ normalisation of width and form), removes outer whitespace and converts to lower
 letters and digits, in lower case; ``none`` changes nothing."""
 MAX_SECONDS = 1.0
 """Default time limit of one regular expression search, in seconds."""
+
+MAX_PATTERN, MAX_REPETITIONS = 10_000, 100_000
+"""Maximum length of a regular expression, and maximum product of the repetitions that it requires."""
+_RECURSION = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
 
 
 def check_normalize(normalize: str) -> None:
@@ -72,12 +78,23 @@ def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MA
 @lru_cache(maxsize=64)
 def compile_pattern(pattern: str) -> Any:
     """Return the compiled pattern."""
+    refuse_costly(pattern)
     import regex  # type: ignore[import-untyped, unused-ignore]  # sacrebleu installs regex; re has no timeout
 
     try:
         return regex.compile(pattern)
     except regex.error as error:
         raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from None
+
+
+def refuse_costly(pattern: str) -> None:
+    """Raise an error for a pattern whose compilation or recursion could take all memory."""
+    repetitions = prod(int(count) for count in re.findall(r"\{(\d{1,9})", pattern) if int(count) > 1)
+    if len(pattern) > MAX_PATTERN or repetitions > MAX_REPETITIONS or _RECURSION.search(pattern):
+        raise ValueError(
+            f"pattern {pattern[:60]!r} is too costly: at most {MAX_PATTERN:,} characters, "
+            f"{MAX_REPETITIONS:,} repetitions in all, and no recursion such as (?R)"
+        )
 
 
 def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> str | None:
