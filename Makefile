@@ -7,6 +7,7 @@ PIP    := $(PY) -m pip --disable-pip-version-check --no-input
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 ARGS   ?=
 WORKERS ?= auto
+unexport PYTHONDONTWRITEBYTECODE # else each worker and each program that a test starts compiles every library again
 
 # The locks are complete, so nothing is resolved. uv installs them in seconds and asks the index that pip is configured for;
 # where uv is not available for the platform, pip does the same more slowly.
@@ -42,7 +43,7 @@ setup: $(VENV)/.dev  ## create .venv with everything that development needs
 demo: $(VENV)/.core  ## run the main job on the packaged sample suite
 	$(VENV)/bin/hengwen demo -o demo-report.html $(ARGS)
 
-test: $(VENV)/.dev  ## install what tests need, run all tests but the slow ones, and doctests, on all cores
+test: $(VENV)/.dev  ## install what tests need, run the fast tests and the doctests on all cores
 	$(PY) -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the locks
@@ -53,14 +54,14 @@ lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the lo
 types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
 
-coverage: $(VENV)/.dev  ## run make test with coverage: at least 95 % of lines, 90 % of branches
-	$(MAKE) test ARGS="-q --cov --cov-report=json:.coverage.json $(ARGS)"
-	$(PY) tools/coverage_floor.py .coverage.json
-
-slow: $(VENV)/.dev  ## run the slow tests: simulations, real servers, clusters, killed processes
+slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers, clusters, killed processes, lint
 	$(PY) -m pytest -n $(WORKERS) -m slow $(ARGS)
 
-check: coverage lint types slow  ## everything that CI runs
+coverage: $(VENV)/.dev  ## run every test, fast and slow, with coverage: at least 95 % of lines, 90 % of branches
+	$(PY) -m pytest -n $(WORKERS) -q --cov --cov-report=json:.coverage.json $(ARGS)
+	$(PY) tools/coverage_floor.py .coverage.json
+
+check: coverage lint types  ## everything that CI runs
 
 matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and on the lowest allowed versions
 	@index="$(INDEX)"; versions=$$(pyenv versions --bare --skip-aliases 2>/dev/null | paste -sd: -); \

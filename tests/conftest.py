@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from postgres_server import postgres, postgres_server  # noqa: F401 - fixtures
 from ray_cluster import ray_cluster, ray_settings  # noqa: F401 - fixtures
+
+# the same examples in each run, however slow the machine is
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -109,6 +109,7 @@ def test_a_peer_review_is_measured_without_the_peer(monkeypatch: pytest.MonkeyPa
     assert (len(problems), len(entries)) == (2, 2 + 3 * 4)
 
 
+@pytest.mark.slow
 def test_two_processes_are_not_measured_if_the_first_one_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +259,7 @@ def test_ctrl_c_interrupts_the_script_so_that_it_stops_its_servers(
     assert stopped.exists()
 
 
+@pytest.mark.slow
 def test_a_process_of_a_script_that_outlives_it_delays_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+@pytest.mark.slow
 @each_row("page", PAGES)
 def test_the_examples_of_a_page_give_what_it_says(page: Path) -> None:
     found = doctest.testfile(str(page), module_relative=False, encoding="utf-8")

@@ -9,6 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 Node = TypeVar("Node", bound=Hashable)
 SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 

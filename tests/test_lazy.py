@@ -32,6 +32,7 @@ def loaded(*arguments: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("-m", "hengwen", "--help"), ("-c", "import hengwen")], ids=["help", "import"]
 )

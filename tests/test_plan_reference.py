@@ -181,6 +181,7 @@ def test_a_part_of_a_plan_in_the_docs_has_valid_keys_and_values(text: str) -> No
     Plan.model_validate(plan)
 
 
+@pytest.mark.slow
 @each_row("page", sorted(DOCS.glob("*.md")))
 def test_every_command_and_option_of_a_page_exists(page: Path) -> None:
     from typer.main import get_command

@@ -6,6 +6,10 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "hengwen"
 MODULES = sorted(SRC.rglob("*.py"))

@@ -15,6 +15,7 @@ keys = st.text(st.characters(), max_size=3)
 changes = st.lists(st.tuples(st.sampled_from(["set", "delete", "get"]), keys, st.integers()), max_size=30)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(changes, st.integers(0, 5))
 def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], max_in_memory: int) -> None:

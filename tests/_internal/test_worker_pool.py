@@ -92,6 +92,7 @@ def test_results_have_the_order_of_the_items(functions: Any) -> None:
     assert list(map_stream(functions.square, iter(range(count)), workers=2)) == [n * n for n in range(count)]
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_loses_only_the_item_at_which_it_dies(functions: Any) -> None:
     died = "the worker process that scored it died: "
     results = list(map_stream(functions.crash, range(9), workers=2, crashed=message))
@@ -266,6 +267,7 @@ def test_an_exception_that_cannot_be_loaded_is_described() -> None:
     assert (is_ok, type(error), str(error)) == (False, WorkerError, "OddError: first")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_parent_leaves_no_process_and_no_traceback_of_a_worker(
     functions: Any, sent: signal.Signals, tmp_path: Path

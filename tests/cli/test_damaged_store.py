@@ -34,6 +34,7 @@ def damage(raw: bytes, seed: int) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_a_damaged_store_is_one_line_or_is_not_noticed(hengwen, store: Path, seed: int) -> None:
     raw = damage(store.read_bytes(), seed)
@@ -55,6 +56,7 @@ def test_a_truncated_store_says_how_to_save_what_can_be_read(hengwen, store: Pat
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["{", b"\xff\xfe"])
 def test_a_row_that_holds_something_else_is_damage(hengwen, store: Path, value: str | bytes) -> None:
     with sqlite3.connect(store) as connection:
@@ -65,6 +67,7 @@ def test_a_row_that_holds_something_else_is_damage(hengwen, store: Path, value: 
     assert done.err.startswith("hengwen: hengwen.db: is damaged (")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "message"),
     [
@@ -93,6 +96,7 @@ def test_a_store_behind_a_link_to_nothing_is_not_created_there(hengwen, plan: Pa
     assert not (plan.parent / "elsewhere.db").exists()
 
 
+@pytest.mark.slow
 def test_a_read_only_store_is_listed_and_reported_and_refuses_every_write(hengwen, store: Path) -> None:
     before, url = store.read_bytes(), "file:hengwen.db?mode=ro"
     for verb in (

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("arguments", [("--help",), ("demo",)], ids=" ".join)
 def test_an_ascii_locale_shows_chinese_as_escapes(tmp_path: Path, arguments: tuple[str, ...]) -> None:

@@ -30,6 +30,7 @@ def run(folder: Path, *arguments: str, stdout: object, **environment: str) -> tu
     return process.returncode, process.stderr.splitlines()
 
 
+@pytest.mark.slow
 @needs_full
 def test_a_full_standard_output_is_one_line_after_the_report(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
@@ -38,12 +39,14 @@ def test_a_full_standard_output_is_one_line_after_the_report(tmp_path: Path) -> 
     assert (tmp_path / "r.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @needs_full
 def test_help_on_a_full_standard_output_is_one_line(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         assert run(tmp_path, "--help", stdout=full) == (1, [FULL])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_left_is_no_error(tmp_path: Path, unbuffered: str) -> None:
     reader, writer = os.pipe()
@@ -58,6 +61,7 @@ def test_a_reader_that_left_is_no_error(tmp_path: Path, unbuffered: str) -> None
     assert (tmp_path / "r.md").exists()
 
 
+@pytest.mark.slow
 def test_an_ascii_standard_output_costs_no_report(tmp_path: Path) -> None:
     with (tmp_path / "out.txt").open("wb") as out:
         code, lines = run(tmp_path, "demo", "-o", "r.html", stdout=out, PYTHONIOENCODING="ascii")

@@ -43,6 +43,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run"], ["run", "--dry-run"], ["validate"], ["label"], ["calibrate"]])
 def test_without_a_terminal_a_plan_with_code_is_refused_and_runs_nothing(hengwen, plan, command) -> None:
     done = hengwen(*command, plan)
@@ -50,6 +51,7 @@ def test_without_a_terminal_a_plan_with_code_is_refused_and_runs_nothing(hengwen
     assert sorted(path.name for path in plan.parent.iterdir()) == ["a.jsonl", "plan.yaml", "s.jsonl"]
 
 
+@pytest.mark.slow
 def test_trust_counts_for_one_command(hengwen, plan) -> None:
     assert hengwen("validate", plan, "--trust").code == 0
     assert hengwen("run", plan, "--dry-run", "--trust").code == 0
@@ -63,6 +65,7 @@ def test_a_judge_of_the_command_line_replaces_code_that_needs_trust(hengwen, pla
     assert hengwen("run", plan, "--dry-run", *judge).code == 0
 
 
+@pytest.mark.slow
 def test_a_terminal_asks_once_until_the_plan_changes(hengwen, plan, answers) -> None:
     answers[:] = [True]
     first = hengwen("validate", plan)

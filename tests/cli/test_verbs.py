@@ -13,6 +13,8 @@ import pytest
 
 from hengwen.reports.render.json_report import json_schema
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path) -> None:
     done = hengwen("demo", "--json", "-o", "r.html", "-o", "r.md")

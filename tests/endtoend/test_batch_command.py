@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from batch_server import BatchServer, good, serving_batches  # noqa: F401 - a fixture
 
+pytestmark = pytest.mark.slow
+
 PRICES = {"price": {"input": 2.0, "output": 8.0}, "params": {"max_tokens": 100}}
 
 

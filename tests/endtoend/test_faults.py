@@ -15,6 +15,8 @@ import pytest
 from hengwen import Score, StoreError, open_store, run_plan
 from hengwen.store import database
 
+pytestmark = pytest.mark.slow
+
 LABELS = {"A": 1.0, "B": 0.75, "C": 0.5, "D": 0.25, "E": 0.0}
 FAULTS = {"500": 0.05, "429": 0.05, "malformed": 0.02, "dropped": 0.01, "cut body": 0.01}
 CRITERIA = ("task_fit", "voice", "content", "language", "format")

@@ -56,6 +56,7 @@ def test_a_model_is_not_called_a_rules_judge_beside_a_scorer_with_rules(
         assert "judged by rules" not in report.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) -> None:
     plan = suite(5)
     first = run(plan, *judged_by(judge_server))[1]
@@ -66,6 +67,7 @@ def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) ->
     assert len(judge_server.prompts) == 10
 
 
+@pytest.mark.slow
 def test_a_new_answer_needs_one_verdict(run, judge_server, suite) -> None:
     run(suite(5), *judged_by(judge_server))
     code, report, _ = run(suite(6), *judged_by(judge_server))
@@ -88,6 +90,7 @@ def test_the_endpoint_in_the_plan_is_used_as_the_plan_says(run, judge_server, su
     assert "openai/m|temp:0.3" in report["runs"][0]["scores"]["t/persona_generic.level"]["signature"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_sometimes_is_asked_again(run, judge_server, suite) -> None:
     judge_server.misbehave = lambda number: (500, "oops") if number % 3 == 0 else None
     code, report, _ = run(suite(6), *judged_by(judge_server))
@@ -95,6 +98,7 @@ def test_a_judge_that_fails_sometimes_is_asked_again(run, judge_server, suite) -
     assert report["runs"][0]["scores"]["t/persona_generic.level"]["coverage"] == 1.0
 
 
+@pytest.mark.slow
 def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, suite) -> None:
     words = json.dumps(
         {"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}], "model": "m"}
@@ -164,6 +168,7 @@ def answered_by(plan: Path, backend: dict[str, object], **task: object) -> Path:
     return plan
 
 
+@pytest.mark.slow
 def test_a_backend_may_be_asked_for_more_answers_and_the_plan_says_what_they_become(
     run, judge_server, suite
 ) -> None:
@@ -233,6 +238,7 @@ def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, ju
 PRICED = {"provider": "openai", "model": "m", "price": {"input": 10.0, "output": 10.0}}
 
 
+@pytest.mark.slow
 def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suite) -> None:
     plan = judged(suite(8, backends={"j": {**PRICED, "base_url": judge_server.url}}))
     judge_server.tokens = (2000, 400)  # 0.024 a call
@@ -249,6 +255,7 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
     assert len(judge_server.prompts) == 8
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_nobody_keeps_nothing_and_counts_what_is_missing(run, judge_server, suite) -> None:
     plan = judged(suite(4, backends={"j": {**PRICED, "base_url": judge_server.url}}))
     code, report, _ = run(plan, "--dry-run")
@@ -284,6 +291,7 @@ def test_a_budget_without_prices_is_refused(run, judge_server, suite) -> None:
     assert "a budget needs prices, and --judge has none; name the judge in the plan" in err
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_asks_to_slow_down_is_obeyed_and_loses_nothing(run, judge_server, suite) -> None:
     judge_server.misbehave = lambda number: (429, "slow down") if number % 4 == 0 else None
     code, report, _ = run(suite(20), *judged_by(judge_server), "-j", "8")
@@ -327,6 +335,7 @@ def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return call
 
 
+@pytest.mark.slow
 def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became_of_it(
     doctor, judge_server
 ) -> None:

@@ -30,6 +30,7 @@ def judged_at(suite, url: str) -> Path:
     return plan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "message", "text"),
     [
@@ -51,6 +52,7 @@ def test_a_refused_request_is_rejected_and_the_run_is_failed(
     assert outcomes_of(tmp_path / "hengwen.db") == ("failed", {("rejected", text)})
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_repeated_by_the_same_command(run, judge_server, suite) -> None:
     plan = judged_at(suite, judge_server.url)
     judge_server.misbehave = lambda number: (401, "{}")

@@ -15,6 +15,8 @@ from hengwen import open_store
 from hengwen.cli import main
 from hengwen.store.locks.run_lock import run_lock
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-planted-4f1c9e"
 MODELS = ("m0", "m1", "m2", "m3")
 QUESTIONS = 12
@@ -289,7 +291,6 @@ def test_an_adaptive_review_is_not_sure_of_what_it_does_not_know(
     assert "some orders are not sure yet" in err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
 def test_a_killed_review_resumes_and_pays_for_little_twice(
     command, stored, judge_server, answered, tmp_path: Path, sent: signal.Signals

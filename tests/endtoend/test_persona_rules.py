@@ -16,6 +16,8 @@ from hengwen.plans.suite import load_suite
 from hengwen.records import Failure, Score
 from hengwen.reports.render.json_report import json_schema
 
+pytestmark = pytest.mark.slow
+
 # what is alike: one letter of ten is 1 - 2 / 20 = 0.9, one of eight is 0.875, one of seven 0.857
 ONE = ["一二三四五六七八九十", "一二三四五六七八九百", "千二三四五六七八九百"]
 TWO = ["春花秋月何时了", "春花秋月几时了", "往事知多少啊"]

@@ -17,6 +17,8 @@ from hengwen.runs.cluster.coordinator import Coordinator
 from hengwen.runs.cluster.plan_worker import PlanJob, WorkerEnd, run_worker
 from hengwen.runs.options import RunOptions
 
+pytestmark = pytest.mark.slow
+
 COUNT = 12
 
 

@@ -15,6 +15,8 @@ import pytest
 from hengwen import open_store
 from hengwen.cli import main
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-planted-4f1c9e"
 COUNT = 40
 
@@ -134,7 +136,6 @@ def started(judged: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_signal_ends_the_command_with_a_message(
     judged, judge_server, answered, tmp_path: Path, sent: signal.Signals
@@ -152,7 +153,6 @@ def test_a_signal_ends_the_command_with_a_message(
     assert "Traceback" not in err
 
 
-@pytest.mark.slow
 def test_a_killed_command_resumes_and_pays_for_few_answers_twice(
     drift, judged, judge_server, answered, tmp_path: Path
 ) -> None:

@@ -10,6 +10,8 @@ import yaml
 
 from hengwen import open_store
 
+pytestmark = pytest.mark.slow
+
 
 def with_models(plan: Path) -> None:
     """Give the small plan a judge and a checkpoint at OpenAI's own endpoint."""

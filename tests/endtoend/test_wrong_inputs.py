@@ -50,6 +50,7 @@ def test_the_table_is_large_and_names_each_row_once() -> None:
     assert len({row["name"] for row in rows}) == len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 def test_a_wrong_input_gets_its_line_and_exit_code(
     hengwen, plan: Path, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -141,6 +141,7 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
     assert oracle.calls == 3  # the answer is adopted, the anchor is not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scope", "key"), [("repeats", ("a", None)), ("checkpoint", (None, None))])
 async def test_a_group_scorer_gets_the_group_of_its_scope(bench, scope: str, key: tuple) -> None:
     task = TaskJob(
@@ -183,6 +184,7 @@ async def test_a_target_without_a_reply_is_a_failure_of_every_score(bench) -> No
     assert (outcome.status, outcome.message) == ("refused", "no answer: no")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (8, 8), (16, 17), (32, 34)])
 async def test_samples_are_prefetched_but_calls_in_flight_stay_within_the_limit(
     bench, concurrency: int, in_work: int

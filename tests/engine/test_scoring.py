@@ -27,6 +27,8 @@ from hengwen.objective.diversity.self_bleu import SelfBleu
 from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Response, Row, Run, Score
 
+pytestmark = pytest.mark.slow
+
 SCORERS = """
 import os
 from hengwen.records import Score

@@ -60,6 +60,7 @@ class Plan:
         await execute(job, self.ledger, committer, concurrency=CONCURRENCY, stopping=self.stopping)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "judgment"), [(0.05, 0.2), (0.2, 0.05), (0.1, 0.1)])
 def test_a_run_takes_no_longer_than_its_slower_stage(
     bench, instantly: Callable[..., float], answer: float, judgment: float

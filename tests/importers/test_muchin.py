@@ -25,6 +25,7 @@ MEANS = {
 PARTS = ("total", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
 
 
+@pytest.mark.slow
 def test_the_real_lyrics_get_the_published_totals(shared: Callable[[str], Path], tmp_path: Path) -> None:
     source, expected = (
         shared("data/muchin-checkpoints.jsonl"),

@@ -16,6 +16,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 @settings(deadline=None, max_examples=60)
 @given(rows=st.lists(st.fixed_dictionaries({"a": texts, "b": texts}), min_size=1, max_size=5))

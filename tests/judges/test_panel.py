@@ -359,6 +359,7 @@ def test_two_rules_judges_sit_in_a_panel():
     assert level.reason.count("baseline by rules") + level.reason.count("规则基线") == 2
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.sampled_from([*LEVELS, "timeout", "parse_error", "not_applicable"]), min_size=2, max_size=7),

@@ -57,6 +57,7 @@ def test_others_may_write_to_the_file_meanwhile(tmp_path: Path) -> None:
         file.take_back(row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 @settings(deadline=None, max_examples=150)
 @given(text=st.text(max_size=30) | st.text(alphabet="=+-@\t\r\n\",'\ufeff\ud800\u2028\x00a", max_size=12))

@@ -55,6 +55,7 @@ def answer(text: str = "drip drop") -> Response:
     return Response(sample_id="1", text=text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0, 0.7, 1])
 async def test_every_reply_satisfies_the_schema(openai, temperature):
     backend = openai(params={"temperature": temperature, "max_tokens": 200})
@@ -67,6 +68,7 @@ async def test_every_reply_satisfies_the_schema(openai, temperature):
     assert temperature == 0 or len({reply.text for reply in replies}) > 1
 
 
+@pytest.mark.slow
 async def test_the_same_question_at_temperature_0_gets_the_same_bytes(openai):
     backend = openai(params={"temperature": 0, "seed": 7, "max_tokens": 200})
     texts = {(await backend.complete(ask())).text for _ in range(5)}
@@ -80,6 +82,7 @@ async def test_repeats_with_a_fixed_seed_are_not_the_same_draw(openai):
     assert draws[0] == draws[3]
 
 
+@pytest.mark.slow
 async def test_the_rubric_judge_gets_verdicts(openai, rubric):
     judge = RubricJudge(rubric=rubric, backend=openai(params=WARM), language="en")
     verdicts = await asyncio.gather(*(judge.judge(SAMPLE, answer(f"drip {i}")) for i in range(8)))
@@ -89,6 +92,7 @@ async def test_the_rubric_judge_gets_verdicts(openai, rubric):
         assert {score.details["form"] for score in verdict.outcomes} == {"json_schema"}
 
 
+@pytest.mark.slow
 async def test_labels_are_weighed_by_log_probabilities(openai, rubric):
     judge = RubricJudge(rubric=rubric, backend=openai(params=WARM), language="en", logprobs=True)
     verdict = await judge.judge(SAMPLE, answer())
@@ -110,6 +114,7 @@ async def test_log_probabilities_spell_the_reply(openai):
     assert {len(others) for _, _, others in reply.logprobs} == {5}
 
 
+@pytest.mark.slow
 async def test_the_mean_of_samples_shows_how_far_they_agree(openai, rubric):
     judge = RubricJudge(rubric=rubric, backend=openai(params=WARM), language="en", samples=4)
     level = (await judge.judge(SAMPLE, answer())).outcomes[0]
@@ -149,6 +154,7 @@ async def test_looser_forms_go_through(openai, form):
     assert reply.text
 
 
+@pytest.mark.slow
 async def test_langchain_gets_what_the_schema_allows(langchain):
     backend = langchain(params={"temperature": 1.0, "max_tokens": 200})
     replies = await asyncio.gather(*(backend.complete(ask(f"Judge answer {i}.")) for i in range(10)))
@@ -158,6 +164,7 @@ async def test_langchain_gets_what_the_schema_allows(langchain):
         assert reply.usage.input_tokens > 20
 
 
+@pytest.mark.slow
 async def test_the_rubric_judge_works_over_langchain_as_well(langchain, rubric):
     judge = RubricJudge(rubric=rubric, backend=langchain(params=WARM), language="en", logprobs=True)
     verdict = await judge.judge(SAMPLE, answer())
@@ -165,6 +172,7 @@ async def test_the_rubric_judge_works_over_langchain_as_well(langchain, rubric):
     assert 0 <= verdict.outcomes[0].value <= 1
 
 
+@pytest.mark.slow
 async def test_a_hundred_calls_at_once_are_all_answered(openai):
     backend = openai(params={"temperature": 1, "max_tokens": 200})
     replies = await asyncio.gather(*(backend.complete(ask(f"Judge answer {i}.")) for i in range(100)))

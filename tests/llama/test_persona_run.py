@@ -11,6 +11,8 @@ import yaml
 from hengwen import open_store, run_plan
 from hengwen.records import Score
 
+pytestmark = pytest.mark.slow
+
 BOTH = {"zh": "短评", "en": "short"}
 RUBRIC = {
     "name": "small",

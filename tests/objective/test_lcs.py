@@ -11,6 +11,7 @@ from hengwen.objective import lcs
 from hengwen.objective.lcs import lcs_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_matches", [0, 10**9])
 @pytest.mark.parametrize("kinds", [2, 30, 300])
 def test_long_texts_give_the_same_length(

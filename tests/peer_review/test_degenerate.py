@@ -50,6 +50,7 @@ def test_groups_without_a_common_battle_are_not_compared(method: RankingMethod) 
     assert "a、b；c、d" in note.zh
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: RankingMethod) -> None:
     rows = [("a", "b", "a"), ("a", "c", "a"), ("b", "c", "a"), ("b", "c", "b")]

@@ -20,6 +20,7 @@ def by_name(battles: Battles, method: str, **options) -> dict[str, float]:
     return peer_review(battles, method=method, n_boot=20, **options).scores
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_weights_of_a_resample_count_like_copies_of_its_questions(method: str) -> None:
     battles = simulated_battles(0, DISCRIMINATIONS, models=6, questions=12, per_question=10)
@@ -57,6 +58,7 @@ def test_one_newton_step_is_close_to_the_fit_of_each_resample(monkeypatch: pytes
         assert other.tau_without == pytest.approx(judge.tau_without, abs=0.15)
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_standard_errors_are_those_of_the_resamples(method: str) -> None:
     battles = simulated_battles(2, DISCRIMINATIONS, models=5, questions=200, per_question=5)
@@ -101,12 +103,14 @@ def test_the_three_votes_count_by_hand() -> None:
     assert by_name(only_first, "rating") == {"x": 2.0, "y": 1.0}
 
 
+@pytest.mark.slow
 @each_row("method", [*METHODS, "elo", "consistency"])
 def test_a_seed_repeats_the_result(method: str) -> None:
     battles = simulated_battles(4, DISCRIMINATIONS, models=5, questions=10)
     assert peer_review(battles, method=method, n_boot=20) == peer_review(battles, method=method, n_boot=20)
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_the_order_of_battles_and_of_sides_does_not_matter(method: str) -> None:
     battles = simulated_battles(5, DISCRIMINATIONS, models=5, questions=30, per_question=1)
@@ -138,6 +142,7 @@ def test_elo_follows_the_order_of_the_battles() -> None:
     assert scores == pytest.approx(ratings)
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_the_ranking_without_a_judge_is_that_of_the_other_battles(method: str) -> None:
     battles = simulated_battles(7, DISCRIMINATIONS, models=8, questions=20)

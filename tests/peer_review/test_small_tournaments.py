@@ -39,6 +39,7 @@ def tournament(seed: int) -> Battles:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", get_args(RankingMethod))
 @pytest.mark.parametrize("conflict", ["tie", "abstain"])
 def test_every_small_tournament_has_a_result_or_a_reason(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TRICKY = st.text(st.sampled_from(" \n\t\r\x85\u2028\ufeff\x7f#:-|'\"{}[]%@`&*!?<>，：“”a1⭐😊"), max_size=30)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.lists(TEXTS | TRICKY, max_size=4))
 def test_every_text_survives_in_both_forms(texts: list[str]) -> None:

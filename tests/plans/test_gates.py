@@ -155,6 +155,7 @@ TERMS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(TERMS, min_size=1, max_size=4))
 def test_every_gate_of_the_grammar_is_parsed_into_its_terms(terms: list[str]) -> None:
     assert [term.text for term in parse_gate(" and ".join(terms)).terms] == terms

@@ -36,6 +36,7 @@ def test_the_published_example_is_met_exactly() -> None:
     assert result == (0.6931471805599453, 10, 2)
 
 
+@pytest.mark.slow
 def test_every_entropy_of_the_cases_is_met(cases: list[dict[str, Any]]) -> None:
     met = 0
     for case in cases:
@@ -80,6 +81,7 @@ def test_the_type_of_the_numbers_does_not_matter(cases: list[dict[str, Any]]) ->
             assert longest_increasing_subsequence(y) == case["lis_strict"]
 
 
+@pytest.mark.slow
 def test_no_cpu_feature_moves_a_bit() -> None:
     code = (
         "import json, numpy as np; from hengwen.relevance_metrics import *;"

@@ -30,6 +30,7 @@ def test_functions_stay_functions_after_all_modules_are_loaded() -> None:
         assert callable(getattr(metrics, name)), name
 
 
+@pytest.mark.slow
 def test_the_import_loads_no_scipy() -> None:
     code = (
         "import sys, hengwen.relevance_metrics as m; [getattr(m, n) for n in m.__all__];"

@@ -88,6 +88,7 @@ def test_a_checkpoint_without_the_score_keeps_reducer_and_direction() -> None:
     assert (scores.reducer, scores.higher_is_better) == ("worst", False)
 
 
+@pytest.mark.slow
 def test_adjusted_means_are_those_of_a_fit_of_prompts_and_checkpoints() -> None:
     import pandas as pd
     from statsmodels.formula.api import ols

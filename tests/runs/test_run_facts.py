@@ -84,6 +84,7 @@ def test_edited_references_change_the_key_of_the_next_run(folder: Path) -> None:
     assert [part for part in before if before[part] != after[part]] == ["references"]
 
 
+@pytest.mark.slow
 def test_a_limit_takes_another_sample_set_until_the_run_is_complete(folder: Path) -> None:
     part = run(folder, limit=2)[0]
     assert part.facts["tasks"]["t"]["samples_taken"] == 2

@@ -117,6 +117,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_the_hash_changes_with_everything_that_determines_the_rows(tmp_path: Path, change: Change) -> None:
     before, after = first_run(tmp_path / "before"), first_run(tmp_path / "after", change)
@@ -157,6 +158,7 @@ CHANGES_OF_GENERATION = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES_OF_GENERATION.values(), ids=CHANGES_OF_GENERATION)
 def test_the_hash_changes_with_the_way_in_which_answers_are_generated(tmp_path: Path, change: Change) -> None:
     before = first_run(tmp_path / "before", make=generated)
@@ -180,6 +182,7 @@ UNRELATED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", UNRELATED.values(), ids=UNRELATED)
 def test_the_hash_does_not_change_with_anything_else(tmp_path: Path, change: Change) -> None:
     before, after = first_run(tmp_path / "before"), first_run(tmp_path / "after", change)
@@ -192,6 +195,7 @@ def without_anchors() -> dict[str, Any]:
     return contents
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["text of a stored answer", "value of a label"])
 def test_another_hash_is_another_run_and_the_earlier_run_is_kept(tmp_path: Path, name: str) -> None:
     contents = without_anchors()

@@ -95,6 +95,7 @@ def test_scores_of_two_scorers_meet_in_one_file(tmp_path: Path) -> None:
     assert row["source.signature"].startswith("lyric|")
 
 
+@pytest.mark.slow
 def test_a_scorer_of_a_file_scores_a_file(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "from hengwen import Score\n"
@@ -122,6 +123,7 @@ def test_options_reach_the_scorer(tmp_path: Path) -> None:
     assert row["lyric.total"] == score_lyric(LYRIC, TEMPLATE, rules="muchin").total
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path) -> None:
     source = write(
         tmp_path, *[{**GOOD, "id": f"r{i}", "lyric": LYRIC[: i % 14]} for i in range(450)], "bad", GOOD
@@ -131,6 +133,7 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "1.jsonl") == read(tmp_path / "2.jsonl")
 
 
+@pytest.mark.slow
 def test_a_row_at_which_a_process_dies_is_a_failure_and_the_others_are_scored(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "import os\n"
@@ -175,6 +178,7 @@ def test_what_cannot_work_is_said_and_leaves_no_file(
     assert sorted(path.name for path in tmp_path.iterdir()) in (["in.jsonl"], [])
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     def peak(count: int) -> int:
         source = write(tmp_path, *[{**GOOD, "id": str(i)} for i in range(count)])

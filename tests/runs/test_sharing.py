@@ -17,6 +17,8 @@ from hengwen.store.locks.advisory_lock import AdvisoryLock
 from hengwen.store.locks.claims import AdvisoryClaims
 from hengwen.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 COUNT = 40
 PLAN = {
     "name": "p",

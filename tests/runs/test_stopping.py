@@ -100,6 +100,7 @@ except KeyboardInterrupt:
 """A process of its own: after an exception that ends an event loop, CPython 3.11 may fail to compile code."""
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_the_second_signal_ends_a_run_in_the_middle_of_a_score(
     run, tmp_path: Path, sent: signal.Signals

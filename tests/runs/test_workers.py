@@ -20,6 +20,8 @@ from hengwen.runs.resources import RunResources
 from hengwen.runs.run_plan import run_plan
 from hengwen.store.store import open_store
 
+pytestmark = pytest.mark.slow
+
 OWN_SCORER = """
 import os, time
 from pathlib import Path

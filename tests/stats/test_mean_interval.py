@@ -90,6 +90,7 @@ def test_an_interval_on_a_scale_has_width_lies_on_the_scale_and_holds_the_shrunk
     assert low <= (sum(values) + 1) / (len(values) + 2) <= high
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40), st.floats(-3, 3), st.floats(0.1, 50))
 def test_it_moves_and_stretches_with_the_scale(values: list[float], shift: float, factor: float) -> None:
     bounds = mean_interval(values, scale=UNIT).bounds

@@ -187,6 +187,7 @@ def test_the_method_of_benjamini_and_hochberg_is_that_of_scipy() -> None:
     assert benjamini_hochberg({}) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["holm", "fdr_bh"])
 def test_adjusted_values_are_those_of_statsmodels(name: str) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")

@@ -29,6 +29,7 @@ def test_trials_of_one_cluster_count_once() -> None:
     assert high - low == pytest.approx(np.diff(wilson(1, 2))[0])
 
 
+@pytest.mark.slow
 @each_row("rate", [0.7, 0.8, 0.9, 0.95])
 @each_row("icc", [0.0, 0.3, 0.6])
 def test_nine_answers_with_five_copies_each_are_covered(rate: float, icc: float) -> None:

@@ -12,6 +12,8 @@ from hengwen.records import Attempt, Run
 from hengwen.store.batches import BATCHED, UNREAD, BatchCall, BatchFile, BatchStore
 from hengwen.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 FILE = BatchFile(id="b1", plan="p", backend="judge", shard=1, created="2026-01-01")
 PROMPT = "Judge by these rules. " * 40
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import tracemalloc
 
+import pytest
+
 from hengwen.store.call_key_filter import CallKeyFilter
 
 
@@ -28,6 +30,7 @@ def test_keys_that_differ_only_in_the_last_of_the_compared_digits_are_told_apart
     assert contained == ["2", "5", "f"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_keys_need_little_memory() -> None:
     tracemalloc.start()
     try:
@@ -49,5 +52,6 @@ def test_a_key_is_contained_from_the_moment_when_it_is_added() -> None:
         assert keys.might_contain(f"{number:016x}")
 
 
+@pytest.mark.slow
 def test_an_empty_filter_contains_nothing() -> None:
     assert not CallKeyFilter().might_contain("f" * 64)

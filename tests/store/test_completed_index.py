@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.store.completed_index import HashedCompletedIndex
+
+pytestmark = pytest.mark.slow
 
 texts = st.text(st.characters(), max_size=3)
 keys = st.tuples(texts, texts | st.none(), st.integers(1, 3) | st.none(), texts, texts)

@@ -6,10 +6,14 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import pytest
+
 from hengwen.records import Attempt, Response, Row, Run, Sample, Score
 from hengwen.store.codecs.prefix_dedup import MIN_LENGTH
 from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import Store, open_store
+
+pytestmark = pytest.mark.slow
 
 WRITERS = 4
 ROUNDS = 40

@@ -15,6 +15,8 @@ from hengwen.errors import StoreError
 from hengwen.records import Run
 from hengwen.store import open_store, schema, tables
 
+pytestmark = pytest.mark.slow
+
 VERSIONS = Path(schema.__file__).parent / "migrations" / "versions"
 OLDER = sorted(path.name[:4] for path in VERSIONS.glob("0*.py"))[:-1]
 

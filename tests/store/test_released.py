@@ -79,6 +79,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", ["commit", "commit_attempts"])
 def test_no_attempt_that_was_committed_stays_in_memory(store: Store, commit: str) -> None:
     ledger, before = store.ledger(), attempts_in_memory()

@@ -90,6 +90,7 @@ def test_a_store_that_is_reached_by_a_link_has_the_same_lock(store: Store, tmp_p
     first.release()
 
 
+@pytest.mark.slow
 def test_a_killed_owner_does_not_block(store: Store) -> None:
     lock = lock_of(store, "p")
     with other_process(store.name) as process:
@@ -201,6 +202,7 @@ def test_a_lock_of_postgresql_lives_as_long_as_its_session() -> None:
     assert second.acquire()
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_real_postgresql(postgres: str) -> None:
     with open_store(postgres) as store, other_process(postgres) as process:
         lock = lock_of(store, "p")

@@ -110,6 +110,7 @@ def test_rows_come_back_by_run_in_the_order_of_writing(store: Store, record: Cal
     assert list(store.rows([second, first])) == [*others, *rows]
 
 
+@pytest.mark.slow
 def test_every_field_of_an_outcome_comes_back(store: Store, record: Callable[..., None]) -> None:
     scale = Scale(low=0, high=10, levels=(0.0, 5.0, 10.0), higher_is_better=False)
     score = Score(
@@ -146,6 +147,7 @@ def test_statuses_are_counted_over_runs_in_the_order_of_the_plan(
     ]
 
 
+@pytest.mark.slow
 def test_a_table_is_in_the_order_of_the_plan_and_knows_its_reducers(
     store: Store, record: Callable[..., None]
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_table_is_in_the_order_of_the_plan_and_knows_its_reducers(
     ]
 
 
+@pytest.mark.slow
 def test_answers_come_back_in_order_with_their_input_and_outcomes(store: Store) -> None:
     ledger = store.ledger()
     ledger.begin(run("r1"))
@@ -208,6 +211,7 @@ def attempt(number: int, run_id: str, role: str, *counts: int) -> Attempt:
     )
 
 
+@pytest.mark.slow
 def test_usage_is_summed_by_role_over_these_runs(store: Store, record: Callable[..., None]) -> None:
     calls = [
         attempt(1, "r1", "judge", 1, 20, 3),
@@ -222,6 +226,7 @@ def test_usage_is_summed_by_role_over_these_runs(store: Store, record: Callable[
     assert list(store.attempts(run("r1"))) == [calls[0], calls[2]]
 
 
+@pytest.mark.slow
 def test_a_baseline_is_one_run_of_a_plan_and_goes_with_it(store: Store, record: Callable[..., None]) -> None:
     first, second, other = run("r1"), run("r2", "b"), run("r3", plan="q")
     record(
@@ -279,6 +284,7 @@ def test_an_attempt_that_was_good_is_never_replaced(store: Store, record: Callab
     assert [attempt.status for attempt in store.attempts(run("r1"))] == ["ok", "ok"]
 
 
+@pytest.mark.slow
 def test_the_source_of_a_key_is_the_run_itself_or_else_the_newest_run(
     store: Store, record: Callable[..., None]
 ) -> None:

@@ -34,6 +34,7 @@ def failure(status: str, message: str, name: str = "s") -> Failure:
     return Failure(name=name, status=status, message=message, signature="f")
 
 
+@pytest.mark.slow
 def test_runs_with_other_prompts_than_the_newest_run_are_left_out(
     store: Store, record: Callable[..., None]
 ) -> None:
@@ -51,6 +52,7 @@ def test_runs_with_other_prompts_than_the_newest_run_are_left_out(
     assert store.left_out("other") == store.left_out("none") == []
 
 
+@pytest.mark.slow
 def test_of_each_status_the_first_message_of_these_runs_comes_back(
     store: Store, record: Callable[..., None]
 ) -> None:
@@ -70,6 +72,7 @@ def test_of_each_status_the_first_message_of_these_runs_comes_back(
     assert store.first_messages([]) == {}
 
 
+@pytest.mark.slow
 def test_statuses_of_several_runs_are_added_up(store: Store, record: Callable[..., None]) -> None:
     record(run("1"), run("2"))
     for run_id in ("1", "2"):
@@ -78,6 +81,7 @@ def test_statuses_of_several_runs_are_added_up(store: Store, record: Callable[..
     assert store.statuses(store.runs()) == {"t/s": {"ok": 4, "timeout": 2}}
 
 
+@pytest.mark.slow
 def test_a_table_knows_the_number_of_samples_of_each_task(store: Store, record: Callable[..., None]) -> None:
     facts = {"tasks": {"t": {"samples_total": 7}, "u": {"samples_total": 9}}}
     record(run("1", facts=facts), run("2"))
@@ -109,6 +113,7 @@ def test_the_attempts_at_a_call_are_counted_by_scope(store: Store, record: Calla
     assert ledger.next_attempt_no("ff" * 32, "") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcome", "same_versions", "other_versions"),
     [

@@ -126,6 +126,7 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert assert_type(hengwen.__version__, str) == version("hengwen")
 
 
+@pytest.mark.slow
 def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
     (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")

@@ -13,6 +13,7 @@ from hengwen.records import Request
 ASK = Request(messages=(("user", "hi"),))
 
 
+@pytest.mark.slow
 async def test_user_and_password_of_the_address_go_into_the_header_and_nowhere_else(server, backend):
     url = server.url.replace("http://", "http://me:p%40ssword9@")
     client = backend(base_url=f"{url}?version=12345678")

@@ -33,6 +33,7 @@ def certificate(tmp_path):
     return files
 
 
+@pytest.mark.slow
 async def test_over_tls_a_certificate_must_be_known(server, backend, certificate, monkeypatch):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*certificate)

@@ -127,6 +127,7 @@ async def test_a_refusal_is_refused():
     assert (error.status, error.raw, error.retryable) == ("refused", "I will not", False)
 
 
+@pytest.mark.slow
 async def test_a_model_that_supports_only_tools_gets_a_tool():
     call = {"name": "verdict", "args": {"reason": "好", "level": "A"}, "id": "1"}
     backend = scripted(AIMessage("", tool_calls=[call]))
@@ -225,6 +226,7 @@ def test_the_registry_builds_it():
         registry.build("backends", "langchain", {"factori": "x"}, **arguments)
 
 
+@pytest.mark.slow
 async def test_langchain_openai_sends_a_strict_schema(server, chat):
     server.say(GOOD)
     reply = await chat(params={"temperature": 0}).complete(JUDGE)
@@ -278,6 +280,7 @@ async def test_log_probabilities_are_requested_and_read(server, chat):
         assert server.requests[-1][2]["top_logprobs"] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
     [(400, "rejected", False), (401, "rejected", False), (408, "timeout", True),
@@ -347,6 +350,7 @@ async def test_nothing_is_traced(monkeypatch):
     assert traced == [False]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed
 def test_a_backend_serves_one_event_loop_after_another(shared_server):
     backend = LangChainBackend(model="openai:tiny", base_url=shared_server)

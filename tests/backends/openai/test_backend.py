@@ -72,6 +72,7 @@ def test_openai_itself_is_sent_no_length_limits(monkeypatch):
     assert sent == {"type": "object", "properties": {"reason": {"type": "string"}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
     [
@@ -335,6 +336,7 @@ async def test_many_calls_share_connections_and_a_closed_backend_opens_again(ser
     assert (await client.complete(ASK)).text == "hello"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed
 def test_a_backend_serves_one_event_loop_after_another(shared_server):
     client = OpenAIBackend(model="m", base_url=shared_server)

@@ -21,6 +21,7 @@ def encoded(
     return json.loads(encoder.encode(Request(**{"messages": ASK, **request}), response_format, logprobs))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.tuples(st.sampled_from(["system", "user"]), st.text(max_size=30)), min_size=1, max_size=3),

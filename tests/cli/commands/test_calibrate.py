@@ -10,6 +10,8 @@ import pytest
 
 from hengwen.judges import read_calibrations
 
+pytestmark = pytest.mark.slow
+
 PLAN = """\
 name: talk
 tasks:

@@ -20,6 +20,7 @@ from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Reply, Request
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rubric", packaged_rubrics())
 def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: str) -> None:
     done = hengwen("doctor", "--judge", "rules", "--rubric", rubric)
@@ -129,6 +130,7 @@ def test_calls_are_counted_also_where_they_fail() -> None:
     assert counts == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge passes all checks, but the attacked answers get the best level."""
     from hengwen.judges.trust.canaries import load_canaries

@@ -25,6 +25,7 @@ def persona(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_packaged_example_runs_at_once_without_a_key(hengwen) -> None:
     done = hengwen("init", "example", "--persona")
     assert done.code == 0
@@ -45,6 +46,7 @@ def test_the_packaged_example_runs_at_once_without_a_key(hengwen) -> None:
     assert any("live/human.muice_live.level" in run["scores"] for run in done.json["runs"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "folder"),
     [
@@ -68,6 +70,7 @@ def test_a_character_gets_a_suite_whose_plan_is_good(
         assert "煤球" in (tmp_path / folder / f"{task}.md.j2").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_filled_in_suite_is_weighed_by_the_words_of_the_character(
     hengwen, persona: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +110,7 @@ def test_the_briefs_of_a_character_are_its_topics(hengwen, persona: Path, tmp_pa
     assert json.loads(row)["metadata"] == {"brief": "说说屋顶上的事。"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

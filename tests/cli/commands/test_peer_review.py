@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from tests.peer_review.simulated_panel import simulated_battles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def battle_file(tmp_path: Path) -> Path:

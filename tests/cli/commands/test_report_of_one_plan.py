@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = '{{"id": "a", "input": "{}"}}\n'
 
 

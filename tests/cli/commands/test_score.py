@@ -39,6 +39,7 @@ def test_not_one_good_row_is_1(hengwen, tmp_path: Path) -> None:
     assert (done.code, "no row could be scored" in done.err) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -58,6 +59,7 @@ def test_wrong_words_are_told_without_a_traceback(
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_with_an_engine_files_are_scored_into_a_folder_and_resumed(hengwen, tmp_path: Path) -> None:
     write(tmp_path, ROW, {**ROW, "template": ""}, ROW)
     command = ("score", "*.jsonl", "-o", "out", "--engine", "local", "--workers", 1, "--shard-rows", 2)
@@ -149,6 +151,7 @@ def test_a_text_is_compared_with_its_references_line_by_line(hengwen, tmp_path: 
     assert "tok:zh" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -108,6 +108,7 @@ def test_the_test_is_approximate_randomization_by_default(hengwen) -> None:
     assert "p: approximate randomization, 10,000 trials, seed 12345, n=3" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -165,6 +166,7 @@ def test_a_text_that_only_one_system_has_a_rouge_for_is_no_part_of_the_test(heng
     assert (done.code, done.err) == (2, "hengwen: right.txt: no text has rouge_l.mean for both systems\n")
 
 
+@pytest.mark.slow
 def test_an_output_that_is_an_input_is_refused_before_the_work(hengwen, tmp_path: Path) -> None:
     for name in ("hyp.txt", "ref.txt", "base.txt"):
         (tmp_path / "out.csv").unlink(missing_ok=True)

@@ -23,6 +23,7 @@ def test_the_published_example_as_json(hengwen, tmp_path: Path) -> None:
     assert (summary["schema"], summary["n"], summary["mean"], summary["top_share"]) == (1, 8, 4.5, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "message"), [("zh", "逆序数"), ("en", "Inversions: 10 of 28 pairs")])
 def test_words_in_the_language_that_is_asked_for(
     hengwen, tmp_path: Path, language: str, message: str
@@ -52,6 +53,7 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
     assert hengwen("sequence", "-", "--column", "score", "--json").json == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [

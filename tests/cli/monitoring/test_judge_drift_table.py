@@ -205,6 +205,7 @@ def test_a_problem_stands_alone(problem: str) -> None:
     assert len(words(problem=problem, before=None, again=None).splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_json_has_everything() -> None:
     report = JudgeDriftReport(
         before=BEFORE,

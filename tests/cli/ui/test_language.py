@@ -14,6 +14,7 @@ def plain_locale(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANG", "C.UTF-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "plan_key", "locale", "expected"),
     [

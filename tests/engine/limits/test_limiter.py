@@ -66,6 +66,7 @@ async def hold_for_a_minute(limiter: Limiter) -> None:
         limiter.release()
 
 
+@pytest.mark.slow
 async def test_no_call_is_delayed_when_the_run_is_to_stop() -> None:
     stopping = asyncio.Event()
     limiter = Limiter(10, stopping=stopping)

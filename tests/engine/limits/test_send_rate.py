@@ -92,6 +92,7 @@ def judge(bench, instantly: Instantly, monkeypatch: pytest.MonkeyPatch) -> Calla
     return run
 
 
+@pytest.mark.slow
 def test_occasional_refusals_and_failures_do_not_slow_the_others_down(judge) -> None:
     endpoint = Endpoint(refuse=0.05, fail=0.05)
     seconds = judge(endpoint, 1000)
@@ -100,6 +101,7 @@ def test_occasional_refusals_and_failures_do_not_slow_the_others_down(judge) -> 
     assert seconds <= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retry_after", [1.0, None])
 def test_of_twenty_calls_a_second_ninety_percent_are_used_and_few_are_refused(judge, retry_after) -> None:
     endpoint = Endpoint(rate=20.0, retry_after=retry_after)
@@ -108,6 +110,7 @@ def test_of_twenty_calls_a_second_ninety_percent_are_used_and_few_are_refused(ju
     assert endpoint.counts["refused"] <= 0.05 * endpoint.counts.total()
 
 
+@pytest.mark.slow
 def test_a_limit_of_hundreds_a_second_is_found_within_seconds(judge) -> None:
     endpoint = Endpoint(rate=300.0)
     seconds = judge(endpoint, 2000)

@@ -333,6 +333,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("damaged") / "x.md"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_whatever_is_damaged_is_read_or_told_by_file(

@@ -107,6 +107,7 @@ def test_the_published_tables_come_through_byte_for_byte(
             assert (example.reference is None) == (name == "muice_new_topic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "alter",
     [

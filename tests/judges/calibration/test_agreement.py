@@ -40,6 +40,7 @@ def measure(human, judge, **options):
     return measure_agreement(human, judge, **{"levels": FIVE, "resamples": 0, **options})
 
 
+@pytest.mark.slow
 @each_row(("human", "judge"), tables())
 def test_kappa_equals_that_of_scikit_learn(human, judge) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
@@ -202,6 +203,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert agreement.quadratic_kappa != measure(human, judge, resamples=200, seed=4).quadratic_kappa
 
 
+@pytest.mark.slow
 def test_the_interval_of_kappa_at_fifty_labels(draw) -> None:
     """A kappa of about .77: with 50 labels it is known to about 0.13 either way, and the interval says so."""
     widths, held = [], 0

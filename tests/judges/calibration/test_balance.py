@@ -37,6 +37,7 @@ def result(values, chosen, each):
     )
 
 
+@pytest.mark.slow
 @each_row("ceiling", [False, True])
 @each_row("design", DESIGNS)
 def test_a_random_sample_is_rarely_called_unbalanced(draw, design: str, ceiling: bool) -> None:

@@ -54,6 +54,7 @@ def test_the_ordinal_map_finds_the_model_that_made_the_labels() -> None:
     assert fitted.predict(FIVE) == pytest.approx([human[judge == level].mean() for level in FIVE], abs=0.02)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=1, max_size=20),
     st.sampled_from([FIVE, [-1.0, 0.0, 0.5, 1.0, 3.0]]),

@@ -65,6 +65,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says_and_is_shorter_than_by
         assert width < alone, (rho, width / alone)
 
 
+@pytest.mark.slow
 def test_an_unrelated_judge_costs_little_and_keeps_the_coverage(draw, true_mean: float) -> None:
     for design in ("independent", "three a prompt"):
         coverage, width, alone, correlation = simulate(draw, design, 0.0, true_mean, 2000)
@@ -197,6 +198,7 @@ def test_with_bounds_labels_alone_have_the_interval_of_a_mean() -> None:
     assert (mean.labels_low, mean.labels_high) == mean_interval(human, names, scale=(0, 1)).bounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [25, 50])
 def test_at_the_end_of_the_scale_the_interval_still_covers(labels: int) -> None:
     """90 % of the answers have the best level; the judge agrees on most."""

@@ -148,6 +148,7 @@ def test_weights_are_the_shares_over_their_sum(shares, chosen, off):
     assert weights.mean(values) == pytest.approx(fsum(i * s for i, s in enumerate(shares)) / (1 - off))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(
     st.lists(

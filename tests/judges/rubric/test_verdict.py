@@ -188,6 +188,7 @@ REPLIES = (
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(REPLIES, st.sampled_from(["stop", "length", "content_filter", ""]))
 def test_any_reply_is_a_verdict_on_the_scale_or_a_judge_error(reply, finish):

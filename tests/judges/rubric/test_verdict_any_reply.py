@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from hengwen.engine.job import Item
 from hengwen.judges import RubricJudge
 from hengwen.prompts import load_rubric
 from hengwen.records import STATUSES, Failure, Response, Sample, Score
+
+pytestmark = pytest.mark.slow
 
 RUBRIC = load_rubric("lyric_craft")
 GOOD = {"reason": "r", "criteria": dict.fromkeys(RUBRIC.criteria, "B"), "level": "B"}

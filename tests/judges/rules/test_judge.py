@@ -288,6 +288,7 @@ def test_every_clause_has_a_cap_that_the_ladder_knows(judge_by_rules):
     assert all(function.__doc__ for function in CLAUSES_BY_NAME.values())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.text(max_size=60) | st.text(alphabet="啦啦la \n【】:：*#<>think/012,，二十\ufffd", max_size=120),

@@ -71,6 +71,7 @@ def test_the_same_question_is_answered_quite_differently():
             assert similarity(*texts) < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 @settings(deadline=None, max_examples=200)
 @given(text=st.text(max_size=60) | st.text(alphabet="山水 a。\n{}", max_size=60))

@@ -101,6 +101,7 @@ STATUSES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize(("level_of", "verdict", "statuses"), STATUSES.values(), ids=STATUSES)
 def test_a_judge_gets_the_verdict_it_deserves(run_admission, level_of, verdict, statuses, language):
@@ -312,6 +313,7 @@ def test_a_full_disk_stops_it(run_admission):
         run_admission(lambda *_: StoreError("disk full"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", packaged_rubrics())
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_plan_says_how_many_verdicts_there_will_be(run_admission, name, language):

@@ -23,6 +23,7 @@ from hengwen.judges.trust.biases import (
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=3, max_size=30))
 def test_rho_is_that_of_scipy_with_ties(pairs):

@@ -316,6 +316,7 @@ def noisy_report(rng, flip_rate, fooled_share=0.0):
     return CanaryReport(results=tuple(results), judge="j", rubric="r", canaries="c", best=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flip_rate", "fooled"), [(0.05, 1.9), (0.1, 3.6), (0.2, 6.6)])
 def test_noise_alone_does_not_fail_a_judge(flip_rate, fooled):
     rng = np.random.default_rng(20261121)

@@ -248,6 +248,7 @@ def lyrics(shared: Callable[[str], Path], tmp_path: Path):
 TOTAL = ["lyrics/lyric.total"]
 
 
+@pytest.mark.slow
 def test_prompts_and_not_repeats_of_the_real_lyrics_are_compared(lyrics: Store) -> None:
     score = only(compare_runs(lyrics, "ckpt1001", "ckpt3001", scores=TOTAL, weights="precision"))
     assert (score.test.prompts, score.test.clusters, score.outcome) == (26, 26, "better")
@@ -259,6 +260,7 @@ def test_prompts_and_not_repeats_of_the_real_lyrics_are_compared(lyrics: Store) 
     assert weighted[1] - weighted[0] < 0.94 * (plain[1] - plain[0])
 
 
+@pytest.mark.slow
 def test_a_fall_of_the_real_lyrics_has_its_interval(lyrics: Store) -> None:
     score = only(compare_runs(lyrics, "ckpt2001", "ckpt3_2001", scores=TOTAL))
     assert score.outcome == "worse"

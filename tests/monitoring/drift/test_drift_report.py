@@ -49,6 +49,7 @@ def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable
     assert (score.drifts, score.direction) == ("drift", "worse")
 
 
+@pytest.mark.slow
 def test_a_collapse_after_a_rise_is_not_for_the_better(fill: Callable[..., Store]) -> None:
     score = only(fill(means([*np.linspace(0.2, 0.9, 40), 0.0])))
     assert score.steps.slope_p_adjusted < score.steps.newest_p_adjusted < 0.03
@@ -364,6 +365,7 @@ def test_the_mann_kendall_test_is_that_of_pymannkendall_and_scipy(fill: Callable
     assert kendall.p == pytest.approx(stats.kendalltau(range(7), values, method="exact").pvalue)
 
 
+@pytest.mark.slow
 def test_the_real_lyrics_differ_and_do_not_drift(shared: Callable[[str], Path], tmp_path: Path) -> None:
     imported = import_muchin(shared("data/muchin-checkpoints.jsonl"), tmp_path / "plan")
     with open_store(tmp_path / "x.db") as store:

@@ -79,6 +79,7 @@ def test_coverage_counts_also_without_a_certificate(check: Check) -> None:
     assert (report.gates[0].outcome, report.gates[0].enforced, report.exit_code) == ("failed", "passed", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gate", "outcome"),
     [

@@ -46,6 +46,7 @@ def test_a_drift_for_the_better_passes(check) -> None:
     assert (term.outcome, term.drifts[0].direction) == ("passed", "better")
 
 
+@pytest.mark.slow
 def test_a_collapse_after_a_rise_fails(check) -> None:
     term = check([*np.linspace(0.2, 0.9, 40), 0.0])
     assert (term.outcome, term.drifts[0].direction) == ("failed", "mixed")
@@ -149,6 +150,7 @@ def test_a_baseline_that_cannot_be_compared_is_not_left_out(
     assert "c0" in term.detail
 
 
+@pytest.mark.slow
 def test_a_rise_does_not_hide_the_fall_of_the_newest_checkpoint(add_mean, store: Store, plan: Plan) -> None:
     """Both tests are significant, the slope with the smaller p-value."""
     for number in range(60):

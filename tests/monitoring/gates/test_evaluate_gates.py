@@ -27,6 +27,7 @@ def only(report: GateReport) -> tuple[GateResult, TermResult]:
     return gate, gate.terms[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gate", "outcome", "code"),
     [
@@ -80,6 +81,7 @@ def test_missing_scores_are_not_decided_by_the_others(add_run, check: Check) -> 
     assert check("coverage(t/s) >= 0.85").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gate", ["t/s >= 0", "coverage(t/s) >= 0", "noninferior(t/s, a, 0.5)", "no_drop(*, a)"]
 )
@@ -246,6 +248,7 @@ def test_each_run_that_is_tested_against_a_baseline_lowers_the_level(add_run, ch
     assert only(check("noninferior(t/s, b, 0.1)", run="d"))[1].look == 1
 
 
+@pytest.mark.slow
 def test_many_looks_at_many_prompts_can_still_fail(add_run, check: Check) -> None:
     """The level of the tenth look is below the least p-value of 9,999 random sign patterns."""
     values = HIGH
@@ -264,6 +267,7 @@ def limited_facts(samples: int) -> dict:
     return {"tasks": {"t": {**task, "samples_total": samples}}, "prompts": "x", "versions": {}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gate", ["t/s >= 0.1", "no_drop(*, a0)", "noninferior(t/s, a0, 0.5)", "no_drift(*)", "no_drift(t/s)"]
 )
@@ -278,6 +282,7 @@ def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str)
     assert check(gate, run="a3").gates[0].outcome == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gate",
     [

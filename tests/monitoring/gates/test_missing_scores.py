@@ -96,6 +96,7 @@ def test_an_interval_of_low_confidence_decides_nothing(store: Store, corpus: Cal
     assert (result.outcome, term.reason, term.confidence) == ("inconclusive", "low confidence", 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["t/s >= 0.1", *COMPARISONS])
 def test_a_prompt_counts_for_the_repeats_that_have_a_score(
     add_run, add_earlier, check: Check, gate: str

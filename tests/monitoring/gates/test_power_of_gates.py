@@ -27,6 +27,7 @@ def powers(store: Store | None, plan: Plan, text: str, size: int) -> TermPower:
     return power
 
 
+@pytest.mark.slow
 def test_the_margin_of_the_real_lyrics_needs_three_hundred_prompts(
     shared: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_equal_values_have_the_spread_of_the_artificial_prompts(add_run, store: 
     assert powers(store, plan, "noninferior(t/s, a, 0.1)", 20).unknown == "no spread"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gate", "size", "needed"),
     [

@@ -8,6 +8,8 @@ from hengwen import judge_drift, rejudge
 from hengwen.monitoring.judge_drift.effects import AnchorChanges, anchor_effect
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
+pytestmark = pytest.mark.slow
+
 MANY = {f"p{index}": [3 if index % 4 else 1] for index in range(150)}
 """A quarter of the answers has the level 1, the others have the level 3."""
 

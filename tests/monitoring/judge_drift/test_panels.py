@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hengwen import judge_drift, rejudge
 from hengwen.monitoring.judge_drift.judged_series import member_verdicts
 from hengwen.records import Failure
+
+pytestmark = pytest.mark.slow
 
 MANY = {f"p{index}": [index % 3 + 1] for index in range(150)}
 PANEL = {"models": ("mild", "strict", "third")}

@@ -125,6 +125,7 @@ def test_a_budget_stops_and_a_higher_one_resumes(plans, plan: Path, judges) -> N
     assert (result.out_of_budget, result.failures, judges.calls["m"]) == (False, {}, 24)
 
 
+@pytest.mark.slow
 def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) -> None:
     (estimate,) = estimate_rejudging(plan, store=plans.store)
     assert (estimate.backend, estimate.role, estimate.usage.calls) == ("m", "judge", 8)

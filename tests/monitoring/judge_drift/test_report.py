@@ -10,6 +10,8 @@ from hengwen import JudgeDriftReport, judge_drift, rejudge, run_plan
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
+pytestmark = pytest.mark.slow
+
 MANY = {f"p{index}": [index % 4 + 1] for index in range(150)}
 """Answers of the levels 1 to 4, one a prompt."""
 

@@ -20,6 +20,8 @@ from hengwen.stats.power import power_of_t
 
 from .study import BACKEND, JUDGED, Study, numbers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[Study]:
@@ -298,7 +300,6 @@ def test_the_figures_of_the_real_lyrics(lyrics: tuple[Store, Path]) -> None:
     assert power_of_t(2.0, error * sqrt(26 / 300), 299, sides=1) == pytest.approx(0.8, abs=0.02)
 
 
-@pytest.mark.slow
 def test_noninferiority_of_the_real_lyrics_by_simulation(lyrics: tuple[Store, Path]) -> None:
     from scipy import stats
 

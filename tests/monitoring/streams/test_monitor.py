@@ -107,6 +107,7 @@ def test_the_state_says_where_the_horizon_ends() -> None:
     assert [stream_monitor.update(0.75).within_horizon for _ in range(4)] == [True, True, True, False]
 
 
+@pytest.mark.slow
 def test_the_order_of_the_baseline_and_the_kind_of_numbers_do_not_matter() -> None:
     first = last(monitor(), LOW)
     assert last(monitor(np.array(BASELINE, np.float32)), np.array(LOW, np.float32)) == first
@@ -172,6 +173,7 @@ def saved_with(path: str, value: object, *, scale=(0, 1)) -> dict[str, object]:
     return saved
 
 
+@pytest.mark.slow
 @each_row(
     ("path", "value", "problem"),
     [
@@ -223,6 +225,7 @@ def test_a_saved_monitor_without_a_scale_has_other_fields() -> None:
         Monitor.from_dict(saved_with("sequence.squares", -1, scale=None))
 
 
+@pytest.mark.slow
 def test_the_size_of_a_saved_monitor_does_not_grow() -> None:
     stream_monitor = monitor()
     last(stream_monitor, QUIET)
@@ -231,6 +234,7 @@ def test_the_size_of_a_saved_monitor_does_not_grow() -> None:
     assert len(json.dumps(stream_monitor.to_dict())) < before + 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "alarm"),
     [
@@ -244,6 +248,7 @@ def test_a_constant_baseline_on_a_scale_is_a_baseline(scores, alarm) -> None:
     assert last(monitor([1.0] * 100, horizon=1000), scores).alarm == alarm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("score", "direction"), [(6.0, "up"), (1e9, "up"), (4.999, "down"), (5.0, None)])
 def test_scores_against_a_constant_baseline_without_a_scale_count_as_higher_or_lower(
     score: float, direction: str | None
@@ -255,6 +260,7 @@ def test_scores_against_a_constant_baseline_without_a_scale_count_as_higher_or_l
     assert state.difference == pytest.approx(score - 5)
 
 
+@pytest.mark.slow
 def test_one_odd_score_after_a_constant_baseline_is_no_alarm() -> None:
     for scale in ((0, 1), None):
         assert last(monitor([1.0] * 100, scale=scale, horizon=1000), [1.0, 1.0, 0.0, 1.0]).alarm is None
@@ -285,6 +291,7 @@ def test_wrong_values_are_refused(baseline, options, message: str) -> None:
         monitor(baseline, **options)
 
 
+@pytest.mark.slow
 @each_row(
     ("score", "error"),
     [

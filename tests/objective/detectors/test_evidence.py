@@ -147,6 +147,7 @@ def test_numbers_in_digits_come_before_longer_chinese_ones() -> None:
     assert numbers_in("一起") == []
 
 
+@pytest.mark.slow
 @each_row(
     ("value", "expected"),
     [

@@ -134,6 +134,7 @@ def looping_texts(draw) -> str:
     return before + piece * copies + piece[: draw(st.integers(0, 6))] + after
 
 
+@pytest.mark.slow
 @given(looping_texts())
 @settings(max_examples=500, deadline=None)
 def test_a_loop_is_that_of_a_search_from_every_character(text: str) -> None:

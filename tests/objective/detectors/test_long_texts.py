@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HANG_GUARD = 600
 """Seconds after which a search hangs; it takes a fraction of a second, and much more on a busy machine."""
 PROGRAM = """
@@ -67,7 +69,6 @@ for search, text in (
 """
 
 
-@pytest.mark.slow
 def test_a_million_blank_lines_particles_brackets_or_marks_are_searched_in_linear_time() -> None:
     """With the square of their number a search would take an hour."""
     subprocess.run([sys.executable, "-c", TRAPS], timeout=HANG_GUARD, check=True)

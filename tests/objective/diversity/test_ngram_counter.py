@@ -29,6 +29,7 @@ def counted(texts: list[str], n: int) -> Counter[tuple[str, ...]]:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=120)
 @given(TEXTS, st.integers(1, 5), st.booleans())
 def test_counts_are_those_of_a_counter(texts: list[str], n: int, in_files: bool) -> None:

@@ -16,6 +16,7 @@ from hengwen.objective.diversity.self_bleu import SelfBleu, _closest_other, _mat
 from hengwen.records import Response, Sample
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.text(alphabet="今晚月色真a ", min_size=1, max_size=12), min_size=2, max_size=5))
 def test_it_is_the_mean_of_sacrebleu_against_the_others(texts: list[str]) -> None:
@@ -75,6 +76,7 @@ def counted_in_python(texts: list[str]) -> list[list[int]]:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.text(alphabet="abc", max_size=9), min_size=2, max_size=6), st.booleans())
 def test_matches_are_the_same_in_memory_and_in_files(texts: list[str], in_files: bool) -> None:

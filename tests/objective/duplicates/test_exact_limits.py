@@ -9,6 +9,8 @@ import pytest
 from hengwen.objective.duplicates import exact_index, minhash_index
 from hengwen.objective.duplicates.similarity import near_duplicates
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:

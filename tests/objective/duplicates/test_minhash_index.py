@@ -26,6 +26,7 @@ def plain(texts: list[str], threshold: float) -> list[int | None]:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(st.text(alphabet="ab今晚c，呀", max_size=14), max_size=9),
@@ -36,6 +37,7 @@ def test_the_index_agrees_with_every_pair(texts: list[str], threshold: float) ->
     assert [duplicate and duplicate.of for duplicate in duplicates] == plain(texts, threshold)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.text(alphabet="abcdefgh", min_size=1, max_size=25),
@@ -58,6 +60,7 @@ def test_an_edited_text_is_always_a_candidate(
         assert any(0 in numbers for numbers in lists[1])
 
 
+@pytest.mark.slow
 @each_row("threshold", [0.7, 0.75, 0.8, 6 / 7, 0.9])
 def test_ties_at_the_threshold_count_in_all_short_texts(threshold: float) -> None:
     texts = ["".join(letters) for size in range(1, 6) for letters in product("ab", repeat=size)]
@@ -80,6 +83,7 @@ def family(rng: random.Random, count: int) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.8, 0.85, 0.9])
 def test_minhash_reports_only_repeats_and_misses_few(threshold: float) -> None:
     texts = family(random.Random(11), 1200)

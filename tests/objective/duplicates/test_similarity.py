@@ -70,6 +70,7 @@ def slow_jaccard(a: str, b: str) -> float:
     return len(pairs(a) & pairs(b)) / len(pairs(a) | pairs(b))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(TEXTS, TEXTS)
 def test_similarity_is_the_larger_of_two_plain_measures(a, b):

@@ -17,6 +17,7 @@ TEMPLATE = "(verse)\ncccR\ncccR"
 LYRICS = ["(verse)\n我在远方\n看见月光", "(verse)\n月", "", "听音乐\n(verse)\n想你"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_are_scored_as_one_by_one(workers: int) -> None:
     pairs = [(lyric, TEMPLATE) for lyric in LYRICS] * 60

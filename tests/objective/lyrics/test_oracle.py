@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from hengwen.objective import rhyme_class, score_lyric, to_msstr
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("verse", "chorus", "bridge", "intro", "interlude")
 FILLER = "天"
 ENDS = "沙波歌月诗耳溪水海湖雨秋桥山春风空"

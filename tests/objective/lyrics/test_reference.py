@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Find = Callable[[str], Path]
 
+pytestmark = pytest.mark.slow
+
 RULES = ("document", "muchin")
 TOLERANCE = 1e-9
 

@@ -148,6 +148,7 @@ LONG_ONES = {
 }
 
 
+@pytest.mark.slow
 @each_row("name", LONG_ONES)
 @each_row("options", [{}, {"rules": "muchin"}, {"parse": "lenient"}])
 def test_long_texts_are_scored_and_not_cached(name: str, options: dict[str, str]) -> None:

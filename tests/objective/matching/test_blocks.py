@@ -37,6 +37,7 @@ def texts(chance: random.Random) -> tuple[str, str]:
     return a, b
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("autojunk", [False, True])
 def test_random_texts_match_as_in_difflib(

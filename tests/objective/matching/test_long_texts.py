@@ -43,6 +43,7 @@ def plain(a: str, b: str, span: tuple[int, int, int, int]) -> tuple[int, list[tu
 SPANS = [(0, 30, 0, 30), (3, 30, 0, 25), (0, 17, 8, 30), (5, 21, 11, 19), (29, 30, 29, 30), (7, 24, 2, 3)]
 
 
+@pytest.mark.slow
 @each_row("alphabet", ["ab", "abcdef", "月光\U0001f319cR\n"])
 @each_row("longest", [by_scan, by_matrix, by_anchors, by_ranks])
 @each_row("span", SPANS)
@@ -77,6 +78,7 @@ def test_texts_without_a_common_character_have_no_block(longest: Longest) -> Non
     assert (size, after(0, 0)) == (0, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [255, 256, 257, 300])
 def test_the_matrix_compares_texts_of_any_number_of_characters(count: int) -> None:
     text = "".join(map(chr, range(0x4E00, 0x4E00 + count)))

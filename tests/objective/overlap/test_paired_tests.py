@@ -30,6 +30,7 @@ BASELINE = [noisy(text, RNG.randint(1, 6)) for text in REFERENCES]
 PEERS = {"BLEU": BLEU(tokenize="zh"), "chrF2": CHRF(), "TER": TER(normalized=True, asian_support=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["ar", "bs"])
 def test_p_values_and_scores_are_those_of_sacrebleu(test: str) -> None:
     systems = [("baseline", BASELINE), ("system", SYSTEM)]

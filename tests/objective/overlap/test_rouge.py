@@ -59,6 +59,7 @@ def test_english_agrees_with_rouge_score(number: int) -> None:
     assert result == pytest.approx(ROUGE_SCORE[number], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_english_agrees_with_rouge_score_itself() -> None:
     peer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer([*KINDS, "rouge3"])
     for hypothesis, reference in ENGLISH:
@@ -186,6 +187,7 @@ def test_wrong_options_are_refused(options: dict, message: str) -> None:
         RougeOptions(**options)
 
 
+@pytest.mark.slow
 def test_a_text_of_100_000_characters_is_scored() -> None:
     text = "".join(chr(0x4E00 + i * 7919 % 3000) for i in range(100_000))
     assert rouge(text, text[10:]).recall == 1
@@ -226,6 +228,7 @@ def slow_union(reference: list[list[str]], hypothesis: list[list[str]]) -> int:
     return hits
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(*[st.text(alphabet="abcd好\n ", min_size=1, max_size=25)] * 2)
 def test_the_summary_level_agrees_with_the_plain_table(hypothesis: str, reference: str) -> None:

@@ -171,6 +171,7 @@ def test_words_of_han_are_read_by_the_phrases_and_mixed_words_after_them(
     ]
 
 
+@pytest.mark.slow
 def test_words_of_the_segmenter_that_mix_han_with_other_characters_end_in_han() -> None:
     words = list(readings._mixed_words())
     assert words[:3] == ["B超", "T恤", "A座"]
@@ -178,6 +179,7 @@ def test_words_of_the_segmenter_that_mix_han_with_other_characters_end_in_han() 
     assert all("\u4e00" <= word[-1] <= "\u9fd5" and not readings._ALL_HAN.fullmatch(word) for word in words)
 
 
+@pytest.mark.slow
 def test_a_mixed_word_has_the_class_of_its_last_character() -> None:
     source = readings.PinyinSource.__new__(readings.PinyinSource)
     assert [source._mixed(word) for word in ("T恤", "B超", "A座")] == ["11Y", "13H", "02B"]

@@ -116,6 +116,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_scoring_loads_neither_pypinyin_nor_jieba_where_no_word_matters() -> None:
     code = (
         "import sys; from hengwen.objective import score_lyric;"
@@ -125,6 +126,7 @@ def test_scoring_loads_neither_pypinyin_nor_jieba_where_no_word_matters() -> Non
     assert run(code) == "[]"
 
 
+@pytest.mark.slow
 def test_words_that_a_user_adds_move_nothing_and_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from hengwen.objective.text.jieba_words import _Dictionary, segment
 
+pytestmark = pytest.mark.slow
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the first compilation of jieba
     import jieba

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from rows import each_row
 
 from hengwen.objective import rhyme_class, score_lyric
@@ -47,6 +48,7 @@ def test_words_decide_where_a_character_has_two_simplified_forms(traditional: st
     assert simplify(traditional) == simplified
 
 
+@pytest.mark.slow
 def test_every_character_becomes_one_character_and_none_loses_its_rhyme_class() -> None:
     simplified = simplify("".join(HAN))
     assert len(simplified) == len(HAN)

@@ -39,6 +39,7 @@ def test_a_character_of_cjk_is_a_token_and_elsewhere_a_word_is(text: str, expect
     assert mixed_tokens(text) == expected
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.text(alphabet="你好世界，。！？ \n—“”aB9_é가の々𠮷😊　…", max_size=20))
 def test_the_quick_form_holds_the_same_tokens(text: str) -> None:

@@ -40,6 +40,7 @@ def test_block_intervals_cover_log_6_in_random_order() -> None:
     assert hits / 60 >= 0.88
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [0.0, 1.0])
 def test_tau_intervals_cover_on_a_trend_too(slope: float) -> None:
     rng = np.random.default_rng(3)

@@ -28,6 +28,7 @@ def test_exact_two_sided_p(x: list[int], expected: float) -> None:
     assert test.exact
 
 
+@pytest.mark.slow
 @each_row("seed", range(5))
 def test_exact_p_of_inversions_is_that_of_kendalls_tau(seed: int) -> None:
     from scipy.stats import kendalltau
@@ -97,6 +98,7 @@ def rejections(metric: str, runs: int, n: int, **options: Any) -> float:
     return float(np.mean([test.p <= 0.05 for test in tests]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cin", "pen", "lis", "lnds"])
 def test_the_size_on_ties_is_nominal(metric: str) -> None:
     # 400 runs at alpha .05: standard error .011, so at most .05 + 3 * .011
@@ -106,6 +108,7 @@ def test_the_size_on_ties_is_nominal(metric: str) -> None:
         assert share >= 0.02
 
 
+@pytest.mark.slow
 def test_the_size_of_other_nulls_is_nominal() -> None:
     # 200 runs: standard error .0154
     assert rejections("cin", 200, 24, null="within-prompt", prompts=[0, 1, 2] * 8) <= 0.097

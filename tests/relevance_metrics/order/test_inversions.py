@@ -57,6 +57,7 @@ def test_pairs_fall_rise_or_tie(x: list[int]) -> None:
     assert count_inversions(x) + count_inversions(x[::-1]) + tied == len(x) * (len(x) - 1) // 2
 
 
+@pytest.mark.slow
 @each_row("n", [257, 300, 1023, 2049, 5000, 9001])
 def test_long_sequences_are_counted_as_short_ones(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -75,6 +76,7 @@ def test_long_sequences_are_counted_as_short_ones(n: int) -> None:
         assert count_inversions(x) == by_matrix(x)
 
 
+@pytest.mark.slow
 def test_a_million_scores_agree_with_scipy() -> None:
     from scipy.stats import kendalltau
 

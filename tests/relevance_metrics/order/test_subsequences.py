@@ -76,6 +76,7 @@ def test_long_sequences_that_rise_or_settle_agree_with_the_witness(strict: bool)
         assert longest_increasing_subsequence(x, strict=strict) == expected
 
 
+@pytest.mark.slow
 @each_row("strict", [True, False])
 @each_row("shape", [(3, 9), (40, 50), (64, 255), (33, 256), (40, 1100), (2, 20, 5), (0, 4), (40, 0)])
 def test_a_batch_is_measured_row_by_row(shape: tuple[int, ...], strict: bool) -> None:

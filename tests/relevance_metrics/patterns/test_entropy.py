@@ -53,6 +53,7 @@ def test_hand_counted_values(x: list[float], options: dict[str, Any], expected: 
     assert math.copysign(1, value) == 1
 
 
+@pytest.mark.slow
 @given(x=scores, m=st.integers(2, 6), delay=st.integers(1, 3))
 @settings(deadline=None, max_examples=150)
 def test_it_is_the_entropy_of_sorted_windows(x: list[int], m: int, delay: int) -> None:
@@ -98,6 +99,7 @@ def test_a_batch_gives_the_same_bits_as_its_rows(rows: int, n: int, m: int, seed
     assert permutation_entropy(np.asfortranarray(x), m).tolist() == expected
 
 
+@pytest.mark.slow
 def test_batches_of_any_size_agree_with_their_rows() -> None:
     rng = np.random.default_rng(0)
     for shape in ((3000, 60), (3, 5000), (40, 300), (2, 3, 30)):
@@ -107,6 +109,7 @@ def test_batches_of_any_size_agree_with_their_rows() -> None:
     assert permutation_entropy(np.zeros((0, 9))).shape == (0,)
 
 
+@pytest.mark.slow
 def test_options_hold_for_batches() -> None:
     x = [[5, 4, 5, 4, 4, 1], [1, 1, 2, 3, 1, 1]]
     for options in (
@@ -154,6 +157,7 @@ def test_dropping_ties_counts_the_other_windows_only() -> None:
     assert pattern_counts(x, ties="drop") == kept
 
 
+@pytest.mark.slow
 def test_average_is_what_random_tends_to() -> None:
     x = [3, 3, 1, 3, 2, 2, 3, 1, 1, 1, 2, 3]
     many = pattern_counts(x, ties="random", draws=4000)

@@ -83,6 +83,7 @@ def test_triples_do_not_tell_a_ranking_from_its_reverse() -> None:
         triple_entropy([1, 2])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=20),
 )

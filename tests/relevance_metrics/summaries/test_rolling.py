@@ -30,6 +30,7 @@ def expected(part: Any, m: int, delay: int) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @given(
     x=st.lists(st.integers(1, 5), min_size=12, max_size=60),
     window=st.integers(7, 12),
@@ -82,6 +83,7 @@ def test_rolling_errors_say_what_to_do(arguments: Any, message: str) -> None:
         rolling(*arguments)
 
 
+@pytest.mark.slow
 @given(
     x=st.lists(st.integers(1, 5) | st.floats(-5, 5), min_size=1, max_size=60),
     window=st.integers(5, 15),

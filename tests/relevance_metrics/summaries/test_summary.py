@@ -50,6 +50,7 @@ def test_readings_are_those_of_the_tests() -> None:
         assert (reading.p, reading.z, reading.orders) == (test.p, test.z, test.orders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "expected"),
     [

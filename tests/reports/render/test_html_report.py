@@ -52,6 +52,7 @@ def skeleton(text):
     return parser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

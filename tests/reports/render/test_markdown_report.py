@@ -28,6 +28,7 @@ def blocks(text):
     return [token.type for token in tokens], inline, raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -63,6 +63,7 @@ def test_what_the_report_does_not_show_is_passed_over(view) -> None:
     assert with_calibrations(view, []) == view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "ending"),
     [

@@ -31,6 +31,7 @@ def once(first, later):
     return line
 
 
+@pytest.mark.slow
 def test_of_a_batch_that_expires_at_40_percent_the_rest_is_sent_again(
     judged, run, store, batch_server
 ) -> None:
@@ -47,6 +48,7 @@ def test_of_a_batch_that_expires_at_40_percent_the_rest_is_sent_again(
     assert store.usage([stored])["judge"].calls == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["completed", "expired"])
 def test_calls_without_any_line_are_sent_again(judged, run, store, batch_server, state: str) -> None:
     batch_server.end_of = lambda number: state if number == 1 else "completed"
@@ -56,6 +58,7 @@ def test_calls_without_any_line_are_sent_again(judged, run, store, batch_server,
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_a_call_is_sent_as_often_as_the_plan_allows_and_then_fails(judged, run, batch_server) -> None:
     batch_server.line_of = lambda request, number: not_executed(request)  # so there is no output file
     result = run(judged(2, retries=2))
@@ -80,6 +83,7 @@ def test_a_refused_call_fails_and_is_not_sent_again(judged, run, store, batch_se
     assert Counter(scores(store, result.runs[0])) == {True: 12, False: 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 500])
 def test_a_call_that_failed_for_now_is_sent_again(judged, run, store, batch_server, status: int) -> None:
     busy = {"error": {"message": "busy"}}
@@ -134,6 +138,7 @@ def test_unknown_repeated_and_truncated_lines_are_skipped_with_a_warning(
     assert store.usage(result.runs)["judge"].calls == 4
 
 
+@pytest.mark.slow
 def test_a_batch_whose_file_is_refused_makes_failures(judged, run, batch_server) -> None:
     batch_server.end_of = lambda number: "failed"
     result = run(judged(2))
@@ -145,6 +150,7 @@ def test_a_batch_whose_file_is_refused_makes_failures(judged, run, batch_server)
     )
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_cancelled_elsewhere_stops_the_run_and_resumes_later(
     judged, run, store, batch_server
 ) -> None:
@@ -179,6 +185,7 @@ def test_the_enqueued_token_limit_is_a_wait(judged, run, store, batch_server) ->
     assert not any(attempt.status != "ok" for attempt in store.attempts(stored))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at", ["1 open batch", "wait for room"], ids=["created", "uploaded"])
 def test_a_file_that_exceeds_the_limit_of_the_account_is_replaced_by_smaller_ones(
     judged, run, store, batch_server, stop_at: str
@@ -217,6 +224,7 @@ def test_no_more_tokens_are_enqueued_than_the_plan_allows(judged, run, store, ba
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_files_are_split_by_requests_and_by_bytes(judged, run, batch_server) -> None:
     run(judged(5), max_requests=2)
     assert [len(batch) for batch in batch_server.inputs] == [2, 2, 1]
@@ -268,6 +276,7 @@ def test_a_key_in_a_reply_or_error_reaches_no_store(judged, run, store, batch_se
     assert not [name for headers in batch_server.headers for name in headers if "stainless" in name.lower()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -303,11 +312,13 @@ def test_a_batch_that_the_provider_drops_the_metadata_of_is_collected(
     assert all(scores(store, run(judged(1)).runs[0]))
 
 
+@pytest.mark.slow
 def test_a_missing_batch_endpoint_is_an_error_that_names_the_ways_out(judged, run, batch_server) -> None:
     with pytest.raises(BackendError, match="set batch: false for its backend, or use: --batch export FOLDER"):
         run(judged(1, base_url=f"{batch_server.url}/missing"))
 
 
+@pytest.mark.slow
 def test_the_budget_is_kept_before_a_file_is_sent(judged, run, store, batch_server) -> None:
     tokens = run_tokens(judged, run, batch_server)
     batch_server.batches.clear()
@@ -343,6 +354,7 @@ def test_a_budget_that_the_replies_leave_room_in_is_used_in_the_next_round(judge
     assert result.failures == {}
 
 
+@pytest.mark.slow
 def test_a_time_limit_leaves_the_batch_running(judged, store, batch_server) -> None:
     batch_server.polls = 10**9
     plan = judged(1)

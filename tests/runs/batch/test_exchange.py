@@ -31,6 +31,7 @@ def write(path: Path, lines: list) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_export_has_the_lines_of_the_batch_api_and_sends_nothing(exported, batch_server) -> None:
     _, path = exported
     requests = requests_of(path)
@@ -93,6 +94,7 @@ def test_replies_can_come_in_parts_and_an_export_writes_only_the_rest(
     assert len(list(store.rows(result.runs))) == 4 * 6
 
 
+@pytest.mark.slow
 def test_a_call_that_failed_elsewhere_and_a_repair_are_exported_next(
     exported, run, store, tmp_path: Path
 ) -> None:
@@ -154,6 +156,7 @@ def test_exported_files_must_be_imported_or_given_up_before_a_batch_is_sent(
     assert run(plan).runs[0].status == "finished"
 
 
+@pytest.mark.slow
 def test_an_ordinary_run_after_an_export_makes_its_calls_at_once(exported, store, batch_server) -> None:
     plan, _ = exported
     result = run_plan(plan, store=store)

@@ -8,6 +8,8 @@ import pytest
 
 from hengwen import BackendError, Score
 
+pytestmark = pytest.mark.slow
+
 
 def scores(store, run) -> list[bool]:
     return [isinstance(row.outcome, Score) for row in store.rows([run])]

@@ -82,6 +82,7 @@ def test_a_reply_without_a_verdict_is_repaired_in_a_second_smaller_batch(
     assert Counter(details) == {"first": 2, "repair": 1}
 
 
+@pytest.mark.slow
 def test_an_answer_without_any_verdict_fails_and_is_asked_again_by_the_next_run(
     judged, run, store, batch_server
 ) -> None:
@@ -102,6 +103,7 @@ def test_several_verdicts_of_one_judge_are_one_round(judged, run, batch_server) 
     assert [len(batch) for batch in batch_server.inputs] == [6]
 
 
+@pytest.mark.slow
 def test_a_file_has_the_calls_of_one_model_and_of_all_checkpoints(judged, run, batch_server) -> None:
     other = {"provider": "openai", "model": "other", "base_url": batch_server.url}
     judge = {"backend": None, "panel": ["judge", "second"]}
@@ -130,6 +132,7 @@ def test_groups_are_scored_when_the_last_reply_is_there(judged, run, store, batc
     assert all(isinstance(row.outcome, Score) for row in groups)
 
 
+@pytest.mark.slow
 def test_answers_are_generated_in_one_round_and_judged_in_the_next(judged, run, store, batch_server) -> None:
     plan = judged(2)
     text = json.loads(plan.read_text("utf-8"))
@@ -171,6 +174,7 @@ def anchored(judged, tmp_path: Path):
     return write
 
 
+@pytest.mark.slow
 def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
     anchored, run, store, batch_server
 ) -> None:
@@ -184,6 +188,7 @@ def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
     assert len(set(batch_server.sent)) == 3
 
 
+@pytest.mark.slow
 def test_all_judges_of_an_anchor_are_one_round(anchored, run, batch_server) -> None:
     plan = anchored(1)
     text = json.loads(plan.read_text("utf-8"))
@@ -193,6 +198,7 @@ def test_all_judges_of_an_anchor_are_one_round(anchored, run, batch_server) -> N
     assert [len(batch) for batch in batch_server.inputs] == [4]
 
 
+@pytest.mark.slow
 def test_later_rounds_do_not_judge_the_anchors_of_a_finished_checkpoint_again(
     anchored, run, store, batch_server
 ) -> None:
@@ -216,6 +222,7 @@ def test_a_backend_that_opts_out_is_called_at_once(judged, run, batch_server) ->
     assert [len(batch) for batch in batch_server.inputs] == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("online_below", "chats", "batches"), [(2, 1, [3]), (1, 0, [3, 1])])
 def test_a_small_round_is_sent_at_once_if_the_user_says_so(
     judged, run, store, batch_server, online_below: int, chats: int, batches: list[int]
@@ -235,6 +242,7 @@ def test_calls_of_a_small_round_are_not_counted_twice_in_the_budget(judged, run,
     assert (batch_server.chats, result.out_of_budget, result.failures) == (4, False, {})
 
 
+@pytest.mark.slow
 def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, batch_server, clock) -> None:
     plan = judged(2)
 
@@ -260,6 +268,7 @@ def test_a_plan_without_a_batch_endpoint_is_refused(judged, run) -> None:
         run(judged(1, batch=False))
 
 
+@pytest.mark.slow
 def test_a_changed_rubric_asks_anew_and_the_old_replies_stay_for_the_old_one(
     judged, run, store, batch_server
 ) -> None:
@@ -285,6 +294,7 @@ def test_nothing_is_left_beside_the_store(judged, run, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.batches"))
 
 
+@pytest.mark.slow
 def test_files_that_a_crash_left_elsewhere_are_found_again(
     judged, batch_server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ def scores(seed: int, sizes: list[int], checkpoints: int, missing: float) -> tup
     return table, [f"cluster{code}" for code in codes]
 
 
+@pytest.mark.slow
 @each_row("missing", [0.0, 0.05])
 @each_row("checkpoints", [4, 30])
 @each_row("sizes", SIZES)

@@ -10,6 +10,7 @@ from scipy import stats
 from hengwen.stats.checkpoints.trend import newest_test, slope_test
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 5, 9, 100])
 def test_the_slope_equals_linregress_and_ordinary_least_squares_of_statsmodels(n: int) -> None:
     import statsmodels.api as sm

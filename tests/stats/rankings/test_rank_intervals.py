@@ -38,6 +38,7 @@ def test_differences_without_variance_are_certain() -> None:
     assert rank_intervals(scores, resamples).tolist() == [[1, 2], [1, 2], [3, 3]]
 
 
+@pytest.mark.slow
 def test_intervals_contain_the_true_rank_as_often_as_promised() -> None:
     rng = np.random.default_rng(1)
     truth = np.array([0.9, 0.6, 0.5, 0.3, 0.0])

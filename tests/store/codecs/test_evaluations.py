@@ -48,6 +48,7 @@ def store() -> Iterator[Store]:
         yield opened
 
 
+@pytest.mark.slow
 @given(batches=st.lists(evaluations(), max_size=6))
 def test_rows_come_back_as_they_were(batches: list[list[Row]]) -> None:
     latest: dict[object, list[Row]] = {}

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from rich.cells import cell_len
 
+pytestmark = pytest.mark.slow
+
 PASSES = """\
 from dataclasses import dataclass
 from hengwen import Scale, Score

@@ -11,6 +11,8 @@ from rich.cells import cell_len
 
 from hengwen import Failure, Row, Run, Scale, Score, open_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def demo(hengwen) -> None:

@@ -97,6 +97,7 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_inconclusive_gate_is_four_and_says_what_to_do(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH})
     done = hengwen("gate", "plan.yaml", "--gate", "t/tenths.value >= 0.8", "--gate", "no_drop(*)")
@@ -146,6 +147,7 @@ def test_json_has_everything(hengwen, start) -> None:
     assert term["p"] < 0.001
 
 
+@pytest.mark.slow
 def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> None:
     falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 8, 8, 6, 5, 4])}
     start(falling, gates=["no_drift(*)"])
@@ -171,6 +173,7 @@ def test_quiet_prints_nothing(hengwen, start) -> None:
     assert (done.code, done.out, done.err) == (3, "", "")
 
 
+@pytest.mark.slow
 def test_the_files_of_a_job_are_written(
     hengwen, start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -187,12 +190,14 @@ def test_the_files_of_a_job_are_written(
     assert Path("c.md").read_text("utf-8") == f"<!-- hengwen-gate:p -->\n{summary}"
 
 
+@pytest.mark.slow
 def test_an_output_may_not_be_an_input(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     for target in ("plan.yaml", "hengwen.db", "a.jsonl"):
         assert hengwen("gate", "plan.yaml", "--junit", target).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", ["x", "./x", "folder/../x", "linked/x"])
 def test_two_outputs_may_not_be_one_file(hengwen, start, second: str) -> None:
     start({"a": HIGH})
@@ -222,6 +227,7 @@ def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
     assert hengwen("gate", "plan.yaml").code == 0
 
 
+@pytest.mark.slow
 def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     write_plan(
         {"a": HIGH, "b": LOW}, [*GATES, {"gate": "noninferior(t/tenths.value, a, 0.02)", "tier": "warn"}]
@@ -262,6 +268,7 @@ REPLIES: list[dict[str, Any]] = [
 BACKENDS = {"subject": {"provider": "replay", "file": "replies.jsonl"}}
 
 
+@pytest.mark.slow
 def test_confirm_repeats_all_prompts_of_an_inconclusive_score(hengwen, start) -> None:
     write("replies.jsonl", REPLIES)
     start({"a": "subject", "b": "subject"}, gates=["t/tenths.value >= 0.742"], backends=BACKENDS)
@@ -275,6 +282,7 @@ def test_confirm_repeats_all_prompts_of_an_inconclusive_score(hengwen, start) ->
     assert "t/tenths.value: 320 " in shown
 
 
+@pytest.mark.slow
 def test_confirm_repeats_the_baseline_too(hengwen, start) -> None:
     write("replies.jsonl", REPLIES)
     gate = "noninferior(t/tenths.value, a, 0.001)"
@@ -287,6 +295,7 @@ def test_confirm_repeats_the_baseline_too(hengwen, start) -> None:
     assert (term["look"], term["n"]) == (2, 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fresh", ["a", "b"])
 def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start, fresh: str) -> None:
     """The model behind the endpoint may have changed; the stored replies are those of the earlier model."""
@@ -306,6 +315,7 @@ def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start,
     assert hengwen("runs", "list").out.count("\n") == 3
 
 
+@pytest.mark.slow
 def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH}, gates=["t/tenths.value >= 0.8"])
     done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 2)
@@ -324,6 +334,7 @@ def newest_run(checkpoint: str) -> str:
         return store.find(checkpoint).id
 
 
+@pytest.mark.slow
 def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
     """The baseline is an earlier run of the same checkpoint: both would answer again by the same model."""
     write("replies.jsonl", REPLIES)
@@ -349,6 +360,7 @@ def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
     assert hengwen("runs", "list").out.count("\n") == 2
 
 
+@pytest.mark.slow
 def test_a_baseline_is_not_confirmed_by_answers_to_another_prompt(hengwen, start) -> None:
     """If the prompt of the plan has become worse, both checkpoints would answer equally badly."""
     write("replies.jsonl", REPLIES)
@@ -374,6 +386,7 @@ def test_a_baseline_is_not_confirmed_by_answers_to_another_prompt(hengwen, start
     )
 
 
+@pytest.mark.slow
 def test_a_failed_gate_is_not_repeated_until_it_passes(hengwen, start) -> None:
     write("replies.jsonl", REPLIES)
     gates = ["t/tenths.value >= 0.742", "t/tenths.value >= 0.95"]

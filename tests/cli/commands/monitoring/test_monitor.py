@@ -26,6 +26,7 @@ def files(hengwen) -> None:
     write("low.txt", [*QUIET, *LOW])
 
 
+@pytest.mark.slow
 def test_no_alarm_ends_with_0_and_says_how_often_there_would_be_a_false_one(hengwen) -> None:
     done = hengwen("monitor", "baseline.txt", "quiet.txt", "--scale", "0", "1")
     assert done.code == 0
@@ -36,6 +37,7 @@ def test_no_alarm_ends_with_0_and_says_how_often_there_would_be_a_false_one(heng
     assert false_alarms.endswith("an alarm within 1000 scores has a probability of about 0.05")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "options", "zh", "en"),
     [
@@ -98,6 +100,7 @@ def test_quiet_prints_nothing(hengwen) -> None:
     assert (done.code, done.out, done.err) == (3, "", "")
 
 
+@pytest.mark.slow
 def test_scores_come_from_a_column_and_json_lines_from_standard_input(hengwen, monkeypatch) -> None:
     first = hengwen("monitor", "baseline.txt", "low.txt", "--json").json
     rows = "".join(f'{{"id": "a", "score": {score}}}\n' for score in [*QUIET, *LOW])
@@ -109,6 +112,7 @@ def test_scores_come_from_a_column_and_json_lines_from_standard_input(hengwen, m
     assert hengwen("monitor", "baseline.csv", "-", *column).json == first
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_still_written_raises_its_alarm_at_once(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "hengwen", "monitor", "baseline.txt", "-", "--horizon", "50", "--lang", "en"],
@@ -128,6 +132,7 @@ def test_a_stream_that_is_still_written_raises_its_alarm_at_once(tmp_path: Path)
     assert process.returncode == 3
 
 
+@pytest.mark.slow
 def test_standard_input_of_the_shell_is_the_same_as_a_file(hengwen, monkeypatch) -> None:
     first = hengwen("monitor", "baseline.txt", "low.txt", "--json").out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("low.txt").read_bytes())))

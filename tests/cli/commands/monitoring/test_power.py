@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+pytestmark = pytest.mark.slow
+
 PLAN = files("hengwen.demo") / "data" / "plan.yaml"
 
 
