@@ -167,6 +167,7 @@ def test_several_series_share_the_axis_and_differ_in_their_lines():
     text = str(draw_chart(block, "en"))
     assert re.findall(r'class="(line s\d)"', text) == ["line s0", "line s1"]
     assert text.count('class="name"') == 3
+    assert re.findall(r'class="series"[^>]*>(\w+)<', text) == ["a", "b"]
 
 
 def test_the_description_has_the_numbers():

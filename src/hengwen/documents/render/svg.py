@@ -122,8 +122,10 @@ def draw_chart(chart: Chart, language: Language) -> Markup:
             _line(series, xs, axis, f"line s{i % 4}"),
             *(_mark(point, xs[point.x], axis, radius, language) for point in series.points),
         ]
-        is_crowded = spacing < MIN_VALUE_SPACING or len(chart.series) > 1
-        parts += _values(series.points, xs, axis, is_crowded=is_crowded)
+        if len(chart.series) > 1:
+            parts.append(_series_name(series, xs, axis))
+        else:
+            parts += _values(series.points, xs, axis, is_crowded=spacing < MIN_VALUE_SPACING)
     return Markup(
         '<svg class="chart" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-labelledby="{key}-t {key}-d">{body}</svg>'
@@ -218,6 +220,16 @@ def _shape(tone: Tone, x: float, y: float, radius: float) -> Markup:
     return Markup('<path d="M{x:g} {tip:.2f}l-{half:g} {tall:g}h{wide:g}z"/>').format(
         x=x, tip=y - up * 1.3 * radius, half=1.3 * radius, wide=2.6 * radius, tall=up * 2.2 * radius
     )
+
+
+def _series_name(series: Series, xs: dict[float, float], axis: Axis) -> Markup:
+    """Print the name of a series above its last value."""
+    ends = [(xs[point.x], point.value) for point in series.points if point.value is not None]
+    if not ends:
+        return Markup("")
+    x, value = ends[-1]
+    label = Markup('<text class="series" x="{x:g}" y="{y:.2f}">{text}</text>')
+    return label.format(x=x + RIGHT / 2, y=axis.y(value) - 8, text=truncate(series.name, (WIDTH - LEFT) / 2))
 
 
 def _values(points: Sequence[Point], xs: dict[float, float], axis: Axis, *, is_crowded: bool) -> list[Markup]:
