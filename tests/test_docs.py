@@ -141,6 +141,6 @@ def test_every_verb_and_option_in_the_readme_exists(capsys: pytest.CaptureFixtur
         while hasattr(command, "commands") and words:
             assert words[0] in command.commands, line
             command = command.commands[words.pop(0)]
-        parameters = [*command.params, *root.params]  # a command inherits options of the program
+        parameters = [*command.params, *getattr(command, "inherited", [])]
         options = {option for parameter in parameters for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line

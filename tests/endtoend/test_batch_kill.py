@@ -42,8 +42,9 @@ def begin(
 ) -> Callable[..., subprocess.Popen[str]]:
     """Start a run in batches in a process of its own; it is killed at the end."""
 
-    def start(*more: str) -> subprocess.Popen[str]:
-        words = [sys.executable, "-m", "hengwen", "run", str(plan), "--batch", *more, "--poll", "0", "-q"]
+    def start(action: str = "submit", *more: str) -> subprocess.Popen[str]:
+        poll = ["--poll", "0"] if action == "submit" else []
+        words = [sys.executable, "-m", "hengwen", "batch", action, str(plan), *more, *poll, "-q"]
         return launch([*words, "--store", str(tmp_path / "x.db")])
 
     return start
@@ -240,10 +241,10 @@ def test_after_ctrl_c_the_batch_goes_on_and_the_message_says_how(
     processes.append(begin())
     _, err = processes[0].communicate(timeout=100)
     assert processes[0].returncode == 130
-    command = f"hengwen run {plan} --store {tmp_path / 'x.db'} --batch"
+    options = f"{plan} --store {tmp_path / 'x.db'}"
     assert err.splitlines()[-1] == (
         f"hengwen: interrupted; the results are in {tmp_path / 'x.db'}, batches go on at the provider: "
-        f"{command} resumes, {command} cancel cancels them"
+        f"hengwen batch submit {options} resumes, hengwen batch cancel {options} cancels them"
     )
     (batch,) = batch_server.batches.values()
     assert batch["status"] == "in_progress"

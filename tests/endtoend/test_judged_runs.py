@@ -173,19 +173,19 @@ def test_a_backend_may_be_asked_for_more_answers_and_the_plan_says_what_they_bec
     run, judge_server, suite
 ) -> None:
     backend = {"provider": "openai", "model": "m", "base_url": judge_server.url}
-    plan = answered_by(suite(2), backend, reduce="worst")
+    plan = answered_by(suite(2), backend, reduce="worst", repeats=3)
 
     def say(number: int) -> tuple[int, str]:
         text = "字" * number
         return 200, json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
 
     judge_server.misbehave = say
-    code, report, _ = run(plan, "--repeat", "3", "-j", "1")
+    code, report, _ = run(plan, "-j", "1")
     shortest = report["runs"][0]["scores"]["t/length.characters"]
     assert (code, shortest["n"], len(judge_server.prompts)) == (0, 6, 6)
     assert shortest["signature"].endswith("|repeats:worst")
     assert shortest["mean"] < 3.5  # of 1..6
-    code, report, _ = run(plan)
+    code, report, _ = run(answered_by(plan, backend, repeats=1))
     assert report["runs"][0]["scores"]["t/length.characters"]["n"] == 2
 
 

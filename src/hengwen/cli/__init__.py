@@ -11,6 +11,7 @@ import typer
 
 from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
+    batch,
     calibrate,
     demo,
     doctor,
@@ -48,6 +49,7 @@ app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)
 app.command("run")(run.run)
+app.add_typer(batch.app, name="batch")
 app.command("score")(score.score)
 app.command("judge")(judge.judge)
 app.command("label")(label.label)
@@ -83,6 +85,9 @@ def _root(
     lang: language.Lang = None,  # noqa: ARG001
     as_json: options.Json = False,  # noqa: ARG001
     quiet: options.Quiet = False,  # noqa: ARG001
+    judge: options.Judge = None,  # noqa: ARG001
+    base_url: options.BaseUrl = None,  # noqa: ARG001
+    trust: options.Trust = False,  # noqa: ARG001
 ) -> None:
     read_env_file()
 

@@ -201,8 +201,8 @@ class BackendSpec(StrictModel):
     """Maximum number of tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
     batch: bool = True
-    """Whether ``--batch`` sends the calls of this backend to a batch endpoint. If False, all calls go to the
-    usual endpoint, even with ``--batch``."""
+    """Whether ``hengwen batch`` sends the calls of this backend to a batch endpoint. If False, all calls go
+    to the usual endpoint."""
     batch_price: PriceSpec | None = None
     """Price of the batch endpoint; default: half of ``price``."""
     batch_tokens: Annotated[int, Field(ge=1)] | None = None

@@ -51,9 +51,9 @@ class RunResources:
         if options.share and options.fresh:
             raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
         if options.batch is not None and (options.share or options.fresh):
-            option = "--share" if options.share else "--fresh"
+            option = "share" if options.share else "fresh"
             raise ConfigError(
-                f"{option} cannot be combined with --batch, which resumes until no call is missing"
+                f"{option} cannot be combined with batches, which resume until no call is missing"
             )
         self.suite = suite
         self.store = store

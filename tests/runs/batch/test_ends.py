@@ -314,7 +314,7 @@ def test_a_batch_that_the_provider_drops_the_metadata_of_is_collected(
 
 @pytest.mark.slow
 def test_a_missing_batch_endpoint_is_an_error_that_names_the_ways_out(judged, run, batch_server) -> None:
-    with pytest.raises(BackendError, match="set batch: false for its backend, or use: --batch export FOLDER"):
+    with pytest.raises(BackendError, match="set batch: false for its backend, or use: hengwen batch export"):
         run(judged(1, base_url=f"{batch_server.url}/missing"))
 
 

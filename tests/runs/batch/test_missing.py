@@ -117,7 +117,7 @@ def test_a_batch_that_the_provider_does_not_know_can_be_given_up(judged, run, st
         run(plan)
     batch_server.on_request = lambda method, path: None
     batch_server.batches.clear()
-    with pytest.raises(BackendError, match="is unknown to the provider; give it up with --batch cancel"):
+    with pytest.raises(BackendError, match="unknown to the provider; give it up with: hengwen batch cancel"):
         run(plan)
     assert "is given up" in run(plan, action="cancel").warnings[0]
     assert run(plan).runs[0].status == "finished"

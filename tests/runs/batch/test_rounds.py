@@ -254,7 +254,7 @@ def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, ba
     with pytest.raises(Exception, match="no usable answer"):
         run(plan)
     with pytest.raises(
-        ValueError, match=r"plan 'p' has 1 open batches with 2 calls; collect them with --batch"
+        ValueError, match=r"plan 'p' has 1 open batches with 2 calls; collect them with: hengwen batch submit"
     ):
         run_plan(plan, store=store)
     batch_server.on_request = lambda method, path: None

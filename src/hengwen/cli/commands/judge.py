@@ -18,7 +18,7 @@ def judge(
         Path, typer.Option("-o", "--output", help="Output file for the verdicts, .jsonl or .csv.")
     ],
     rubric: Annotated[str, typer.Option("--rubric", help="A packaged rubric, or the path of one.")],
-    model: options.Judge = None,
+    judge: options.Judge = None,
     base_url: options.BaseUrl = None,
     column: options.Columns = None,
     prompt_lang: options.PromptLang = "zh",
@@ -48,7 +48,7 @@ def judge(
             output,
             rubric=rubric,
             store=opened,
-            judge=model,
+            judge=judge,
             base_url=base_url,
             columns=dict(options.parse_pairs("--column", column)),
             language=prompt_language,

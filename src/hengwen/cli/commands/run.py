@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_info, print_waiting
+from hengwen.cli.ui.messages import print_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hengwen.cli.follow_up import FollowUp
+    from hengwen.plans.plan import Plan
+    from hengwen.runs.options import RunOptions
+    from hengwen.runs.run_plan import RunResult
+
+    Evaluate = Callable[[Plan, RunOptions], RunResult]
+
+PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML file.")]
 
 
 def run(
     context: typer.Context,
-    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[export FOLDER | import FILE... | cancel]",
-            help="With --batch: write the calls to files, read files of replies, or cancel the batches.",
-        ),
-    ] = None,
+    plan: PlanPath,
     output: options.Outputs = None,
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
@@ -29,16 +35,12 @@ def run(
     concurrency: options.Concurrency = 16,
     workers: options.Workers = None,
     limit: options.Limit = None,
-    repeat: options.Repeat = None,
     budget: options.Budget = None,
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
     wait: options.Wait = False,
     share: options.Share = False,
-    batch: options.Batch = False,
-    poll: options.Poll = 60.0,
-    online_below: options.OnlineBelow = 0,
     strict: options.Strict = False,
     lang: language.Lang = None,
     trust: options.Trust = False,
@@ -51,8 +53,59 @@ def run(
     ray_address: options.RayAddress = None,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
-    from hengwen.cli.batch.follow_up import FollowUp
-    from hengwen.cli.batch.words import batch_options
+    from hengwen.runs.options import RunOptions
+
+    evaluate: Evaluate | None = None
+    if engine == "ray":
+        _check_ray(store, fresh=fresh, budget=budget, only_this_machine=ray_address is None)
+        evaluate = partial(_run_on_ray, store, judge, base_url, workers, ray_address)
+    else:
+        options.refuse(context, {"ray_address": "needs --engine ray"})
+    run_options = RunOptions(
+        concurrency=concurrency,
+        workers=None if engine == "ray" else workers,
+        limit=limit,
+        fresh=fresh,
+        budget=budget,
+        time_limit=time_limit,
+        wait=print_waiting if wait else False,
+        share=share,
+    )
+    evaluate_plan(
+        plan,
+        store,
+        run_options,
+        evaluate=evaluate,
+        output=output,
+        judge=judge,
+        base_url=base_url,
+        dry_run=dry_run,
+        strict=strict,
+        lang=lang,
+        trust=trust,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def evaluate_plan(
+    plan: Path,
+    store: str,
+    run_options: RunOptions,
+    *,
+    evaluate: Evaluate | None = None,
+    follow_up: FollowUp | None = None,
+    output: list[Path] | None = None,
+    judge: str | None = None,
+    base_url: str | None = None,
+    dry_run: bool = False,
+    strict: bool = False,
+    lang: str | None = None,
+    trust: bool = False,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Evaluate a plan, or estimate the cost; show the result, and exit."""
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.output import show
@@ -62,23 +115,9 @@ def run(
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
     from hengwen.runs.estimate_plan import estimate_plan
-    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
-    batches = batch_options(
-        context,
-        words or (),
-        batch=batch,
-        refused={"--fresh": fresh, "--share": share, "--engine ray": engine == "ray"},
-        poll=poll,
-        online_below=online_below,
-        report=None if quiet or as_json else print_info,
-    )
-    if engine == "ray":
-        _check_ray(store, fresh=fresh, budget=budget, only_this_machine=ray_address is None)
-    else:
-        options.refuse(context, {"ray_address": "needs --engine ray"})
     language.choose_language(lang)  # so that a wrong --lang is an error before any call
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
@@ -89,8 +128,7 @@ def run(
                 store=opened,
                 judge=judge,
                 base_url=base_url,
-                repeat=repeat,
-                options=RunOptions(limit=limit, fresh=fresh, batch=batches),
+                options=run_options,
                 trust=True,
             )
             show(
@@ -101,44 +139,23 @@ def run(
                 quiet=quiet,
             )
             raise typer.Exit
-        follow_up = FollowUp(context, batches, plan, opened, loaded.name)
-        with resumable_progress(
-            lambda: f"the results are in {opened.name}, {follow_up.resume_hint()}", quiet=quiet or as_json
-        ) as progress:
-            run_options = RunOptions(
-                concurrency=concurrency,
-                workers=None if engine == "ray" else workers,
-                limit=limit,
-                fresh=fresh,
-                budget=budget,
-                time_limit=time_limit,
-                wait=print_waiting if wait else False,
-                share=share,
-                batch=batches,
-                progress=progress,
-            )
-            if engine == "ray":
-                from hengwen.plans.overrides import resolve_plan
-                from hengwen.runs.cluster.run_on_ray import run_on_ray
+        if follow_up is not None:
+            follow_up.open(opened, loaded.name)
 
-                result = run_on_ray(
-                    resolve_plan(loaded, judge=judge, base_url=base_url, repeat=repeat),
-                    store,
-                    run_options,
-                    workers=workers,
-                    address=ray_address,
-                )
+        def hint() -> str:
+            resume = follow_up.resume_hint() if follow_up else "the same command resumes the run"
+            return f"the results are in {opened.name}, {resume}"
+
+        with resumable_progress(hint, quiet=quiet or as_json) as progress:
+            run_options = replace(run_options, progress=progress)
+            if evaluate is not None:
+                result = evaluate(loaded, run_options)
             else:
                 result = run_plan(
-                    loaded,
-                    store=opened,
-                    judge=judge,
-                    base_url=base_url,
-                    repeat=repeat,
-                    options=run_options,
-                    trust=True,
+                    loaded, store=opened, judge=judge, base_url=base_url, options=run_options, trust=True
                 )
-        follow_up.show(result, strict=strict, as_json=as_json)
+        if follow_up is not None:
+            follow_up.show(result, strict=strict, as_json=as_json)
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view
 
@@ -154,6 +171,22 @@ def run(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"
                 ) from None
     raise typer.Exit(exit_code(result, strict=strict))
+
+
+def _run_on_ray(
+    store: str,
+    judge: str | None,
+    base_url: str | None,
+    workers: int | None,
+    address: str | None,
+    plan: Plan,
+    run_options: RunOptions,
+) -> RunResult:
+    from hengwen.plans.overrides import resolve_plan
+    from hengwen.runs.cluster.run_on_ray import run_on_ray
+
+    resolved = resolve_plan(plan, judge=judge, base_url=base_url)
+    return run_on_ray(resolved, store, run_options, workers=workers, address=address)
 
 
 def _check_ray(store: str, *, fresh: bool, budget: float | None, only_this_machine: bool) -> None:

@@ -54,21 +54,12 @@ Limit = Annotated[
         "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Evaluate only the first N samples of each task."
     ),
 ]
-Repeat = Annotated[
-    int | None,
-    typer.Option(
-        "--repeat",
-        min=1,
-        envvar="HENGWEN_REPEAT",
-        help="Number of answers that backends generate per sample; overrides the plan.",
-    ),
-]
 Judge = Annotated[
     str | None,
     typer.Option(
         "--judge",
         envvar="HENGWEN_JUDGE",
-        help="PROVIDER/MODEL that replaces every judge of the plan, or rules (no model, no key).",
+        help="PROVIDER/MODEL that judges in the place of a plan's judges, or rules (no model, no key).",
     ),
 ]
 BaseUrl = Annotated[
@@ -106,30 +97,6 @@ Share = Annotated[
         "--share",
         help="Share the work with the other processes that run the same plan with --share; the store must be "
         "a PostgreSQL database.",
-    ),
-]
-Batch = Annotated[
-    bool,
-    typer.Option(
-        "--batch", help="Send the calls in files to the batch endpoint, at a lower price; resumable."
-    ),
-]
-Poll = Annotated[
-    float,
-    typer.Option(
-        "--poll",
-        min=0,
-        envvar="HENGWEN_POLL",
-        help="With --batch: seconds between two questions for the state of the batches.",
-    ),
-]
-OnlineBelow = Annotated[
-    int,
-    typer.Option(
-        "--online-below",
-        min=0,
-        envvar="HENGWEN_ONLINE_BELOW",
-        help="With --batch: send a round of fewer calls than this one by one, at the full price.",
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]

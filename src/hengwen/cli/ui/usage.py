@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 FORMER_OPTIONS = {
+    ("run", "--batch"): "hengwen batch submit|export|import|cancel PLAN",
+    ("run", "--poll"): "hengwen batch submit PLAN --poll",
+    ("run", "--online-below"): "hengwen batch submit PLAN --online-below",
+    ("run", "--repeat"): "the key repeats of a task in the plan",
     ("judge", "--lang"): "--prompt-lang",
     ("doctor", "--lang"): "--prompt-lang",
 }
@@ -108,9 +112,7 @@ def _one_line() -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the whole help text
             raise
-        former = FORMER_OPTIONS.get(
-            (getattr(error.ctx, "info_name", None), getattr(error, "option_name", ""))
-        )
+        former = FORMER_OPTIONS.get((getattr(error.ctx, "info_name", ""), getattr(error, "option_name", "")))
         if former:
             raise ConfigError(f"{error.option_name} is now: {former}") from None
         message = error.format_message().removeprefix("Invalid value: ").removesuffix(".")

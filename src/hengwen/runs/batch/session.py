@@ -183,8 +183,8 @@ class BatchSession:
         if sent:
             raise ConfigError(
                 f"plan {self._store.plan!r} has {len(sent)} open batches with "
-                f"{sum(file.requests for file in sent):,} calls; collect them with --batch, or cancel them "
-                "with --batch cancel"
+                f"{sum(file.requests for file in sent):,} calls; collect them with: "
+                "hengwen batch submit PLAN, or cancel them with: hengwen batch cancel PLAN"
             )
 
     def _check_none_exported(self) -> None:
@@ -192,7 +192,7 @@ class BatchSession:
         if files:
             raise ConfigError(
                 f"plan {self._store.plan!r} has {len(files)} exported files; import the replies with "
-                "--batch import FILE, or give the files up with --batch cancel"
+                "hengwen batch import PLAN FILE, or give the files up with: hengwen batch cancel PLAN"
             )
 
     async def _export(self, evaluate: Callable[[], Awaitable[Result]]) -> Result:
@@ -224,7 +224,7 @@ class BatchSession:
         if not counts.replies and not counts.errors:
             raise ConfigError(
                 "the files hold no reply to an exported call of this plan; export the calls with "
-                "--batch export FOLDER first"
+                "hengwen batch export PLAN FOLDER first"
             )
         for file in self._store.files("exported"):
             if not self._store.count("open", batch_id=file.id):

@@ -156,7 +156,8 @@ class Submission:
                 remote = await self._client.retrieve(file.remote_id)
             except MissingError:
                 lost.append(
-                    f"batch {file.remote_id} is unknown to the provider; give it up with --batch cancel"
+                    f"batch {file.remote_id} is unknown to the provider; give it up with: "
+                    "hengwen batch cancel PLAN"
                 )
                 continue
             except BackendError as error:
@@ -168,7 +169,8 @@ class Submission:
                 problems.append(f"batch {remote.id} has ended, and its replies are not there yet")
                 if self._is_unknown_for_long(file):
                     raise BackendError(
-                        f"{problems[-1]}; the same command looks for them again, --batch cancel gives them up"
+                        f"{problems[-1]}; the same command looks for them again, hengwen batch cancel PLAN "
+                        "gives them up"
                     )
                 continue
             self._unknown_since.pop(file.id, None)
@@ -351,7 +353,7 @@ def _with_hint(error: BackendError) -> BackendError:
         return error
     return BackendError(
         f"the batch endpoint refused a file: {error}; if the server has no batch endpoint, set batch: false "
-        "for its backend, or use: --batch export FOLDER",
+        "for its backend, or use: hengwen batch export PLAN FOLDER",
         status=error.status,
         raw=error.raw,
     )

@@ -1,4 +1,4 @@
-"""Print what an export, an import or a cancellation did, and which command comes next."""
+"""Print what an export, an import or a cancellation of batches did, and which command comes next."""
 
 from __future__ import annotations
 
@@ -15,39 +15,42 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
     from hengwen.store.store import Store
 
-REPEATED = ("store", "judge", "base_url", "limit", "repeat", "trust")
+REPEATED = ("store", "judge", "base_url", "limit", "trust")
 """Options that another command on the same plan must repeat."""
 
 
 class FollowUp:
-    """Messages at the end of ``hengwen run``; created before the run, to note which batches are open."""
+    """What is printed at the end of a command, and which command comes next."""
 
-    def __init__(
-        self, context: typer.Context, options: BatchOptions | None, path: Path, store: Store, plan: str
-    ) -> None:
-        self._action = None if options is None else options.action
-        self._batches = store.batches(plan)
-        self._was_open = self._action == "cancel" and bool(self._batches.files())
-        self._command = shlex.join(["hengwen", "run", str(path), *_repeated(context, store)])
+    def __init__(self, context: typer.Context, plan: Path, options: RunOptions) -> None:
+        assert options.batch is not None
+        self._context, self._plan = context, plan
+        self._options: BatchOptions = options.batch
+
+    def open(self, store: Store, plan: str) -> None:
+        """Note which batches are open before the run."""
+        self._store, self._batches = store, store.batches(plan)
+        self._was_open = bool(self._batches.files())
 
     def resume_hint(self) -> str:
         """Return which command resumes the run after an interruption."""
-        if self._action is None or not self._batches.files("uploaded", "created"):
+        if not self._batches.files("uploaded", "created"):
             return "the same command resumes the run"
         return (
-            f"batches go on at the provider: {self._command} --batch resumes, "
-            f"{self._command} --batch cancel cancels them"
+            f"batches go on at the provider: {self._command('submit')} resumes, "
+            f"{self._command('cancel')} cancels them"
         )
 
     def show(self, result: RunResult, *, strict: bool, as_json: bool) -> None:
         """Print what an export, an import or a cancellation did."""
-        if self._action == "cancel":
+        if self._options.action == "cancel":
             self._show_cancellation(result, as_json=as_json)
             raise typer.Exit
-        if self._action == "export":
+        if self._options.action == "export":
             from hengwen.cli.ui.exit import exit_code
 
             self._show_export(result, as_json=as_json)
@@ -55,7 +58,7 @@ class FollowUp:
         if result.pending_calls:
             print_warning(
                 f"{result.pending_calls:,} calls have no reply yet; export them with: "
-                f"{self._command} --batch export FOLDER"
+                f"{self._command('export')} FOLDER"
             )
 
     def _show_cancellation(self, result: RunResult, *, as_json: bool) -> None:
@@ -80,18 +83,17 @@ class FollowUp:
                 print_info(f"exported: {path}")
             print_info(
                 f"{result.pending_calls:,} calls; answer each file, for example: vllm run-batch -i FILE "
-                f"-o REPLIES --model MODEL; then: {self._command} --batch import REPLIES"
+                f"-o REPLIES --model MODEL; then: {self._command('import')} REPLIES"
             )
 
-
-def _repeated(context: typer.Context, store: Store) -> list[str]:
-    """Return the options of the command line that another command on the same plan must repeat."""
-    words: list[str] = []
-    for name in REPEATED:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            value = str(context.params[name])
-            if name == "store" and "://" in value:
-                value = store.name  # without a password
-            words += [f"--{name.replace('_', '-')}", *([] if name == "trust" else [value])]
-    return words
+    def _command(self, action: str) -> str:
+        """Return another command on the same plan, with the options that it must repeat."""
+        words = ["hengwen", "batch", action, str(self._plan)]
+        for name in REPEATED:
+            source = self._context.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                value = str(self._context.params[name])
+                if name == "store" and "://" in value:
+                    value = self._store.name  # without a password
+                words += [f"--{name.replace('_', '-')}", *([] if name == "trust" else [value])]
+        return shlex.join(words)

@@ -1,1 +1,0 @@
-"""Arguments and messages of ``hengwen run PLAN --batch``."""
