@@ -110,7 +110,7 @@ def test_without_a_function_for_lost_items_a_process_that_dies_is_an_error(funct
 def test_an_exception_after_a_death_is_not_taken_for_a_death(functions: Any) -> None:
     pool = WorkerPool(functions.crash_or_refuse, 1, crashed=message)
     with closing(pool), pytest.raises(WorkerError, match=r"^OddError: first$"):
-        pool.submit([3, 5]).result(timeout=60)
+        pool.submit([3, 5]).result(timeout=900)
 
 
 def test_an_error_of_the_function_for_lost_items_is_raised(functions: Any) -> None:
@@ -118,7 +118,7 @@ def test_an_error_of_the_function_for_lost_items_is_raised(functions: Any) -> No
         raise KeyError(item)
 
     with closing(WorkerPool(functions.crash, 1, crashed=refuse)) as pool, pytest.raises(KeyError, match="3"):
-        pool.submit([3]).result(timeout=60)
+        pool.submit([3]).result(timeout=900)
 
 
 def test_an_exception_of_the_function_is_raised_and_ends_the_processes(functions: Any) -> None:

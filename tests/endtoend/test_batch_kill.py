@@ -86,7 +86,7 @@ def killer(processes: list[subprocess.Popen[str]], step: Callable[[str, str], bo
 def finish(begin, batch_server, tmp_path: Path) -> None:
     """Run the plan to its end, and check that every call was submitted and scored once."""
     second = begin()
-    out, err = second.communicate(timeout=100)
+    out, err = second.communicate(timeout=900)
     assert second.returncode == 0, (out, err)
     assert Counter(batch_server.sent).most_common(1)[0][1] == 1
     with open_store(tmp_path / "x.db") as store:
@@ -131,7 +131,7 @@ def test_a_run_killed_at_a_step_submits_nothing_twice_and_loses_nothing(
     else:
         batch_server.after_request = strike
     processes.append(begin())
-    processes[0].wait(timeout=100)
+    processes[0].wait(timeout=900)
     assert hits
     assert processes[0].returncode == -signal.SIGKILL
     finish(begin, batch_server, tmp_path)
@@ -156,7 +156,7 @@ def test_a_run_killed_in_the_middle_of_a_download_reads_the_file_again(
 
     batch_server.on_request = cut
     processes.append(begin())
-    processes[0].wait(timeout=100)
+    processes[0].wait(timeout=900)
     finish(begin, batch_server, tmp_path)
     assert len(batch_server.sent) == COUNT
 
@@ -180,13 +180,13 @@ def test_a_run_killed_when_half_of_the_replies_are_stored_stores_the_rest(
     second_download = nth(2, lambda method, path: path.endswith("/content"))
     batch_server.on_request, hits = killer(processes, second_download, signal.SIGKILL)
     processes.append(begin())
-    processes[0].wait(timeout=100)
+    processes[0].wait(timeout=900)
     assert hits
     with open_store(tmp_path / "x.db") as store:
         assert store.batches("p").count("replied") == COUNT // 2
         assert store.batches("p").count("open") == COUNT // 2
     second = begin()
-    assert second.communicate(timeout=100)
+    assert second.communicate(timeout=900)
     assert second.returncode == 0
     assert [len(batch) for batch in batch_server.inputs] == [COUNT, COUNT // 2]
     with open_store(tmp_path / "x.db") as store:
@@ -211,10 +211,10 @@ def test_a_run_killed_when_replies_are_parsed_sends_no_repair_twice(
     second_upload = nth(2, lambda method, path: (method, path) == ("POST", "/files"))
     batch_server.on_request, hits = killer(processes, second_upload, signal.SIGKILL)
     processes.append(begin())
-    processes[0].wait(timeout=100)
+    processes[0].wait(timeout=900)
     assert hits
     second = begin()
-    assert second.communicate(timeout=100)
+    assert second.communicate(timeout=900)
     assert second.returncode == 0
     assert [len(batch) for batch in batch_server.inputs] == [COUNT, COUNT // 10]
     assert Counter(batch_server.sent).most_common(1)[0][1] == 1
@@ -239,7 +239,7 @@ def test_after_ctrl_c_the_batch_goes_on_and_the_message_says_how(
         processes, lambda method, path: method == "GET" and path.startswith("/batches/"), signal.SIGINT
     )
     processes.append(begin())
-    _, err = processes[0].communicate(timeout=100)
+    _, err = processes[0].communicate(timeout=900)
     assert processes[0].returncode == 130
     options = f"{plan} --store {tmp_path / 'x.db'}"
     assert err.splitlines()[-1] == (
@@ -254,14 +254,14 @@ def test_after_ctrl_c_the_batch_goes_on_and_the_message_says_how(
         return
     batch_server.line_of = lambda request, number: good(request, number) if number < 20 else None
     cancelling = begin("cancel")
-    _, err = cancelling.communicate(timeout=100)
+    _, err = cancelling.communicate(timeout=900)
     assert cancelling.returncode == 0
     store_name = tmp_path / "x.db"
     assert f"no batch of plan 'p' is open any more in {store_name}; replies that were ready are kept" in err
     assert batch["status"] == "cancelled"
     batch_server.line_of, batch_server.polls = good, 1
     second = begin()
-    assert second.communicate(timeout=100)
+    assert second.communicate(timeout=900)
     assert [len(requests) for requests in batch_server.inputs] == [COUNT, COUNT - 20]
     with open_store(tmp_path / "x.db") as store:
         (run,) = store.runs()

@@ -301,7 +301,7 @@ def test_a_killed_review_resumes_and_pays_for_little_twice(
     try:
         answered(100, process)
         process.send_signal(sent)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=900)
     finally:
         process.kill()
         process.wait()

@@ -145,7 +145,7 @@ def test_a_signal_ends_the_command_with_a_message(
     try:
         answered(COUNT // 4, process)
         process.send_signal(sent)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=900)
     finally:
         process.kill()
     assert process.returncode == 130, err

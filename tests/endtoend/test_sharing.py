@@ -53,7 +53,7 @@ def until(judge_server) -> Callable[..., None]:
     """Return a function that waits for a condition, while processes go on."""
 
     def wait(condition: Callable[[], bool], *processes: Popen[str]) -> None:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 900
         while not condition():
             for process in processes:
                 assert process.poll() is None, process.communicate()
@@ -76,7 +76,7 @@ def held(judge_server, until, database) -> Callable[..., None]:
 
 def finish(*processes: Popen[str]) -> None:
     for process in processes:
-        out, err = process.communicate(timeout=90)
+        out, err = process.communicate(timeout=900)
         assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -187,7 +187,7 @@ def test_a_process_that_loses_its_claims_stops_and_the_others_go_on(
     claims = SESSIONS_OF.format("application_name LIKE :name")
     assert len(database(claims, name=f"hengwen {first.pid} %")) == 1
     judge_server.hold_after = None
-    _, err = first.communicate(timeout=90)
+    _, err = first.communicate(timeout=900)
     assert first.returncode == 1
     assert "terminating connection due to administrator command" in err
     assert "this process stopped, because it lost its claims on the work that it shares" in err
@@ -206,7 +206,7 @@ def test_a_process_that_loses_all_connections_stops_and_the_others_go_on(
     held(first)
     assert len(database(SESSIONS_OF.format("true"))) >= 2
     judge_server.hold_after = None
-    _, err = first.communicate(timeout=90)
+    _, err = first.communicate(timeout=900)
     assert first.returncode == 1
     assert err.count("\n") == 1
     finish(share(plan))
@@ -226,12 +226,12 @@ def test_a_failed_judgment_is_not_repeated_by_another_process(
     until(lambda: len(judge_server.prompts) == 2 * IN_FLIGHT, *processes)
     judge_server.hold_after = None
     for process in processes:
-        process.communicate(timeout=90)
+        process.communicate(timeout=900)
     numbers = Counter(re.search(r"第(\d+)个问题", prompt)[1] for prompt in judge_server.prompts)
     single = numbers.pop("7")
     assert set(numbers.values()) == {1}
     again = share(plan)  # a later command does try again
-    again.communicate(timeout=90)
+    again.communicate(timeout=900)
     assert len(judge_server.prompts) == COUNT - 1 + 2 * single
 
 

@@ -28,7 +28,7 @@ def test_a_second_run_is_refused_and_names_the_first(
     first = start(plan, path)
     answered(HELD, first)
     second = start(plan, path)
-    out, err = second.communicate(timeout=60)
+    out, err = second.communicate(timeout=900)
     assert (second.returncode, out) == (1, "")
     expected = (
         r"hengwen: \S+x\.db: plan 'p' is being run by process (\d+) on \S+ "
@@ -40,7 +40,7 @@ def test_a_second_run_is_refused_and_names_the_first(
     with pytest.raises(StoreBusyError, match=f"process {first.pid} on "):
         run_plan(plan, store=path)
     judge_server.hold_after = None
-    _, err = first.communicate(timeout=60)
+    _, err = first.communicate(timeout=900)
     assert first.returncode == 0, err
     assert len(judge_server.prompts) == COUNT
     assert not list(tmp_path.glob("*.lock"))
@@ -58,7 +58,7 @@ def test_a_second_run_that_waits_makes_no_call_again(
     assert re.fullmatch(WAITING.format(first.pid), second.stderr.readline())
     judge_server.hold_after = None
     for process in (first, second):
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=900)
         assert (process.returncode, err) == (0, "")
     assert len(judge_server.prompts) == COUNT
     with open_store(path) as store:
@@ -80,7 +80,7 @@ def test_a_run_that_waits_ends_at_the_first_signal(
     assert second.stderr is not None
     assert re.fullmatch(WAITING.format(first.pid), second.stderr.readline())
     second.send_signal(sent)
-    _, err = second.communicate(timeout=30)  # the first run goes on
+    _, err = second.communicate(timeout=900)  # the first run goes on
     assert second.returncode == 130, err
     assert "Traceback" not in err
     assert first.poll() is None
@@ -92,10 +92,10 @@ def test_a_killed_run_does_not_block_the_next(judge_server, suite, start, answer
     first = start(plan, path)
     answered(HELD, first)
     first.kill()
-    first.communicate(timeout=30)
+    first.communicate(timeout=900)
     judge_server.hold_after = None
     second = start(plan, path)
-    _, err = second.communicate(timeout=60)
+    _, err = second.communicate(timeout=900)
     assert (second.returncode, err) == (0, "")
     assert COUNT <= len(judge_server.prompts) <= COUNT + 8
 
@@ -117,7 +117,7 @@ def test_two_plans_run_at_once_in_one_store(judge_server, suite, start, answered
         time.sleep(0.005)
     judge_server.hold_after = None
     for process in (second, first):
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=900)
         assert (process.returncode, err) == (0, "")
     assert len(judge_server.prompts) == 2 * COUNT
 
@@ -129,13 +129,13 @@ def test_two_judgments_of_one_file_pay_once(judge_server, suite, start, answered
     first = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "1.jsonl"), command="judge")
     answered(HELD, first)
     refused = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "2.jsonl"), command="judge")
-    _, err = refused.communicate(timeout=60)
+    _, err = refused.communicate(timeout=900)
     assert refused.returncode == 1
     assert f"plan 'judge-a' is being run by process {first.pid} on " in err
     waits = start(tmp_path / "a.jsonl", path, "--wait", *more, str(tmp_path / "3.jsonl"), command="judge")
     judge_server.hold_after = None
     for process in (first, waits):
-        process.communicate(timeout=60)
+        process.communicate(timeout=900)
         assert process.returncode == 0
     assert len(judge_server.prompts) == COUNT
     assert not (tmp_path / "2.jsonl").exists()
@@ -153,5 +153,5 @@ def test_what_only_reads_needs_no_lock(judge_server, suite, start, answered, run
     with open_store(path) as store:
         assert [entry.status for entry in store.runs()] == ["running"]
     judge_server.hold_after = None
-    assert first.wait(60) == 0
+    assert first.wait(900) == 0
     assert len(judge_server.prompts) == COUNT

@@ -38,7 +38,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         finally:
             process.stdin.close()
             process.stdout.close()
-            process.wait(timeout=20)
+            process.wait(timeout=900)
 
 
 @pytest.fixture(autouse=True)

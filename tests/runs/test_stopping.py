@@ -123,7 +123,7 @@ def test_a_signal_wakes_a_loop_that_waits(sent: signal.Signals) -> None:
         stopping = asyncio.Event()
         with Interrupts(signals=True).stop_on_request(stopping):
             asyncio.get_running_loop().call_later(0.01, signal.raise_signal, sent)
-            await asyncio.wait_for(stopping.wait(), 60)
+            await asyncio.wait_for(stopping.wait(), 900)
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(sent)
 

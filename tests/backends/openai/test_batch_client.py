@@ -26,7 +26,7 @@ async def client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[BatchClient]:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    client = OpenAIBackend(model="m", base_url=batch_server.url, timeout=5).batch_client()
+    client = OpenAIBackend(model="m", base_url=batch_server.url, timeout=60).batch_client()
     yield client
     await client.close()
 

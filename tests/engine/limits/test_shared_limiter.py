@@ -170,10 +170,11 @@ async def test_tokens_per_minute_delay_calls_in_their_order() -> None:
             order.append(tokens)
 
     calls = [asyncio.ensure_future(call(tokens)) for tokens in (70, 60, 10, 500)]
+    await until(lambda: len(order) >= 1)
     await asyncio.sleep(0.05)
     assert order == [70]  # 30 are left, and the call with 10 waits behind the one with 60
     Clock.now = 30.0
-    await asyncio.sleep(0.05)
+    await until(lambda: len(order) >= 3)
     assert order == [70, 60, 10]
     Clock.now = 90.0  # 500 tokens count as the 100 of a minute
     await asyncio.wait_for(asyncio.gather(*calls), 20)

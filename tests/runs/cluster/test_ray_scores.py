@@ -118,7 +118,7 @@ def test_without_an_address_ray_runs_on_this_machine_alone(folder: Path, ray_set
         "length",
     ]
     options = ["--engine", "ray", "--workers", "1", "-o", "out", "--json"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=900)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["rows"] == 2
 
