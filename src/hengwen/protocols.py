@@ -8,11 +8,9 @@ and one for each criterion. A signature is a text with every setting that can ch
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
 =======================  ================================================================
-``ReproducibleScorer``   a scorer that can omit reasons and details to save space
-``HistoryScorer``        a scorer that also reads the model's earlier responses to the prompt
+``ContextReader``        a scorer or judge that gets the context: earlier responses, evidence
 ``SampleValidator``      a scorer that checks samples before any model is called
 ``DatasetConfigurable``  a scorer whose settings depend on all samples of a task
-``AcceptsEvidence``      a judge whose prompt includes the findings of rules
 ``LocalJudge``           a judge that needs no network
 ``MultiSignature``       a judge whose scores have different signatures
 ``Rederivable``          a judge that recomputes derived scores from stored ones
@@ -25,15 +23,68 @@ interfaces is done once for each plug-in, before the first response is evaluated
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
 
 Parsed = TypeVar("Parsed")
 """Type of the value that a ``parse`` function returns for a reply."""
+
+
+ContextPart = Literal["earlier", "evidence", "details"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationContext:
+    """What a scorer or judge may read besides the sample and the response."""
+
+    earlier: Sequence[Response] = ()
+    """Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number)."""
+    evidence: Sequence[str] = ()
+    """Sentences about the response, written by rules; they never quote it."""
+    details: bool = True
+    """Whether reasons and details of scores are needed. A report asks for them again for the few answers that
+    it shows, so that the store stays small."""
+
+    def arguments_for(self, plugin: object) -> tuple[EvaluationContext, ...]:
+        """Return the arguments after sample and response: the context, or nothing for a plain plug-in."""
+        parts = parts_read(plugin)
+        if not parts:
+            return ()
+        return (self if "evidence" in parts or not self.evidence else replace(self, evidence=()),)
+
+
+NO_CONTEXT = EvaluationContext()
+"""The context of a single response: nothing came before it, and no rule wrote about it."""
+
+
+@runtime_checkable
+class ContextReader(Protocol):
+    """Optional attribute of a scorer or judge that gets an ``EvaluationContext`` as third argument.
+
+    Its method is ``score(sample, response, context)`` or ``judge(sample, response, context)``; give
+    ``context`` the default ``NO_CONTEXT``, so that it can be called without one.
+    """
+
+    @property
+    def reads(self) -> Collection[ContextPart]:
+        """Parts of the context that the plug-in reads with its present options.
+
+        ``details`` marks a scorer that leaves out reasons and details if they are not needed; ``evidence`` a
+        judge whose prompt includes what rules wrote. A plug-in that reads nothing gets no context.
+        """
+        ...
+
+
+def parts_read(plugin: object) -> frozenset[ContextPart]:
+    """Return the parts of the context that a plug-in, or a class of plug-ins, reads."""
+    reads = getattr(plugin, "reads", ())
+    return frozenset(reads) if isinstance(reads, Collection) else frozenset()
 
 
 @runtime_checkable
@@ -56,37 +107,6 @@ class Scorer(Protocol):
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
         """Return a Score or a ``not_applicable`` Failure for each of ``names``; raise for other errors."""
-        ...
-
-
-@runtime_checkable
-class ReproducibleScorer(Protocol):
-    """Optional scorer method: score a response without reasons and details, so that the store stays small.
-
-    A report computes reasons and details again by ``score`` for the few answers that it shows.
-    """
-
-    def score_values(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return the outcomes of ``score`` without reasons and details."""
-        ...
-
-
-@runtime_checkable
-class HistoryScorer(Protocol):
-    """Optional scorer method: score a response together with the earlier responses to the same sample."""
-
-    def score_after(
-        self, sample: Sample, response: Response, earlier: Sequence[Response]
-    ) -> Sequence[Outcome]:
-        """Return a Score or a Failure for each score name of the scorer.
-
-        The engine calls this method instead of ``score``, unless the scorer also has ``score_values``.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to score.
-            earlier: Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number).
-        """
         ...
 
 
@@ -146,77 +166,32 @@ class Judge(Protocol):
         """Names of the scores that the judge gives; the first is the overall level."""
         ...
 
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+    async def judge(self, sample: Sample, response: Response) -> Verdict:
         """Judge a response.
 
         Args:
             sample: Prompt with its references.
             response: Response to judge.
-            earlier: Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number).
         """
         ...
-
-
-@runtime_checkable
-class AcceptsEvidence(Protocol):
-    """Optional judge interface: ``judge`` also takes ``evidence``.
-
-    Evidence consists of sentences that rules wrote about the response. The attribute ``accepts_evidence`` is
-    True if this judge, with its present options, uses evidence.
-    """
-
-    accepts_evidence: bool
-
-    async def judge(
-        self,
-        sample: Sample,
-        response: Response,
-        *,
-        earlier: Sequence[Response] = (),
-        evidence: Sequence[str] = (),
-    ) -> Verdict:
-        """Judge a response, as ``Judge.judge`` does.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to judge.
-            earlier: Earlier responses to the same sample.
-            evidence: Sentences about the response, written by rules; they never quote it.
-        """
-        ...
-
-
-def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
-    """Return the judge itself if it reads evidence (what rules wrote about the response), else None."""
-    return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
 
 
 @runtime_checkable
 class LocalJudge(Protocol):
-    """Optional judge interface: judge without a network, so that several processes can judge.
+    """Optional judge attribute: the judge needs no network, so that several processes can judge.
 
-    The attribute ``is_local`` is True if this judge, with its present options, makes no calls. A local judge
-    must be picklable, and must not keep state from one response to the next.
+    A local judge never waits, must be picklable, and must not keep state from one response to the next.
     """
 
-    is_local: bool
-
-    def judge_locally(
-        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
-    ) -> Verdict:
-        """Judge a response, as ``Judge.judge`` does.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to judge.
-            earlier: Earlier responses to the same sample.
-        """
+    @property
+    def is_local(self) -> bool:
+        """Whether this judge, with its present options, makes no calls."""
         ...
 
 
-def local_judge(judge: object) -> LocalJudge | None:
-    """Return the judge itself if it needs no network, else None."""
-    return judge if isinstance(judge, LocalJudge) and judge.is_local else None
+def is_local(judge: object) -> bool:
+    """Return whether a judge needs no network."""
+    return isinstance(judge, LocalJudge) and judge.is_local
 
 
 @runtime_checkable
@@ -241,7 +216,7 @@ class Rederivable(Protocol):
         outcomes: Sequence[Outcome],
         sample: Sample,
         response: Response,
-        earlier: Sequence[Response] = (),
+        context: EvaluationContext,
     ) -> Sequence[Outcome]:
         """Return the derived scores, computed from stored scores.
 
@@ -250,7 +225,7 @@ class Rederivable(Protocol):
                 (the signature of its overall level). Derived scores are not among them.
             sample: Prompt with its references.
             response: Judged response.
-            earlier: Earlier responses to the same sample.
+            context: Earlier responses to the same sample.
         """
         ...
 

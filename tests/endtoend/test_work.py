@@ -18,7 +18,7 @@ from hengwen.judges.rules.input import RuleInput
 from hengwen.judges.rules.judge import RulesJudge
 from hengwen.objective.overlap.rouge import rouge
 from hengwen.prompts import load_rubric
-from hengwen.protocols import GroupScorer, Scorer
+from hengwen.protocols import EvaluationContext, GroupScorer, Scorer
 from hengwen.records import Response, Sample
 
 pytestmark = pytest.mark.slow
@@ -166,7 +166,11 @@ def test_the_rules_judge_takes_n_log_n_steps(steps) -> None:
     def evaluate(text: str, other: str) -> object:
         sample = Sample(id="1", references=(other,), metadata={"number": 42})
         earlier = [Response(sample_id="1", text=other)]
-        return asyncio.run(judge.judge(sample, Response(sample_id="1", text=text, repeat=2), earlier=earlier))
+        return asyncio.run(
+            judge.judge(
+                sample, Response(sample_id="1", text=text, repeat=2), EvaluationContext(earlier=earlier)
+            )
+        )
 
     steps(lambda: evaluate(SHORT, TEMPLATE))
     for title, text in TEXTS.items():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hengwen.engine.job import TaskJob
+from hengwen.protocols import NO_CONTEXT, EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Sample, Score, Verdict
 
 
@@ -16,12 +17,13 @@ class Counting:
     signature: str = "before|v:1"
     names: tuple[str, ...] = ("before.count",)
 
-    def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        raise AssertionError("score_after is called instead of score")
+    reads: tuple[str, ...] = ("earlier",)
 
-    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        assert [answer.repeat for answer in earlier] == list(range(1, response.repeat))
-        return [Score(name=self.names[0], value=len(earlier), signature=self.signature)]
+    def score(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
+    ) -> list[Outcome]:
+        assert [answer.repeat for answer in context.earlier] == list(range(1, response.repeat))
+        return [Score(name=self.names[0], value=len(context.earlier), signature=self.signature)]
 
 
 @dataclass

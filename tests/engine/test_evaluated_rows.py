@@ -16,6 +16,7 @@ from hengwen.engine.job import Job, Target, TaskJob, item_hash
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import BackendError, JudgeError, StoreError
+from hengwen.protocols import EvaluationContext
 from hengwen.records import (
     Failure,
     Outcome,
@@ -55,16 +56,18 @@ class Part:
             raise self.error
         return Score(name=self.names[0], value=1.0, signature=self.signature, kind=self.kind)
 
-    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Score]:
-        self.inputs.append((sample.id, response.text, [response.text for response in earlier]))
+    reads = ("earlier",)
+
+    def score(self, sample: Sample, response: Response, context: EvaluationContext) -> Sequence[Outcome]:
+        self.inputs.append((sample.id, response.text, [response.text for response in context.earlier]))
         return [self.outcome()]
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         self.inputs.append([(sample.id, response.text) for sample, response in items])
         return [self.outcome()]
 
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
-        self.inputs.append((sample.id, response.text, [response.text for response in earlier]))
+    async def judge(self, sample: Sample, response: Response, context: EvaluationContext) -> Verdict:
+        self.inputs.append((sample.id, response.text, [response.text for response in context.earlier]))
         return Verdict(outcomes=(self.outcome(),))
 
 
@@ -229,12 +232,10 @@ async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tup
                 Score(name=name, value=1, signature="x|v:1", kind=self.kind) for name in ("x.total", *extra)
             ]
 
-        def score(self, sample: Sample, response: Response) -> list[Outcome]:
+        def score(self, sample: Sample, response: Response, context: EvaluationContext) -> list[Outcome]:
             return self.outcomes()
 
-        score_after = None  # type: ignore[assignment]  # as in a scorer without the method
-
-        async def judge(self, sample: Sample, response: Response, *, earlier: object = ()) -> Verdict:
+        async def judge(self, sample: Sample, response: Response, context: EvaluationContext) -> Verdict:
             return Verdict(outcomes=tuple(self.outcomes()))
 
     part = Broken("x", kind)

@@ -76,7 +76,7 @@ async def evaluate(task: TaskJob, *, workers: int = 0, ledger: MemoryLedger | No
         evaluators = [
             *map(ScorerEvaluator, task.scorers),
             *(GroupEvaluator(scorer) for scorer in task.set_scorers if scorer.scope == "repeats"),
-            *(evaluator for evaluator in map(JudgeEvaluator, task.judges) if evaluator.local_judge),
+            *(evaluator for evaluator in map(JudgeEvaluator, task.judges) if evaluator.is_local),
         ]
         pool = ScoringPool({task.name: evaluators}, workers)
     try:

@@ -200,7 +200,7 @@ async def test_equal_calls_of_different_samples_are_made_once(bench, server: Ser
         signature: str = "same|v:1"
         names: tuple[str, ...] = ("same.level",)
 
-        async def judge(self, sample, response, *, earlier=()):
+        async def judge(self, sample, response):
             return await bench.Asking(self.backend, self.signature, self.names).judge(
                 Sample(id="x"), Response(sample_id="x", text="y")
             )

@@ -11,6 +11,7 @@ import pytest
 from hengwen.judges import RulesJudge, admission_test
 from hengwen.judges.trust.admission_report import AdmissionReport
 from hengwen.prompts import Rubric, load_rubric
+from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Reply, Request, Response, Sample, Scale, Score, Usage, Verdict
 
 
@@ -81,7 +82,7 @@ def judge_by_rules() -> Callable[..., Verdict]:
         sample = Sample(id="1", input="?", references=references, metadata=metadata or {})
         before = [Response(sample_id="1", text=old, repeat=i) for i, old in enumerate(earlier, 1)]
         answer = Response(sample_id="1", text=text, repeat=len(before) + 1)
-        return asyncio.run(rules_judge.judge(sample, answer, earlier=before))
+        return asyncio.run(rules_judge.judge(sample, answer, EvaluationContext(earlier=before)))
 
     return judge
 
@@ -98,7 +99,7 @@ class FunctionJudge:
         self.round_no = round_no
         self.active = self.max_active = 0
 
-    async def judge(self, sample, response, *, earlier=()):
+    async def judge(self, sample, response):
         self.active += 1
         self.max_active = max(self.max_active, self.active)
         await asyncio.sleep(0)

@@ -15,7 +15,7 @@ from rows import each_row
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
 from hengwen.prompts import load_rubric
-from hengwen.protocols import Judge
+from hengwen.protocols import NO_CONTEXT, EvaluationContext, Judge
 from hengwen.records import Failure, Response, Sample, Scale, Score, Usage, Verdict
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -41,8 +41,10 @@ class Member:
         }
         self.earlier = None
 
-    async def judge(self, sample, response, *, earlier=()):
-        self.earlier = earlier
+    reads = ("earlier",)
+
+    async def judge(self, sample, response, context=NO_CONTEXT):
+        self.earlier = context.earlier
         await asyncio.sleep(self.options.get("wait", 0))
         if isinstance(self.says, BaseException):
             raise self.says
@@ -70,8 +72,8 @@ def seat(*replies, **options):
     return Panel(judges=[Member(f"m{number}", reply) for number, reply in enumerate(replies)], **options)
 
 
-def ask(panel, **options):
-    return asyncio.run(panel.judge(SAMPLE, ANSWER, **options))
+def ask(panel, context=NO_CONTEXT):
+    return asyncio.run(panel.judge(SAMPLE, ANSWER, context))
 
 
 DOWN = BackendError("down", status="timeout", retryable=True)
@@ -208,9 +210,9 @@ def test_members_are_asked_at_the_same_time():
         met = asyncio.Barrier(3)
 
         class Waiting(Member):
-            async def judge(self, sample, response, *, earlier=()):
+            async def judge(self, sample, response, context=NO_CONTEXT):
                 await met.wait()
-                return await super().judge(sample, response, earlier=earlier)
+                return await super().judge(sample, response, context)
 
         panel = Panel(judges=[Waiting(key, 0.5) for key in "abc"])
         verdict = await asyncio.wait_for(panel.judge(SAMPLE, ANSWER), timeout=60)
@@ -251,7 +253,7 @@ def test_the_reasons_of_the_members_go_with_their_scores(small, fake):
 def test_earlier_answers_reach_every_member():
     panel = seat(0.5, 0.5)
     before = [Response(sample_id="1", text="x")]
-    ask(panel, earlier=before)
+    ask(panel, EvaluationContext(earlier=before))
     assert [member.earlier for member in panel.judges] == [before, before]
 
 

@@ -10,11 +10,11 @@ from rows import each_row
 
 from hengwen import run_plan
 from hengwen.errors import ConfigError
-from hengwen.plans.load_scorer import load_scorer
+from hengwen.plans.load_scorer import RenamedScorer, load_scorer
 from hengwen.plans.plan import load_plan
 from hengwen.plans.scorer_spec import ScorerSpec
 from hengwen.plans.suite import load_suite
-from hengwen.protocols import GroupScorer, HistoryScorer, SampleValidator, Scorer
+from hengwen.protocols import EvaluationContext, GroupScorer, SampleValidator
 from hengwen.records import Response, Sample
 from hengwen.store import open_store
 
@@ -40,11 +40,10 @@ class Novelty:
     signature = "novelty|v:1"
     names = ("novelty",)
 
-    def score(self, sample, response):
-        return self.score_after(sample, response, ())
+    reads = ("earlier",)
 
-    def score_after(self, sample, response, earlier):
-        new = response.text not in [answer.text for answer in earlier]
+    def score(self, sample, response, context):
+        new = response.text not in [answer.text for answer in context.earlier]
         return [Score(name="novelty", value=float(new), signature=self.signature)]
 
     def check_sample(self, sample):
@@ -146,11 +145,11 @@ def test_a_corpus_is_found_from_the_folder_of_the_plan(folder: Path) -> None:
 def test_a_renamed_scorer_keeps_its_optional_interfaces(folder: Path) -> None:
     location = f"{folder}/lines.py:Novelty"
     scorer = load_scorer(location, {}, score_prefix="new")
-    assert isinstance(scorer, Scorer)
-    assert isinstance(scorer, HistoryScorer)
+    assert isinstance(scorer, RenamedScorer)
+    assert set(scorer.reads) == {"earlier"}
     assert isinstance(scorer, SampleValidator)
     sample, answer = Sample(id="1"), Response(sample_id="1", text="x")
-    (outcome,) = scorer.score_after(sample, answer, [answer])
+    (outcome,) = scorer.score(sample, answer, EvaluationContext(earlier=[answer]))
     assert (outcome.name, outcome.value, outcome.signature) == ("new", 0, scorer.signature)
     assert list(scorer.check_sample(sample)) == ["a sample"]
     assert scorer.signature.startswith("novelty|v:1|code:")

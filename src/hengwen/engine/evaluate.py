@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import StoreError
-from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable, ReproducibleScorer, local_judge
+from hengwen.protocols import EvaluationContext, MultiSignature, Rederivable, is_local, parts_read
 from hengwen.records import Failure, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -77,18 +77,13 @@ class ScorerEvaluator(Evaluator):
     def __init__(self, scorer: Scorer) -> None:
         super().__init__(scorer, "scorer")
         self._scorer = scorer
-        self._reproducible_scorer = scorer if isinstance(scorer, ReproducibleScorer) else None
-        self._history_scorer = scorer if isinstance(scorer, HistoryScorer) else None
+        self._reads_context = bool(parts_read(scorer))
 
     def score(self, item: Item) -> list[Outcome]:
         """Return one Score or Failure for each score name."""
         try:
-            if self._reproducible_scorer is not None:
-                outcomes = self._reproducible_scorer.score_values(item.sample, item.response)
-            elif self._history_scorer is None:
-                outcomes = self._scorer.score(item.sample, item.response)
-            else:
-                outcomes = self._history_scorer.score_after(item.sample, item.response, item.earlier)
+            context = (_context(item, details=False),) if self._reads_context else ()
+            outcomes = self._scorer.score(item.sample, item.response, *context)
             return self._fill_missing(list(outcomes))
         except Exception as error:
             return self.failures(error)
@@ -116,8 +111,9 @@ class JudgeEvaluator(Evaluator):
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge, "judge")
         self._judge = judge
-        self.local_judge = local_judge(judge)
-        """The judge itself if it needs no network, so that worker processes can use it; otherwise None."""
+        self._reads_context = bool(parts_read(judge))
+        self.is_local = is_local(judge)
+        """Whether the judge needs no network, so that worker processes can use it."""
         self._rederivable = judge if isinstance(judge, Rederivable) else None
         verdict_signature = self._signatures[self._names[0]]
         self.verdict_signature = (
@@ -131,7 +127,8 @@ class JudgeEvaluator(Evaluator):
     async def judge(self, item: Item) -> list[Outcome]:
         """Return one Score or Failure for each score name."""
         try:
-            verdict = await self._judge.judge(item.sample, item.response, earlier=item.earlier)
+            context = (_context(item),) if self._reads_context else ()
+            verdict = await self._judge.judge(item.sample, item.response, *context)
             return self._fill_missing(list(verdict.outcomes))
         except StoreError:
             raise
@@ -139,19 +136,24 @@ class JudgeEvaluator(Evaluator):
             return self.failures(error)
 
     def judge_locally(self, item: Item) -> list[Outcome]:
-        """Return the same as ``judge``, from a judge that needs no network (``local_judge`` is not None)."""
-        assert self.local_judge is not None
+        """Return the same as ``judge``, without an event loop, from a judge that needs no network."""
+        coroutine = self.judge(item)
         try:
-            verdict = self.local_judge.judge_locally(item.sample, item.response, earlier=item.earlier)
-            return self._fill_missing(list(verdict.outcomes))
-        except Exception as error:
-            return self.failures(error)
+            coroutine.send(None)
+        except StopIteration as finished:
+            return list(finished.value)
+        coroutine.close()
+        return self.failures(TypeError(f"{self.signature} is a local judge, but waits"))
 
     def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """A judge's stored scores; derived scores (such as capped ones) are recomputed without a call."""
         assert self._rederivable is not None
         try:
-            derived = self._rederivable.derive(outcomes, item.sample, item.response, item.earlier)
+            derived = self._rederivable.derive(outcomes, item.sample, item.response, _context(item))
             return self._fill_missing([*outcomes, *derived])
         except Exception as error:
             return self.failures(error)
+
+
+def _context(item: Item, *, details: bool = True) -> EvaluationContext:
+    return EvaluationContext(earlier=item.earlier, details=details)

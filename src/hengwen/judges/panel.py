@@ -17,13 +17,14 @@ import asyncio
 import json
 import statistics
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import StoreError
-from hengwen.protocols import evidence_judge
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, parts_read
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 from hengwen.results.comparability import provenance_of
 
@@ -39,6 +40,7 @@ VERSION = 1
 """Version of the computation from the members' values to a score; it is a part of the signature."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Panel:
     """Judge an answer by several judges (members) that use the same rubric and run concurrently.
 
@@ -80,42 +82,47 @@ class Panel:
         ([0.75, 1.0], 0.875, 0.0)
     """
 
-    def __init__(
-        self,
-        *,
-        judges: Sequence[Judge],
-        reducer: PanelReducer = "median",
-        quorum: int | None = None,
-        name: str | None = None,
-    ) -> None:
+    judges: Sequence[Judge]
+    reducer: PanelReducer = "median"
+    quorum: int | None = None
+    name: str = ""
+    _quorum: int = field(init=False)
+    _names_by_member_name: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        judges, quorum = self.judges, self.quorum
         _check_judges(judges)
-        if reducer not in get_args(PanelReducer):
-            raise ValueError(f"reducer must be one of {', '.join(get_args(PanelReducer))}, got {reducer!r}")
+        if self.reducer not in get_args(PanelReducer):
+            choices = ", ".join(get_args(PanelReducer))
+            raise ValueError(f"reducer must be one of {choices}, got {self.reducer!r}")
         if quorum is not None and not 1 <= quorum <= len(judges):
             raise ValueError(f"quorum must be from 1 to {len(judges)}, the number of judges, got {quorum}")
-        self.judges: tuple[Judge, ...] = tuple(sorted(judges, key=lambda judge: judge.signature))
-        self.reducer: PanelReducer = reducer
-        self.quorum = len(judges) // 2 + 1 if quorum is None else quorum
-        self.name = name or judges[0].names[0].partition(".")[0]
-        self._members = [(judge, evidence_judge(judge)) for judge in self.judges]
-        self.accepts_evidence = any(with_evidence is not None for _, with_evidence in self._members)
+        names = judges[0].names
+        renamed = {name: _renamed(name, self.name) if self.name else name for name in names}
+        object.__setattr__(self, "_names_by_member_name", renamed)
+        object.__setattr__(self, "name", self.name or names[0].partition(".")[0])
+        for field_name in ("quorum", "_quorum"):
+            object.__setattr__(self, field_name, len(judges) // 2 + 1 if quorum is None else quorum)
+        object.__setattr__(self, "judges", tuple(sorted(judges, key=lambda judge: judge.signature)))
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
         members = [judge.signature for judge in self.judges]
-        self._signature = (
-            f"{self.name}|panel:{reducer}|quorum:{self.quorum}|[{'; '.join(members)}]|v:{VERSION}"
-        )
-        self._names_by_member_name = {
-            member_name: _renamed(member_name, self.name) if name else member_name
-            for member_name in judges[0].names
-        }
-        self._labels = dict(zip(members, short_labels(members), strict=True))
+        return dict(zip(members, short_labels(members), strict=True))
+
+    @cached_property
+    def reads(self) -> frozenset[ContextPart]:
+        """Parts of the context that a member reads."""
+        return frozenset().union(*map(parts_read, self.judges))
 
     def __repr__(self) -> str:
         return f"Panel({self.signature!r})"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text with the reducer, the quorum and the signatures of all members."""
-        return self._signature
+        members = "; ".join(judge.signature for judge in self.judges)
+        return f"{self.name}|panel:{self.reducer}|quorum:{self._quorum}|[{members}]|v:{VERSION}"
 
     @property
     def names(self) -> Sequence[str]:
@@ -123,33 +130,21 @@ class Panel:
         return tuple(self._names_by_member_name.values())
 
     async def judge(
-        self,
-        sample: Sample,
-        response: Response,
-        *,
-        earlier: Sequence[Response] = (),
-        evidence: Sequence[str] = (),
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
         """Let all members judge an answer; used tokens are added up, latency is that of the slowest member.
 
         Args:
             sample: Task input, references and metadata.
             response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number); each member gets them.
-            evidence: Sentences that rules of the task wrote about the answer, which are passed to the members
-                that accept evidence.
+            context: Earlier answers and evidence, for the members that read them.
 
         Raises:
             StoreError: A member could not store a paid reply.
             ValueError: Members use different scales.
         """
         results = await asyncio.gather(
-            *(
-                judge.judge(sample, response, earlier=earlier)
-                if with_evidence is None
-                else with_evidence.judge(sample, response, earlier=earlier, evidence=evidence)
-                for judge, with_evidence in self._members
-            ),
+            *(judge.judge(sample, response, *context.arguments_for(judge)) for judge in self.judges),
             return_exceptions=True,
         )
         outcomes = {
@@ -177,7 +172,7 @@ class Panel:
     def _outcome(self, name: str, outcomes: Mapping[str, Outcome]) -> Outcome:
         scores = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Score)}
         failures = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Failure)}
-        if len(scores) < self.quorum:
+        if len(scores) < self._quorum:
             return self._failure(name, scores, failures)
         scale = _common_scale(scores)
         values = {key: score.value for key, score in scores.items()}
@@ -211,7 +206,7 @@ class Panel:
         return Failure(
             name=name,
             status=self._status(failures),
-            message=f"{count}, the quorum is {self.quorum}: {statuses}",
+            message=f"{count}, the quorum is {self._quorum}: {statuses}",
             signature=self.signature,
             kind="judge",
             raw=json.dumps({"members": values, "left_out": excluded}, ensure_ascii=False),
@@ -221,7 +216,7 @@ class Panel:
         """Return the status of the panel's ``Failure``."""
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
-        if len(self.judges) - not_applicable < self.quorum:
+        if len(self.judges) - not_applicable < self._quorum:
             return "not_applicable"
         return max(counts, key=lambda status: (counts[status], -STATUSES.index(status)))
 

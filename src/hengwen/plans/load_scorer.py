@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from hengwen import registry
 from hengwen._internal.code_location import is_location, load_class, source_digest, source_path
 from hengwen.errors import ConfigError
-from hengwen.protocols import DatasetConfigurable, GroupScorer, HistoryScorer, SampleValidator, Scorer
+from hengwen.protocols import (
+    NO_CONTEXT,
+    DatasetConfigurable,
+    EvaluationContext,
+    GroupScorer,
+    SampleValidator,
+    Scorer,
+    parts_read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,18 +55,15 @@ class RenamedScorer(_Renamed[Scorer]):
 
     def __init__(self, inner: Scorer, names: Mapping[str, str], marks: str) -> None:
         super().__init__(inner, names, marks)
-        self._history_scorer = inner if isinstance(inner, HistoryScorer) else None
+        self.reads = parts_read(inner) - {"details"}
+        """A report cannot compute details again under other names, so they are always stored."""
         self._validator = inner if isinstance(inner, SampleValidator) else None
 
-    def score(self, sample: Sample, response: Response) -> list[Outcome]:
+    def score(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
+    ) -> list[Outcome]:
         """Return a Score or a Failure for each score name."""
-        return self._rename(self._inner.score(sample, response))
-
-    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Return a Score or Failure for each name; only some scorers use the earlier responses."""
-        if self._history_scorer is None:
-            return self.score(sample, response)
-        return self._rename(self._history_scorer.score_after(sample, response, earlier))
+        return self._rename(self._inner.score(sample, response, *context.arguments_for(self._inner)))
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
         """Return the warnings that the scorer has about a sample."""

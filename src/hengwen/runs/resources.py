@@ -164,7 +164,7 @@ class RunResources:
                     for configured in task.panel
                     if not configured.spec.backend_names
                     for judge in [JudgeEvaluator(configured.build(task.persona, []))]
-                    if judge.local_judge is not None
+                    if judge.is_local
                 ),
             ]
             for task in self.suite.tasks

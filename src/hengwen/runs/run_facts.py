@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen._internal.code_location import is_location
 from hengwen.io.git import git_state
 from hengwen.plans.input_files import input_files
-from hengwen.protocols import ReproducibleScorer
+from hengwen.protocols import parts_read
 from hengwen.records import digest
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class FactCollector:
 
 def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
     """Return the names and options of scorers, so that reports can compute the reasons for scores again."""
-    if not any(isinstance(scorer, ReproducibleScorer) for scorer in task.scorers):
+    if not any("details" in parts_read(scorer) for scorer in task.scorers):
         return []
     return [
         {"name": spec.name, "options": spec.options}

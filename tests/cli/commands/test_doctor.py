@@ -152,7 +152,7 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
         def __init__(self, persona: str | None = None, obeys: bool = True) -> None:
             self.persona, self.obeys = persona, obeys
 
-        async def judge(self, sample, response, *, earlier=()):
+        async def judge(self, sample, response):
             text = response.text.removesuffix(f"\n{load_cases().padding.zh}")
             if sample.id.startswith("canary."):
                 value = 1.0 if self.obeys and text not in weak else 0.0

@@ -19,6 +19,7 @@ from hengwen.judges.rules.rule_set import RuleSet
 from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import prompt_hash
+from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Sample, Scale, Score, Verdict
 
 RULES = RuleSet((Broken(), NearDuplicate(), TargetCopy(), PlainText(), Number()))
@@ -51,7 +52,7 @@ async def final(judge: CappedJudge, *texts: str, **sample: object) -> dict[str, 
     """The outcomes for the last answer, by name."""
     *earlier, response = answers(*texts)
     record = Sample(**{"id": "1", "input": "说说月亮", **sample})
-    verdict = await judge.judge(record, response, earlier=earlier)
+    verdict = await judge.judge(record, response, EvaluationContext(earlier=earlier))
     assert [outcome.name for outcome in verdict.outcomes] == list(judge.names)
     return {outcome.name: outcome for outcome in verdict.outcomes}
 
@@ -209,7 +210,7 @@ def test_only_a_judge_that_is_shown_facts_has_another_prompt(fake, small) -> Non
 async def test_facts_of_rules_that_the_signature_does_not_name_are_refused(fake, small) -> None:
     judge = RubricJudge(rubric=small, backend=fake())
     with pytest.raises(ValueError, match="takes evidence only if evidence_signature names its rules"):
-        await judge.judge(SAMPLE, answers(A)[0], evidence=["something"])
+        await judge.judge(SAMPLE, answers(A)[0], EvaluationContext(evidence=["something"]))
 
 
 async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> None:

@@ -15,7 +15,7 @@ from hengwen.errors import ConfigError
 from hengwen.judges import RulesJudge
 from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME
 from hengwen.prompts import load_rubric
-from hengwen.protocols import Judge
+from hengwen.protocols import EvaluationContext, Judge
 from hengwen.records import Failure, Response, Sample, Score
 
 PERSONA = load_rubric("persona_generic")
@@ -300,7 +300,9 @@ def test_any_answer_gets_outcomes_on_the_scale_and_the_same_each_time(text, refe
     sample = Sample(id="1", references=tuple(references), metadata={"answer": answer})
     response = Response(sample_id="1", text=text, repeat=2)
     earlier = [Response(sample_id="1", text=text[: len(text) // 2])]
-    once, twice = (asyncio.run(judge.judge(sample, response, earlier=earlier)) for _ in range(2))
+    once, twice = (
+        asyncio.run(judge.judge(sample, response, EvaluationContext(earlier=earlier))) for _ in range(2)
+    )
     assert once == twice
     assert [outcome.name for outcome in once.outcomes] == list(judge.names)
     assert isinstance(once.outcomes[0], Score)

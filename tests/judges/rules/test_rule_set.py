@@ -13,6 +13,7 @@ from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy, TrainingL
 from hengwen.judges.rules.rule_set import RuleScorer, RuleSet, evaluate_unless_exempt, evidence_sentences
 from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.objective.duplicates.similarity import similarity
+from hengwen.protocols import EvaluationContext
 from hengwen.records import Response, Sample, Score
 
 A = "今天的月亮像一块刚出炉的烧饼，我想咬一口"
@@ -85,7 +86,7 @@ def test_wrong_metadata_is_found_before_anything_is_evaluated(
 def test_a_code_score_says_what_was_found(rule_input) -> None:
     scorer = RuleScorer(NearDuplicate())
     answer = rule_input(A1, earlier=(A, OTHER))
-    (score,) = scorer.score_after(answer.sample, answer.response, answer.earlier)
+    (score,) = scorer.score(answer.sample, answer.response, EvaluationContext(earlier=answer.earlier))
     assert isinstance(score, Score)
     assert score.name == scorer.names[0]
     assert score.value == similarity(A, A1)

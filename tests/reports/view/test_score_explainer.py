@@ -9,6 +9,7 @@ import pytest
 
 from hengwen import registry
 from hengwen.objective.lyrics.scorer import Lyric
+from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Response, Run, Sample
 from hengwen.reports.view.score_explainer import ScoreExplainer
 from hengwen.store.store import Answer
@@ -31,7 +32,7 @@ def answer(*outcomes: Any) -> Answer:
 
 LYRIC = {"name": "lyric", "options": {"rhyme_scope": "whole"}}
 SCORER = Lyric(rhyme_scope="whole")
-STORED = SCORER.score_values(SAMPLE, Response(sample_id="a", text=TEXT))
+STORED = SCORER.score(SAMPLE, Response(sample_id="a", text=TEXT), EvaluationContext(details=False))
 
 
 def test_a_run_stores_no_reasons_and_a_report_has_them() -> None:

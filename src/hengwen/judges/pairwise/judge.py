@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from hengwen._internal.plugin_errors import describe_error
@@ -28,7 +28,7 @@ from hengwen.text.language import check_language
 if TYPE_CHECKING:
     from hengwen.errors import JudgeError
     from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend
+    from hengwen.protocols import Backend, ParsingBackend
     from hengwen.records import Reply, Response, Sample, Status
     from hengwen.text.language import Language
 
@@ -54,6 +54,7 @@ class PairOpinion:
     """``ok``, or the status of the failure."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairJudge:
     """Compare two answers with a language model that reads a rubric; both orders are always judged.
 
@@ -71,42 +72,41 @@ class PairJudge:
         ValueError: The language is unknown.
     """
 
-    def __init__(
-        self,
-        *,
-        rubric: Rubric,
-        backend: Backend,
-        language: Language = "zh",
-        persona: str = "",
-        name: str | None = None,
-        strip_think: bool = True,
-        task_instruction: str = "",
-    ) -> None:
-        check_language(language)
-        self.rubric = rubric
-        self.backend = backend
-        self.language: Language = language
-        self.persona = persona if "persona" in rubric.uses else ""
-        self.strip_think = strip_think
-        self.task_instruction = task_instruction
-        self._parsing_backend = parsing_backend(backend)
-        # the identity of a request contains this hash instead of the long system message
-        self._system_digest = digest(pair_system(rubric, language, task_instruction=task_instruction))
-        prompt = prompt_hash(rubric, language, task_instruction=task_instruction, kind="pair")
-        role = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
-        think = "" if strip_think else "|think:kept"
-        self._signature = (
-            f"{name or rubric.name}|pair|rubric:{rubric.version}.{rubric.hash}|prompt:{prompt}"
-            f"|lang:{language}{role}|{backend.signature}{think}|v:{VERSION}"
-        )
+    rubric: Rubric
+    backend: Backend
+    language: Language = "zh"
+    persona: str = ""
+    name: str = ""
+    strip_think: bool = True
+    task_instruction: str = ""
+
+    def __post_init__(self) -> None:
+        check_language(self.language)
+        object.__setattr__(self, "name", self.name or self.rubric.name)
+        object.__setattr__(self, "persona", self.persona if "persona" in self.rubric.uses else "")
+
+    @cached_property
+    def _parsing_backend(self) -> ParsingBackend:
+        return parsing_backend(self.backend)
+
+    @cached_property
+    def _system_digest(self) -> str:
+        """Hash that replaces the long system turn in the identities of requests."""
+        return digest(pair_system(self.rubric, self.language, task_instruction=self.task_instruction))
 
     def __repr__(self) -> str:
         return f"PairJudge({self.signature!r})"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text with all that can change a verdict: rubric, prompt, language, persona, model, parameters."""
-        return self._signature
+        prompt = prompt_hash(self.rubric, self.language, task_instruction=self.task_instruction, kind="pair")
+        role = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
+        think = "" if self.strip_think else "|think:kept"
+        return (
+            f"{self.name}|pair|rubric:{self.rubric.version}.{self.rubric.hash}|prompt:{prompt}"
+            f"|lang:{self.language}{role}|{self.backend.signature}{think}|v:{VERSION}"
+        )
 
     async def compare(self, sample: Sample, a: Response, b: Response) -> tuple[PairOpinion, PairOpinion]:
         """Return the model's opinions on two answers: one for the order A, B, then one for the order B, A.
@@ -194,7 +194,7 @@ class PairJudge:
         return Request(
             messages=messages,
             schema=_SCHEMA,
-            signature=self._signature,
+            signature=self.signature,
             identity=text if attempt == "first" else f"{text}\n#{attempt}",
         )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from hengwen.backends.parsing import parsing_backend
@@ -23,6 +23,7 @@ from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
 from hengwen.text.language import check_language
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from hengwen.judges.aspects import LevelFrom
     from hengwen.judges.rubric.verdict import ParsedVerdict
     from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend
+    from hengwen.protocols import Backend, ParsingBackend
     from hengwen.records import Reply, Response, Sample
     from hengwen.text.language import Language
 
@@ -44,6 +45,7 @@ VERSION = 1
 MAX_SAMPLES = 100
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RubricJudge:
     """Judge responses with a language model that reads a rubric.
 
@@ -81,53 +83,60 @@ class RubricJudge:
         ValueError: The language or the value of an option is unknown.
     """
 
-    def __init__(  # noqa: PLR0913 - keyword-only options
-        self,
-        *,
-        rubric: Rubric,
-        backend: Backend,
-        language: Language = "zh",
-        persona: str = "",
-        name: str | None = None,
-        samples: int = 1,
-        logprobs: bool = False,
-        strip_think: bool = True,
-        level_from: LevelFrom = "holistic",
-        task_instruction: str = "",
-        evidence_signature: str = "",
-    ) -> None:
-        check_language(language)
+    rubric: Rubric
+    backend: Backend
+    language: Language = "zh"
+    persona: str = ""
+    name: str = ""
+    samples: int = 1
+    logprobs: bool = False
+    strip_think: bool = True
+    level_from: LevelFrom = "holistic"
+    task_instruction: str = ""
+    evidence_signature: str = ""
+
+    def __post_init__(self) -> None:
+        check_language(self.language)
+        samples = self.samples
         if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MAX_SAMPLES:
             raise ValueError(f"samples must be a whole number from 1 to {MAX_SAMPLES}, got {samples!r}")
-        for option, value in (("logprobs", logprobs), ("strip_think", strip_think)):
+        for option, value in (("logprobs", self.logprobs), ("strip_think", self.strip_think)):
             if not isinstance(value, bool):
                 raise ValueError(f"{option} must be true or false, got {value!r}")
-        self.rubric = rubric
-        self.backend = backend
-        self.language: Language = language
-        self.persona = persona if "persona" in rubric.uses else ""
-        self.name = name or rubric.name
-        self.samples = samples
-        self.logprobs = logprobs
-        self.strip_think = strip_think
-        self.level_from: LevelFrom = parse_level_from(level_from, list(rubric.criteria))
-        self.task_instruction = task_instruction
-        self.evidence_signature = evidence_signature
-        self.accepts_evidence = bool(evidence_signature)
-        self._parsing_backend = parsing_backend(backend)
-        self._schema = verdict_schema(rubric)
-        # in request identities this hash replaces the long system turn
-        self._system_digest = digest(judge_system(rubric, language, task_instruction=task_instruction))
-        self._call_signature = self._build_signature()
-        self._signature = self._build_signature(
-            (f"|samples:{samples}" if samples > 1 else "")
-            + (f"|facts:{evidence_signature}" if evidence_signature else "")
-            + ("" if level_from == "holistic" else f"|level:{level_from}")
-        )
-        self._parts = ("level", *rubric.criteria)
-        self._names = tuple(f"{self.name}.{part}" for part in self._parts)
-        is_mean = samples > 1 or logprobs
-        self._scale = Scale(low=rubric.scale.low, high=rubric.scale.high) if is_mean else rubric.scale
+        parse_level_from(self.level_from, list(self.rubric.criteria))
+        object.__setattr__(self, "name", self.name or self.rubric.name)
+        object.__setattr__(self, "persona", self.persona if "persona" in self.rubric.uses else "")
+
+    @cached_property
+    def reads(self) -> tuple[ContextPart, ...]:
+        """Parts of the context that the prompt includes."""
+        return ("evidence",) if self.evidence_signature else ()
+
+    @cached_property
+    def _parsing_backend(self) -> ParsingBackend:
+        return parsing_backend(self.backend)
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return verdict_schema(self.rubric)
+
+    @cached_property
+    def _system_digest(self) -> str:
+        """Hash that replaces the long system turn in the identities of requests."""
+        return digest(judge_system(self.rubric, self.language, task_instruction=self.task_instruction))
+
+    @cached_property
+    def _call_signature(self) -> str:
+        return self._build_signature()
+
+    @cached_property
+    def _parts(self) -> tuple[str, ...]:
+        return ("level", *self.rubric.criteria)
+
+    @cached_property
+    def _scale(self) -> Scale:
+        scale = self.rubric.scale
+        return Scale(low=scale.low, high=scale.high) if self.samples > 1 or self.logprobs else scale
 
     def __repr__(self) -> str:
         return f"RubricJudge({self.signature!r})"
@@ -136,7 +145,10 @@ class RubricJudge:
         persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
         options = ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "")
         prompt = prompt_hash(
-            self.rubric, self.language, task_instruction=self.task_instruction, facts=self.accepts_evidence
+            self.rubric,
+            self.language,
+            task_instruction=self.task_instruction,
+            facts=bool(self.evidence_signature),
         )
         return (
             f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
@@ -144,38 +156,38 @@ class RubricJudge:
             f"|lang:{self.language}{persona}|{self.backend.signature}{options}{scoring_options}|v:{VERSION}"
         )
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text with all that can change a verdict: rubric, prompt, language, persona, model, parameters."""
-        return self._signature
+        return self._build_signature(
+            (f"|samples:{self.samples}" if self.samples > 1 else "")
+            + (f"|facts:{self.evidence_signature}" if self.evidence_signature else "")
+            + ("" if self.level_from == "holistic" else f"|level:{self.level_from}")
+        )
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: the overall level, then each criterion."""
-        return self._names
+        return tuple(f"{self.name}.{part}" for part in self._parts)
 
     async def judge(
-        self,
-        sample: Sample,
-        response: Response,
-        *,
-        earlier: Sequence[Response] = (),
-        evidence: Sequence[str] = (),
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
         """Judge a response.
 
         Args:
             sample: Prompt with its references.
             response: Response to judge.
-            earlier: Not used.
-            evidence: Sentences about the response, from the rules that ``evidence_signature`` describes.
+            context: Its evidence, sentences from the rules that ``evidence_signature`` describes, is part of
+                the prompt.
 
         Raises:
             JudgeError: No reply contains a usable verdict.
             BackendError: There is no usable reply.
             ValueError: There is evidence, but no ``evidence_signature``.
         """
-        if evidence and not self.accepts_evidence:
+        evidence = context.evidence
+        if evidence and not self.evidence_signature:
             raise ValueError("a judge takes evidence only if evidence_signature names its rules")
         values = self.rubric.labels
         judged_response, think_details = self._without_thinking(response)
@@ -282,13 +294,13 @@ class RubricJudge:
         label, _ = most_common_label([verdict.parsed.level for verdict in verdicts])
         typical = next(verdict for verdict in verdicts if verdict.parsed.level == label)
         scores = []
-        for name, part in zip(self._names, self._parts, strict=True):
+        for name, part in zip(self.names, self._parts, strict=True):
             value, details = value_of(part)
             scores.append(
                 Score(
                     name=name,
                     value=value,
-                    signature=self._signature,
+                    signature=self.signature,
                     scale=self._scale,
                     kind="judge",
                     reason=typical.parsed.reason if part == "level" else "",

@@ -7,11 +7,12 @@ value.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hengwen.judges.rules.rule_set import evidence_sentences
-from hengwen.protocols import evidence_judge, local_judge
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, is_local
 from hengwen.records import Failure, Outcome, Score
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ VERSION = 1
 """Version of the computation from a level and its caps to a final score; it is a part of the signature."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class CappedJudge:
     """Ask a judge, and compute the score ``NAME.final`` from its level and the rules of the task.
 
@@ -37,7 +39,7 @@ class CappedJudge:
     report) and measurements of rules, such as ``dup_of`` and ``similarity``.
 
     Args:
-        judge: The judge to ask; the first of its scores is the level.
+        inner: The judge to ask; the first of its scores is the level.
         rules: Rules of the task.
         scale: Scale of the level, used if the judge's scores do not state a scale.
         language: Language of the evidence shown to the judge, and of the reasons.
@@ -49,6 +51,7 @@ class CappedJudge:
         >>> from hengwen.judges.rules.judge import RulesJudge
         >>> from hengwen.judges.rules.rule_set import RuleSet
         >>> from hengwen.prompts import load_rubric
+        >>> from hengwen.protocols import EvaluationContext
         >>> from hengwen.records import Response, Sample
         >>> inner = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
         >>> judge = CappedJudge(inner, RuleSet((NearDuplicate(extra_thresholds=[]),)), language="en")
@@ -56,50 +59,49 @@ class CappedJudge:
         >>> again = Response(sample_id="1", text="I went down to the sea today!", repeat=2)
         >>> asyncio.run(judge.judge(Sample(id="1"), first)).outcomes[-1].value
         0.75
-        >>> score = asyncio.run(judge.judge(Sample(id="1"), again, earlier=[first])).outcomes[-1]
+        >>> context = EvaluationContext(earlier=[first])
+        >>> score = asyncio.run(judge.judge(Sample(id="1"), again, context)).outcomes[-1]
         >>> score.value, score.details["dup_of"]
         (0.0, 1)
     """
 
-    def __init__(
-        self,
-        judge: Judge,
-        rules: RuleSet,
-        *,
-        scale: Scale | None = None,
-        language: Language = "zh",
-        name: str | None = None,
-    ) -> None:
-        self.inner = judge
-        self._evidence_judge = evidence_judge(judge)
-        self._local_judge = local_judge(judge)
-        self.is_local = self._local_judge is not None and self._evidence_judge is None
-        self.rules = rules
-        self.language: Language = language
-        self._scale = scale
-        self._level = judge.names[0]
-        stem = name or self._level.removesuffix(".level")
-        self._finals: dict[str, float | None] = {f"{stem}.final": None}
-        self._finals |= {f"{stem}.final_at_{threshold:g}": threshold for threshold in rules.extra_thresholds}
-        self._names = (*judge.names, *self._finals)
-        self._signature = f"{stem}.final|caps:[{rules.signature}]|[{judge.signature}]|v:{VERSION}"
-        self._signatures = {
-            **dict.fromkeys(judge.names, judge.signature),
-            **dict.fromkeys(self._finals, self._signature),
+    inner: Judge
+    rules: RuleSet
+    _: KW_ONLY
+    scale: Scale | None = None
+    language: Language = "zh"
+    name: str = ""
+
+    reads: ClassVar[tuple[ContextPart, ...]] = ("earlier",)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the wrapped judge needs no network."""
+        return is_local(self.inner)
+
+    @cached_property
+    def _finals(self) -> Mapping[str, float | None]:
+        """For each final score, the extra threshold at which it is computed."""
+        stem = self.name or self.inner.names[0].removesuffix(".level")
+        thresholds = self.rules.extra_thresholds
+        return {
+            f"{stem}.final": None,
+            **{f"{stem}.final_at_{threshold:g}": threshold for threshold in thresholds},
         }
 
     def __repr__(self) -> str:
         return f"CappedJudge({self.signature!r})"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text of all settings that can change a final score: signatures of the judge and of the rules."""
-        return self._signature
+        final = next(iter(self._finals))
+        return f"{final}|caps:[{self.rules.signature}]|[{self.inner.signature}]|v:{VERSION}"
 
     @property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores, the final score, and one final score per extra threshold of a rule."""
-        return self._names
+        return (*self.inner.names, *self._finals)
 
     @property
     def signatures(self) -> Mapping[str, str]:
@@ -107,44 +109,26 @@ class CappedJudge:
 
         Scores that the judge itself gave have the judge's signature.
         """
-        return self._signatures
+        inner = dict.fromkeys(self.inner.names, self.inner.signature)
+        return {**inner, **dict.fromkeys(self._finals, self.signature)}
 
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+    async def judge(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
+    ) -> Verdict:
         """Judge an answer.
 
         Args:
             sample: Task input; ``metadata.exempt`` lists rules that do not apply to it.
             response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
+            context: Earlier answers to the same sample.
 
         Raises:
             JudgeError: The wrapped judge gave no usable verdict.
         """
-        results = self.rules.evaluate(sample, response, earlier)
-        if self._evidence_judge is not None:
-            evidence = evidence_sentences(results, self.language)
-            verdict = await self._evidence_judge.judge(sample, response, earlier=earlier, evidence=evidence)
-        else:
-            verdict = await self.inner.judge(sample, response, earlier=earlier)
+        results = self.rules.evaluate(sample, response, context.earlier)
+        told = replace(context, evidence=evidence_sentences(results, self.language))
+        verdict = await self.inner.judge(sample, response, *told.arguments_for(self.inner))
         return self._with_final_scores(verdict, results)
-
-    def judge_locally(
-        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
-    ) -> Verdict:
-        """Judge an answer as ``judge`` does, by a judge that needs no network.
-
-        Args:
-            sample: Task input and metadata.
-            response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
-
-        Raises:
-            TypeError: The wrapped judge needs a network (``is_local`` is False).
-        """
-        if self._local_judge is None:
-            raise TypeError(f"{self.inner!r} cannot judge without a network")
-        verdict = self._local_judge.judge_locally(sample, response, earlier=earlier)
-        return self._with_final_scores(verdict, self.rules.evaluate(sample, response, earlier))
 
     def _with_final_scores(self, verdict: Verdict, results: Mapping[str, RuleResult]) -> Verdict:
         return replace(verdict, outcomes=(*verdict.outcomes, *self._final_scores(verdict.outcomes, results)))
@@ -154,7 +138,7 @@ class CappedJudge:
         outcomes: Sequence[Outcome],
         sample: Sample,
         response: Response,
-        earlier: Sequence[Response] = (),
+        context: EvaluationContext = NO_CONTEXT,
     ) -> Sequence[Outcome]:
         """Compute final scores from stored scores, for example after a threshold or a cap was changed.
 
@@ -162,15 +146,15 @@ class CappedJudge:
             outcomes: Stored scores and failures of the wrapped judge.
             sample: Task input and metadata.
             response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
+            context: Earlier answers to the same sample.
         """
-        return self._final_scores(outcomes, self.rules.evaluate(sample, response, earlier))
+        return self._final_scores(outcomes, self.rules.evaluate(sample, response, context.earlier))
 
     def _final_scores(
         self, outcomes: Sequence[Outcome], results: Mapping[str, RuleResult]
     ) -> tuple[Outcome, ...]:
         """Return the final scores; none if the judge gave no level (the engine then adds Failures)."""
-        level = next((outcome for outcome in outcomes if outcome.name == self._level), None)
+        level = next((outcome for outcome in outcomes if outcome.name == self.inner.names[0]), None)
         if level is None:
             return ()
         return tuple(
@@ -181,8 +165,8 @@ class CappedJudge:
         self, name: str, threshold: float | None, level: Outcome, results: Mapping[str, RuleResult]
     ) -> Outcome:
         if isinstance(level, Failure):
-            return replace(level, name=name, message=f"no level: {level.message}", signature=self._signature)
-        scale = level.scale or self._scale
+            return replace(level, name=name, message=f"no level: {level.message}", signature=self.signature)
+        scale = level.scale or self.scale
         if scale is None:
             raise ValueError(f"{level.name} has no scale: caps are shares of one")
         caps = {
@@ -199,7 +183,7 @@ class CappedJudge:
         return Score(
             name=name,
             value=level.value if cap is None else min(cap, level.value),
-            signature=self._signature,
+            signature=self.signature,
             scale=scale,
             kind="judge",
             reason=self._reason(level.value, cap, {rule: results[rule] for rule in deciding}),

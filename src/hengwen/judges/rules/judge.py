@@ -20,12 +20,15 @@ default clause objects, the level is its cap; otherwise the level is ``not_appli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.aspects import aggregate_level, parse_level_from
 from hengwen.judges.rules.input import ClauseInput
 from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
 from hengwen.prompts.rubric import RubricRules
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
 from hengwen.text.language import check_language
 
@@ -59,6 +62,7 @@ CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length
 ClauseResults = dict["ClauseName", ClauseResult]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RulesJudge:
     """Judge answers by fixed rules, without a model; the module's docstring explains how a level is found.
 
@@ -90,55 +94,49 @@ class RulesJudge:
         (0.5, 'baseline by rules, not a language model: plain_text (heading ## One)')
     """
 
-    def __init__(
-        self,
-        *,
-        rubric: Rubric,
-        language: Language = "zh",
-        persona: str = "",
-        name: str | None = None,
-        markers: Sequence[str] = (),
-        taboo: Sequence[str] = (),
-        level_from: LevelFrom = "holistic",
-        exclude_clauses: Sequence[ClauseName] = (),
-    ) -> None:
-        self.language: Language = check_language(language)
-        extra_phrases = {"markers": _texts("markers", markers), "taboo": _texts("taboo", taboo)}
-        self.rubric = rubric
-        self.name = name or rubric.name
-        self._rules = _with_phrases(rubric.rules, extra_phrases)
-        self._names = " ".join([persona, *(self._rules.markers if self._rules else [])]).strip()
-        rules = digest(self._rules.model_dump(mode="json") if self._rules else None, self._names)[:8]
-        self.level_from: LevelFrom = parse_level_from(level_from, list(rubric.criteria))
-        self.exclude_clauses = tuple(sorted(set(exclude_clauses)))
-        level = "" if level_from == "holistic" else f"|level:{level_from}"
-        level += f"|without:{','.join(self.exclude_clauses)}" if self.exclude_clauses else ""
-        self._signature = (
-            f"{self.name}|rubric:{rubric.version}.{rubric.hash}|rules:{rules}{level}|v:{VERSION}"
-        )
+    rubric: Rubric
+    language: Language = "zh"
+    persona: str = ""
+    name: str = ""
+    markers: Sequence[str] = ()
+    taboo: Sequence[str] = ()
+    level_from: LevelFrom = "holistic"
+    exclude_clauses: Sequence[ClauseName] = ()
+    _rules: RubricRules | None = field(init=False)
+
+    reads: ClassVar[tuple[ContextPart, ...]] = ("earlier",)
+    is_local: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_language(self.language)
+        parse_level_from(self.level_from, list(self.rubric.criteria))
+        object.__setattr__(self, "name", self.name or self.rubric.name)
+        object.__setattr__(self, "exclude_clauses", tuple(sorted(set(self.exclude_clauses))))
+        phrases = {"markers": _texts("markers", self.markers), "taboo": _texts("taboo", self.taboo)}
+        object.__setattr__(self, "_rules", _with_phrases(self.rubric.rules, phrases))
+
+    @cached_property
+    def _speaker_names(self) -> str:
+        return " ".join([self.persona, *(self._rules.markers if self._rules else [])]).strip()
 
     def __repr__(self) -> str:
         return f"RulesJudge({self.signature!r})"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text with everything that can change a score: the rubric, its rules, options and version."""
-        return self._signature
+        rules = digest(self._rules.model_dump(mode="json") if self._rules else None, self._speaker_names)[:8]
+        level = "" if self.level_from == "holistic" else f"|level:{self.level_from}"
+        level += f"|without:{','.join(self.exclude_clauses)}" if self.exclude_clauses else ""
+        return f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}|rules:{rules}{level}|v:{VERSION}"
 
     @property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: first the overall level, then each criterion."""
         return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
 
-    is_local = True
-    """This judge needs no network (see ``hengwen.protocols.LocalJudge``)."""
-
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
-        """Judge an answer; see ``judge_locally``."""
-        return self.judge_locally(sample, response, earlier=earlier)
-
-    def judge_locally(
-        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
+    async def judge(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
         """Judge an answer.
 
@@ -148,10 +146,9 @@ class RulesJudge:
                 reference; if it contains ``near_duplicate``, the answer may repeat an earlier answer.
                 ``exempt_copy: true`` and ``exempt_duplicate: true`` have the same two effects.
             response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number). The level of a copy of
-                such an answer is capped.
+            context: Earlier answers to the same sample; the level of a copy of such an answer is capped.
         """
-        results = self._evaluate(sample, response, earlier)
+        results = self._evaluate(sample, response, context.earlier)
         criteria = [self._criterion(name, results) for name in self.rubric.criteria]
         level = aggregate_level(self.level_from, self._level(results), criteria)
         return Verdict(
@@ -165,7 +162,7 @@ class RulesJudge:
             response=response,
             earlier=earlier,
             rules=self._rules or RubricRules(),
-            names=self._names,
+            names=self._speaker_names,
         )
         clauses: Sequence[ClauseName] = tuple(CLAUSES_BY_NAME) if self._rules else DEFAULT_CLAUSES
         results = {

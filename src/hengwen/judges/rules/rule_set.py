@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.exemptions import exemptions
 from hengwen.judges.rules.input import RuleInput
 from hengwen.judges.rules.rule import RULE_TAG, not_applicable
-from hengwen.protocols import SampleValidator
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, SampleValidator
 from hengwen.records import Failure, Outcome, Score, digest
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def evidence_sentences(results: Mapping[str, RuleResult], language: Language) ->
 class RuleScorer:
     """A scorer that returns the score of a rule."""
 
+    reads: ClassVar[tuple[ContextPart, ...]] = ("earlier",)
     rule: Rule
 
     @property
@@ -54,13 +55,11 @@ class RuleScorer:
         """Name of the rule's only score."""
         return (self.rule.score_name,)
 
-    def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        """Score an answer without comparing it with earlier answers."""
-        return self.score_after(sample, response, ())
-
-    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Score an answer."""
-        answer = RuleInput.of(sample, response, earlier)
+    def score(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
+    ) -> list[Outcome]:
+        """Score an answer; the context has the earlier answers with which it is compared."""
+        answer = RuleInput.of(sample, response, context.earlier)
         result = evaluate_unless_exempt(self.rule, answer)
         name, signature = self.rule.score_name, self.signature
         if result.value is None:

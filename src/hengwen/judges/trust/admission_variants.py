@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.panel import Panel
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge, Parsed
     from hengwen.records import Reply, Request
-
-
-_NOT_COPIED = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
@@ -80,20 +76,19 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
         optional = [judge_factory_for(member) for member in judge.judges]
         factories = [factory for factory in optional if factory is not None]
         if len(factories) == len(optional):
-            return lambda *, rubric, persona, round_no: Panel(
+            return lambda *, rubric, persona, round_no: replace(
+                judge,
                 judges=[factory(rubric=rubric, persona=persona, round_no=round_no) for factory in factories],
-                reducer=judge.reducer,
-                quorum=judge.quorum,
-                name=judge.name,
             )
     return None
 
 
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
     """Return a copy of a judge with another rubric, persona or round of calls."""
-    parameters = inspect.signature(type(judge)).parameters
-    options: dict[str, Any] = {name: getattr(judge, name) for name in parameters if name not in _NOT_COPIED}
-    options["backend"] = FreshCallBackend(judge.backend, round_no)
-    if persona is not None:
-        options["persona"] = persona
-    return type(judge)(rubric=rubric, **options)
+    return replace(
+        judge,
+        rubric=rubric,
+        backend=FreshCallBackend(judge.backend, round_no),
+        persona=judge.persona if persona is None else persona,
+        evidence_signature="",
+    )

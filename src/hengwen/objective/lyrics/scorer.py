@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.template import check_template
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "
 class Lyric:
     """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options."""
 
+    reads: ClassVar[tuple[ContextPart, ...]] = ("details",)
     rules: RulesLike = "document"
     carry_phase1: bool = False
     strict_count: bool = False
@@ -49,18 +51,18 @@ class Lyric:
         """Names of the scores, ``lyric.total`` first."""
         return [f"lyric.{part}" for part in PARTS]
 
-    def score(self, sample: Sample, response: Response) -> Sequence[Score]:
+    def score(
+        self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
+    ) -> Sequence[Score]:
         """Return the scores of one answer, one for each name in ``names``."""
         score = score_with_options(response.text, _template(sample), self.options)
+        if not context.details:
+            return self._values(score)
         reasons, details = _reasons(score), _details(score)
         return [
             replace(item, reason=reasons[part], details=details if part == "total" else {})
             for part, item in zip(PARTS, self._values(score), strict=True)
         ]
-
-    def score_values(self, sample: Sample, response: Response) -> Sequence[Score]:
-        """Return the scores of one answer as ``score`` does, but without reasons and details."""
-        return self._values(score_with_options(response.text, _template(sample), self.options))
 
     def _values(self, score: LyricScore) -> list[Score]:
         scales, signature = _scales(self.options.rules), self.signature

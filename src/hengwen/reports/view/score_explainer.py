@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
 from hengwen.errors import ConfigError, PluginError
-from hengwen.protocols import ReproducibleScorer
+from hengwen.protocols import parts_read
 from hengwen.records import Outcome, Response, Score
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ class ScoreExplainer:
 
 
 def _built(specs: list[dict[str, Any]]) -> list[Any]:
-    """Build the installed scorers whose reasons a run does not store (``ReproducibleScorer``)."""
+    """Build the installed scorers whose reasons a run does not store (``EvaluationContext.details``)."""
     scorers = []
     for spec in specs:
         with suppress(ConfigError, PluginError):
-            if isinstance(registry.load("scorers", spec["name"]), ReproducibleScorer):
+            if "details" in parts_read(registry.load("scorers", spec["name"])):
                 scorers.append(registry.build("scorers", spec["name"], spec["options"]))
     return scorers
 
