@@ -130,8 +130,9 @@ class _Page:
         stacked = [[Text(cell.plain.replace(" [", "\n["), style=cell.style) for cell in row] for row in rows]
         for cells in (rows, stacked):  # intervals below their values take less room
             widths = _least_widths(table, heads, cells)
-            if sum(widths) + GAP * (len(widths) - 1) <= self.console.width:
-                self.print(_rich_table(table, heads, cells, widths))
+            room = self.console.width - sum(widths) - GAP * (len(widths) - 1)
+            if room >= 0:
+                self.print(_rich_table(table, heads, cells, widths, room))
                 break
         else:
             for row in rows:
@@ -189,11 +190,17 @@ def _least_widths(table: Table, heads: Sequence[str], rows: Sequence[Sequence[Te
 
 
 def _rich_table(
-    table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int]
+    table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int], room: int
 ) -> RichTable:
+    """Return a table whose columns share the ``room`` that is left above their least widths."""
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    for column, head, width in zip(table.columns, heads, widths, strict=True):
-        drawn.add_column(Text(head), justify=column.align, overflow="fold", min_width=width)
+    for i, (column, head, width) in enumerate(zip(table.columns, heads, widths, strict=True)):
+        longest = max(
+            cell_len(line) for text in (head, *(row[i].plain for row in rows)) for line in text.split("\n")
+        )
+        share = min(longest - width, room)
+        room -= share
+        drawn.add_column(Text(head), justify=column.align, overflow="fold", width=width + share)
     for row in rows:
         drawn.add_row(*row)
     return drawn
