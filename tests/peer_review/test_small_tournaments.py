@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from rows import each_row
 
+from hengwen.documents.judges.peer_review import peer_review_document
+from hengwen.documents.render.write import to_json
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
 from hengwen.peer_review.estimates.method import RankingMethod
-from hengwen.peer_review.report.review_json import review_json
 
 REASONS = ("a judge is none of the models", "none is left to count", "no match is left")
 """Beginnings of the errors that say why there is no ranking."""
@@ -55,7 +56,7 @@ def test_every_small_tournament_has_a_result_or_a_reason(
     assert len(reviews) >= 6
     assert [message for message in errors if not any(reason in message for reason in REASONS)] == []
     for review in reviews:
-        for model in json.loads(review_json(review, None))["models"]:
+        for model in json.loads(to_json(peer_review_document(review)))["models"]:
             assert model["ranks"][0] <= model["rank"] <= model["ranks"][1]
             assert model["wins"] + model["losses"] + model["ties"] == model["matches"] > 0
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from hengwen.peer_review.notes import Note
     from hengwen.peer_review.pairs import preference_pairs
     from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
-    from hengwen.peer_review.report.write import write_review
     from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
     from hengwen.peer_review.review import peer_review
 
@@ -34,7 +33,6 @@ _EXPORTS = {
     "preference_pairs": "pairs",
     "read_battles": "readers.battle_file",
     "read_human_ranking": "human",
-    "write_review": "report.write",
 }
 
 __all__ = [
@@ -54,7 +52,6 @@ __all__ = [
     "preference_pairs",
     "read_battles",
     "read_human_ranking",
-    "write_review",
 ]
 
 if not TYPE_CHECKING:

@@ -86,7 +86,7 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
     assert done.code == 0, done.err
     for text in (
         "chat/mine.level",
-        "\ncertified: ",
+        "· chat/mine.level: certified: ",
         "quadratic",
         "[",
         "judge - human",
@@ -94,7 +94,7 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
         "ordinal",
     ):
         assert text in done.out
-    assert "calibration: c.json" in done.err
+    assert "report: c.json" in done.err
     (calibration,) = read_calibrations(talk / "c.json")
     assert (calibration.agreement.n, calibration.agreement.prompts, calibration.raters) == (40, 24, 1)
     assert [mean.checkpoint for mean in calibration.means] == ["", "early", "late"]
@@ -141,9 +141,10 @@ def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "--labels", "few.csv")
     assert done.code == 4
-    assert "\ninsufficient: 3 labels, but a verdict needs 30" in done.out
+    assert "◇ chat/mine.level: insufficient: 3 labels, but a verdict needs 30" in done.out
     assert "all human values are the same" in done.out
-    assert "100% of the labels are on level 0.5" in done.err
+    assert "100% of the labels are on level 0.5" in done.out
+    assert "100% of the labels" in hengwen("calibrate", "plan.yaml", "--labels", "few.csv", "-q").err
     assert "no calibration maps: a calibration map needs at least 30 labels, got 3" in done.out
 
 
@@ -199,7 +200,7 @@ def test_a_rubric_that_changed_since_the_run_is_inconclusive(hengwen, talk: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plan.yaml", "-o", "c.csv"], "a calibration is a .json file, got 'c.csv'"),
+        (["plan.yaml", "-o", "c.txt"], "unknown format '.txt' of 'c.txt'"),
         (["nix.db"], "no such store"),
         (["nix.yaml"], "nix.yaml"),
         (["plan.yaml", "--score", "chat/mine.levle"], "did you mean 'chat/mine.level'?"),
@@ -263,7 +264,7 @@ def test_a_judge_that_is_not_certified_is_exit_3(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "--threshold", "0.99")
     assert done.code == 3
-    assert "\nnot certified: " in done.out
+    assert "▼ chat/mine.level: not certified: " in done.out
 
 
 def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Path) -> None:
@@ -291,7 +292,7 @@ def test_labels_of_the_best_answers_only_hide_the_mean_of_the_labels(hengwen, ta
     write_labels(talk / "best.csv", rows)
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "--labels", "best.csv")
-    assert "so they are no random sample" in done.err
+    assert "so they are no random sample" in " ".join(done.out.split())
     assert "0.750 [" not in done.out
 
 
@@ -313,7 +314,7 @@ def test_tasks_that_share_a_rubric_are_also_calibrated_together(hengwen, talk: P
     write_labels(talk / "labels.csv", labels)
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
-    assert "chat+talk/mine.level  (pooled over 2 tasks)" in done.out
+    assert "chat+talk/mine.level (pooled over 2 tasks): certified: " in done.out
     assert done.code == 4, "each task alone has 24 labels"
     calibrations = read_calibrations(talk / "c.json")
     assert [(c.address, c.decision, c.agreement.n) for c in calibrations] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -23,13 +24,20 @@ from hengwen.records import Reply, Request
 @pytest.mark.slow
 @pytest.mark.parametrize("rubric", packaged_rubrics())
 def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: str) -> None:
-    done = hengwen("doctor", "--judge", "rules", "--rubric", rubric)
+    done = hengwen("doctor", "--judge", "rules", "--rubric", rubric, "-o", "r.md")
     decision = "inconclusive" if rubric == "lyric_craft" else "not admitted"  # it has one good example
     assert done.code == EXIT_CODES[decision]
     assert f"rules on {rubric}: {decision}; fooled by 0 of 38 attacks" in done.out
     assert "no calls" in done.err
-    for text in ("示例：等级相同", "人设替换后得分更低", "scrambled", "重复评审", "ignore_rubric"):
+    for text in ("examples, exact", "persona swapped, lower", "scrambled", "repeats", "ignore_rubric"):
         assert text in done.out
+    assert "| examples, exact |" in Path("r.md").read_text("utf-8")
+
+
+def test_the_card_is_also_in_chinese(hengwen) -> None:
+    out = hengwen("doctor", "--judge", "rules", "--lang", "zh").out
+    for text in ("示例：等级相同", "人设替换后得分更低", "重复评审", "不准入；38 次攻击中受骗 0 次"):
+        assert text in out
 
 
 def test_the_card_as_json_has_both_parts(hengwen) -> None:

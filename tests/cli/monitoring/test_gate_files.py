@@ -75,7 +75,7 @@ def test_a_summary_calls_nobody_and_links_nothing() -> None:
     assert "<script>" not in markdown
     assert "\x1b" not in markdown
     assert "@&#8203;someone #&#8203;12" in markdown
-    assert "www&#8203;.example.org https&#58;//example.org" in markdown
+    assert "www&#46;example.org https&#58;//example.org" in markdown
 
 
 def test_the_summary_has_the_outcome_of_the_job_and_of_each_gate() -> None:
@@ -124,4 +124,4 @@ def test_a_warning_calls_nobody_and_links_nothing() -> None:
     markdown = summary_markdown(report(gate("failed"), warnings=(HOSTILE,)), "en")
     assert "<script>" not in markdown
     assert "@&#8203;someone #&#8203;12" in markdown
-    assert "www&#8203;.example.org https&#58;//example.org" in markdown
+    assert "www&#46;example.org https&#58;//example.org" in markdown

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration import Calibration
     from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
-    from hengwen.text.language import Language
 
 NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""
@@ -48,9 +47,7 @@ def calibrate(
             "--labels", help="Human labels, .csv or .jsonl; default: those of the plan, or of the runs."
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the calibrations to this .json file.")
-    ] = None,
+    output: options.Outputs = None,
     check: Annotated[
         Path | None,
         typer.Option("--check", help="Only check whether the calibrations in this file are still valid."),
@@ -76,6 +73,7 @@ def calibrate(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Compare a judge's scores with human labels: agreement, bias, calibration maps, corrected means.
 
@@ -83,15 +81,13 @@ def calibrate(
     all these tasks together. Exits with 3 if a judge is not certified, else with 4 if labels are inconclusive
     (too few, or all alike) or a calibration is stale.
     """
-    from hengwen.errors import ConfigError
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.judges.calibrate import calibrate_document
 
-    table_language = language.choose_language(lang)
-    if output is not None and output.suffix.lower() != ".json":
-        raise ConfigError(f"a calibration is a .json file, got {str(output)!r}")
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
-    if output is not None:
-        _check_output(output, sources or [store], labels, store)
+    outputs = check_outputs(output, _inputs(sources or [store], labels, store) if output else ())
     settings = _Settings(score or (), rubric, threshold, seed, trust)
     calibrations: list[Calibration] = []
     stale = False
@@ -99,16 +95,26 @@ def calibrate(
         new, outdated = _calibrate_source(source, labels, store, settings)
         calibrations += new
         stale = stale or outdated
-    _show(calibrations, output, table_language, as_json=as_json, quiet=quiet)
+    if as_json or quiet:
+        for calibration in calibrations:
+            for warning in calibration.warnings:
+                print_warning(f"{calibration.address}: {warning}")
+    show(
+        calibrate_document(calibrations),
+        outputs if calibrations else (),
+        language=language.choose_language(lang),
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )
     decisions = {calibration.decision for calibration in calibrations}
     if "not certified" in decisions:
         raise typer.Exit(NOT_CERTIFIED)
     raise typer.Exit(INCONCLUSIVE if stale or "insufficient" in decisions else 0)
 
 
-def _check_output(output: Path, sources: Sequence[str], labels: Path | None, store: str) -> None:
-    """Check, before the slow bootstrap, that the output file can be written and is not an input."""
-    from hengwen.io.output_target import check_output
+def _inputs(sources: Sequence[str], labels: Path | None, store: str) -> list[Path]:
+    """Return the files that are read, which no output may replace."""
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.store import store_files
@@ -116,7 +122,7 @@ def _check_output(output: Path, sources: Sequence[str], labels: Path | None, sto
     inputs = [*store_files(store), *([labels] if labels else ())]
     for source in sources:
         inputs += [Path(source), *input_files(load_plan(source))] if _is_plan(source) else store_files(source)
-    check_output(output, inputs)
+    return inputs
 
 
 def _is_plan(source: str) -> bool:
@@ -200,27 +206,3 @@ def _check(file: Path, source: str, store: str, *, trust: bool) -> int:
         else:
             print_info(f"{calibration.address}: {calibration.decision}, still valid")
     return code
-
-
-def _show(
-    calibrations: Sequence[Calibration],
-    output: Path | None,
-    table_language: Language,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    from hengwen.cli.ui.messages import print_info, print_warning
-    from hengwen.judges.calibration.artifact import calibrations_json, write_calibrations
-
-    if output is not None and calibrations:
-        print_info(f"calibration: {write_calibrations(output, calibrations)}")
-    if as_json:
-        typer.echo(calibrations_json(calibrations), nl=False)
-    elif not quiet:
-        from hengwen.cli.ui.calibration_table import print_calibrations
-
-        print_calibrations(calibrations, table_language)
-    for calibration in calibrations:
-        for warning in calibration.warnings:
-            print_warning(f"{calibration.address}: {warning}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 
 EXTRA_MODULES = {"parquet": "pyarrow", "postgres": "psycopg", "ray": "ray", "text": "nltk"}
 """For each optional dependency group, a module that shows whether the group is installed."""
@@ -30,7 +30,10 @@ def doctor(
         ),
     ] = None,
     dry_run: options.DryRun = False,
+    output: options.Outputs = None,
+    lang: language.Lang = None,
     as_json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Show what is installed; with --judge, test whether a judge can be trusted with a rubric.
 
@@ -39,18 +42,18 @@ def doctor(
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:
-        from hengwen.cli.ui.judge_card import print_judge_card
+        from hengwen.cli.ui.judge_card import admission_of, exit_code
+        from hengwen.cli.ui.output import check_outputs, show
+        from hengwen.documents.judges.doctor import doctor_document
+        from hengwen.prompts import load_rubric
 
-        print_judge_card(
-            judge,
-            base_url,
-            rubric,
-            language=options.parse_language(prompt_lang, "--prompt-lang"),
-            generator=generator,
-            dry_run=dry_run,
-            as_json=as_json,
-        )
-        return
+        outputs, loaded = check_outputs(output), load_rubric(rubric)
+        prompts = options.parse_language(prompt_lang, "--prompt-lang")
+        report_language = language.choose_language(lang)
+        admission = admission_of(judge, base_url, loaded, prompts, dry_run=dry_run)
+        document = doctor_document(judge, loaded.name, admission)
+        show(document, outputs, language=report_language, as_json=as_json, quiet=False, verbose=verbose)
+        raise typer.Exit(exit_code(judge, generator, admission))
     import os
     import platform
     from importlib.metadata import requires, version

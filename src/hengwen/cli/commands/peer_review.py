@@ -125,25 +125,23 @@ def peer_review(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
     from hengwen.cli.peer_review.judge_plan import PlanOptions, write_battles
-    from hengwen.cli.peer_review.review_table import print_review
-    from hengwen.cli.ui.exit import check_outputs
-    from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.judges.peer_review import peer_review_document
     from hengwen.io.row_writer import check_target
     from hengwen.peer_review.human import read_human_ranking
-    from hengwen.peer_review.report.review_json import review_json
-    from hengwen.peer_review.report.write import write_review
 
     _check_choices(method, conflict)
     _refuse_options(context, files, pairs)
-    chosen_language = language.choose_language(lang)
     inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
     for target in (pairs, battles):
         if target is not None:
             check_target(target, inputs)
-    reports = check_outputs(output, inputs)
+    outputs = check_outputs(output, inputs)
     ranking = read_human_ranking(human) if human else None
     plan_options = PlanOptions(
         plan=files[0],
@@ -165,9 +163,8 @@ def peer_review(
     data, code = _data(files, plan_options, as_json=as_json, quiet=quiet)
     if battles is not None:
         write_battles(battles, data)
-    if data.failures:
-        n = data.failures
-        verdicts = "1 verdict is" if n == 1 else f"{n} verdicts are"
+    if data.failures and (as_json or quiet):
+        verdicts = "1 verdict is" if data.failures == 1 else f"{data.failures} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
     review, comparison = _review(
         data,
@@ -182,13 +179,14 @@ def peer_review(
     )
     if pairs is not None:
         _write_pairs(pairs, data, review, questions, answers or [])
-    for path in reports:
-        write_review(review, path, human=comparison, language=chosen_language, failures=data.failures)
-        print_info(f"report: {path}")
-    if as_json:
-        typer.echo(review_json(review, comparison, failures=data.failures))
-    elif not quiet:
-        print_review(review, comparison, chosen_language)
+    show(
+        peer_review_document(review, comparison, failures=data.failures),
+        outputs,
+        language=language.choose_language(lang),
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )
     raise typer.Exit(code)
 
 

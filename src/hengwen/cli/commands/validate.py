@@ -69,9 +69,9 @@ def _show_gates(suite: LoadedPlan, location: str) -> None:
     """Print each gate with its power at the plan's number of prompts."""
     if not suite.plan.gates:
         return
-    from hengwen.cli.monitoring.gate_power_text import power_line
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.messages import print_warning, printable
+    from hengwen.documents.gates.gate_power import power_line
     from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers
     from hengwen.store import store_files

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from hengwen.cli.monitoring.gate_text import OUTCOMES, gate_details, gate_word, is_warning, report_title
-from hengwen.reports.render.markdown_report import escape
+from hengwen.documents.gates.gate_text import OUTCOMES, gate_details, gate_word, is_warning, report_title
+from hengwen.documents.render.markdown import escape
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -112,6 +112,6 @@ def _text(text: str) -> str:
 def _cell(text: str) -> str:
     """Return a table cell; an invisible character keeps GitHub from making links of @names and #numbers."""
     cell = str(escape(_text(text)))
-    for start in ("@", "\\#", "www"):
+    for start in ("@", "\\#"):
         cell = cell.replace(start, f"{start.removeprefix(BACKSLASH)}&#8203;")
     return cell

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
 from hengwen.plans.overrides import RULES_JUDGE, judge_spec
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from rich.table import Table
-
-    from hengwen.judges.trust.admission_report import AdmissionReport, Check
+    from hengwen.judges.trust.admission_report import AdmissionReport
+    from hengwen.judges.trust.canaries import CanaryReport
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Reply, Request
@@ -27,59 +23,16 @@ if TYPE_CHECKING:
 CONCURRENCY = 8
 """Maximum number of concurrent calls."""
 EXIT_CODES = {"admitted": 0, "not admitted": 3, "inconclusive": 4}
-CHECK_TITLES = {
-    "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
-    "examples_near": Bilingual("示例：相差不超过一级", "examples, within one level"),
-    "persona_swap": Bilingual("人设替换后得分更低", "persona swapped, lower"),
-    "degraded": Bilingual("劣化后得分更低", "degraded, lower"),
-    "padded": Bilingual("加入空话后不升、至多降一级", "padded, not higher"),
-    "repeats": Bilingual("重复评审结果相同", "repeats, same level"),
-}
-LEGEND = Bilingual(
-    """\
-示例：判某条示例时，评分标准中不含该示例。人设替换：用另一个人设评判本来符合人设的回答。
-劣化：好的回答与其劣化版比较。加入空话：加几句没有内容的话，等级可降一级，不得升。
-无结论：既不算通过也不算失败。比例：通过 / (通过 + 失败)，附按回答计的 95% Wilson 区间。
-门槛：比例达到门槛为通过，整个区间低于门槛为失败，否则为不明""",
-    """\
-examples: each is judged with a rubric that does not contain it. persona swapped: an answer in character is
-judged with the description of another character. degraded: a good answer is compared with a degraded copy.
-padded: sentences that say nothing are added; the level may fall by one and must not rise. no verdict:
-neither passed nor failed. share: passed / (passed + failed), with its 95 % Wilson interval by answer.
-threshold: a check passes if the share reaches it, fails if the whole interval is below it, and is unclear
-otherwise""",
-)
-COLUMNS = tuple(
-    Bilingual(zh, en)
-    for zh, en in (
-        ("检查项", "admission"),
-        ("通过", "passed"),
-        ("共", "of"),
-        ("无结论", "no verdict"),
-        ("比例", "share"),
-        ("门槛", "threshold"),
-        ("结果", "result"),
-    )
-)
 
 
-def print_judge_card(
-    judge: str,
-    base_url: str | None,
-    rubric_name: str,
-    *,
-    language: Language,
-    generator: str | None = None,
-    dry_run: bool = False,
-    as_json: bool = False,
-) -> None:
-    """Print how many judgments are needed, test the judge, print the results, and end the program."""
+def admission_of(
+    judge: str, base_url: str | None, rubric: Rubric, language: Language, *, dry_run: bool
+) -> AdmissionReport:
+    """Print how many judgments are needed, and test the judge; a dry run ends the program before the test."""
     import asyncio
 
-    from hengwen.prompts import load_rubric
     from hengwen.prompts.one_language import ONE_LANGUAGE
 
-    rubric = load_rubric(rubric_name)
     if rubric.is_in_one_language:
         print_warning(ONE_LANGUAGE.format(rubric.name))
     if judge != RULES_JUDGE:
@@ -88,17 +41,27 @@ def print_judge_card(
     if dry_run:
         raise typer.Exit
     admission = asyncio.run(_test_judge(judge, base_url, rubric, language))
-    canaries = admission.attacks
     if admission.silent:
         failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
         print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
         raise typer.Exit(1)
-    _print_results(judge, rubric, admission, language, as_json=as_json)
+    return admission
+
+
+def exit_code(judge: str, generator: str | None, admission: AdmissionReport) -> int:
+    """Print warnings about a tested judge, and return the exit code."""
     for warning in family_warnings(judge, generator):
         print_warning(warning)
-    if canaries is not None and warn_of_missing_verdicts(canaries):
-        raise typer.Exit(1)
-    raise typer.Exit(EXIT_CODES[admission.verdict])
+    return 1 if _warn_of_missing_verdicts(admission.attacks) else EXIT_CODES[admission.verdict]
+
+
+def _warn_of_missing_verdicts(attacks: CanaryReport | None) -> bool:
+    """Print a warning if the judge failed on some attacks; return whether it failed on all of them."""
+    results = () if attacks is None else attacks.results
+    failed = [result for result in results if result.outcome == "failed"]
+    if failed:
+        print_warning(f"{len(failed)} of {len(results)} attacks have no verdict; first: {failed[0].message}")
+    return bool(failed) and len(failed) == len(results)
 
 
 def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
@@ -179,73 +142,3 @@ def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
                 progress(self.done)
 
     return CountingBackend(backend, 0)
-
-
-def _print_results(
-    judge: str, rubric: Rubric, admission: AdmissionReport, language: Language, *, as_json: bool
-) -> None:
-    canaries = admission.attacks
-    if as_json:
-        import json
-
-        results: dict[str, Any] = {"schema": 1, "admission": admission.as_dict()}
-        results["canaries"] = canaries.as_dict() if canaries else None
-        typer.echo(json.dumps(results, ensure_ascii=False))
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    console.print(_table(judge, rubric, admission, language))
-    console.print(LEGEND.in_language(language), style="dim")
-    if canaries is not None:
-        console.print(canary_table(judge, rubric.name, canaries))
-    verdict = Text(f"{judge} on {rubric.name}: ")
-    verdict.append(admission.verdict, style="bold" if admission.verdict == "admitted" else "bold red")
-    if canaries is not None:
-        counts = canaries.counts
-        verdict.append(f"; fooled by {counts['fooled']} of {len(canaries.results)} attacks")
-    console.print(verdict)
-    if admission.reasons:
-        console.print(Text(f"because: {'; '.join(admission.reasons)}"))
-
-
-def _table(judge: str, rubric: Rubric, admission: AdmissionReport, language: Language) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    title = Text(f"{judge}, {rubric.name}, {admission.verdicts} verdicts")
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    first, *numbers, last = (column.in_language(language) for column in COLUMNS)
-    table.add_column(first)
-    for name in numbers:
-        table.add_column(name, justify="right")
-    table.add_column(last)
-    for check in admission.checks:
-        _add_check(table, check, language)
-    return table
-
-
-def _add_check(table: Table, check: Check, language: Language) -> None:
-    from rich.text import Text
-
-    from hengwen.judges.trust.admission_report import CRITERIA
-
-    style = {"failed": "bold red", "not_applicable": "dim"}.get(check.status, "")
-    result = Text(f"{check.status}: {check.note}" if check.note else check.status)
-    numbers = (str(check.passed), str(check.n), str(check.no_verdict), _share(check))
-    title = CHECK_TITLES[check.name].in_language(language)
-    table.add_row(title, *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
-    if check.name != "degraded":
-        return
-    for kind, counts in check.by_kind.items():
-        decided = counts["passed"] + counts["failed"]
-        cells = (str(counts["passed"]), str(decided), str(counts["no_verdict"]))
-        table.add_row(f"  {kind}", *cells, "", "", "", style="dim")
-
-
-def _share(check: Check) -> str:
-    if check.rate is None or check.interval is None:
-        return NOTHING
-    return f"{check.rate:.2f} [{check.interval[0]:.2f}, {check.interval[1]:.2f}]"

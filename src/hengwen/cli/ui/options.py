@@ -104,6 +104,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Quiet = Annotated[
     bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="Print no table and no progress.")
 ]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Also print the details of the result.")]
 Trust = Annotated[
     bool,
     typer.Option(

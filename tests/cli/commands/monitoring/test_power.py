@@ -34,8 +34,10 @@ def test_each_score_is_said_in_words(hengwen, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("COLUMNS", "200")
     rest = ("--baseline", "ckpt-2000", "--other", "ckpt-4000")
     lines = hengwen("power", PLAN, "--score", "lyrics/lyric.total", *rest).out.splitlines()
-    assert lines[0] == "variances from ckpt-2000 and ckpt-4000; power 80%, alpha 0.05 for 1 headline score"
-    assert lines[2].startswith("lyrics/lyric.total: 12 prompts x 2 answers: smallest detectable difference ")
+    assert lines[1] == "variances from ckpt-2000 and ckpt-4000; power 80%, alpha 0.05 for 1 headline score"
+    assert lines[3].startswith(
+        "· lyrics/lyric.total: 12 prompts x 2 answers: smallest detectable difference "
+    )
     text = "\n".join(lines)
     assert "between prompts (" in text
     assert "with any number of repeats these prompts show at best " in text

@@ -59,10 +59,12 @@ def gate(
         Path | None, typer.Option("--comment", help="Write a comment for a pull request in Markdown.")
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
+    output: options.Outputs = None,
     lang: language.Lang = None,
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Check whether a stored run meets the gates (conditions on scores) of a plan.
 
@@ -70,10 +72,11 @@ def gate(
     Exits with 0 if all gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the
     score of a gate.
     """
-    from hengwen.cli.monitoring.gate_output import gates_json, print_gates
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.documents.gates.gate import gate_document
     from hengwen.io.output_target import check_output
     from hengwen.judges.calibration import read_calibrations
     from hengwen.monitoring.gates.baselines import Baselines
@@ -89,7 +92,8 @@ def gate(
     for path in files.values():
         if path is not None:
             check_output(path, inputs)
-    _check_different(files)
+    outputs = check_outputs(output, inputs)
+    _check_different({**files, **{f"--output {path}": path for path in outputs}})
     gates, locations = plan_gates(loaded, expressions or ())
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
@@ -106,12 +110,17 @@ def gate(
                 report = evaluate_run(gates, confirmed, calibrations, locations=locations)
     shown_language = language.report_language(lang, [report.run])
     _write(report, shown_language, junit=junit, summary=summary, comment=comment)
-    for warning in report.warnings:
-        print_warning(warning)
-    if as_json:
-        typer.echo(gates_json(report))
-    elif not quiet:
-        print_gates(report, shown_language)
+    if as_json or quiet:
+        for warning in report.warnings:
+            print_warning(warning)
+    show(
+        gate_document(report),
+        outputs,
+        language=shown_language,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )
     raise typer.Exit(report.exit_code)
 
 

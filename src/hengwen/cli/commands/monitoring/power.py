@@ -61,21 +61,25 @@ def power(
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
     store: options.Store = options.DEFAULT_STORE,
+    output: options.Outputs = None,
     lang: language.Lang = None,
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Show which differences between checkpoints a plan can detect.
 
     For each --difference, also show the cheapest numbers of prompts and repeats that detect it.
     """
-    from hengwen.cli.monitoring.power_table import power_json, print_power
     from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.documents.gates.power import power_document
     from hengwen.monitoring.power.plan_power import plan_power
     from hengwen.plans.overrides import resolve_plan
 
+    outputs = check_outputs(output, [plan])
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     with open_existing_store(store) as opened:
         result = plan_power(
@@ -90,7 +94,11 @@ def power(
             budget=budget,
             trust=True,
         )
-    if as_json:
-        typer.echo(power_json(result))
-    elif not quiet:
-        print_power(result, language.report_language(lang, (result.baseline,)))
+    show(
+        power_document(result),
+        outputs,
+        language=language.report_language(lang, (result.baseline,)),
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )

@@ -1,0 +1,116 @@
+"""Cells and words that documents of several kinds have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents.blocks import Cell, Column
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, interval, number, p_text, plural, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.documents.blocks import Text, Tone, Value
+    from hengwen.records import Run
+
+Bounds = tuple[float, float]
+
+MIN_DECIMALS = 2
+"""Least decimals of a difference, which is smaller than the means."""
+SCORE = Column(key="score", head=Bilingual("分数", "score"))
+PROMPTS = Column(key="prompts", head=Bilingual("题数", "prompts"), align="right")
+P = Column(key="p", head="p", align="right")
+
+
+def right(key: str, zh: str, en: str) -> Column:
+    """Return a column of numbers."""
+    return Column(key=key, head=Bilingual(zh, en), align="right")
+
+
+def number_cell(value: float | None, decimals: int) -> Cell:
+    """Return a cell with a number, which stands unrounded in its values."""
+    return Cell(text=number(value, decimals), values={"": value})
+
+
+def count_cell(value: int | None) -> Cell:
+    """Return a cell with a whole number."""
+    return Cell(text=NOTHING if value is None else str(value), values={"": value})
+
+
+def difference_cell(
+    value: float | None, bounds: Bounds | None, decimals: int, further: Mapping[str, Value] | None = None
+) -> Cell:
+    """Return a cell with a difference and its interval."""
+    low, high = bounds or (None, None)
+    text = f"{signed(value, decimals)} {interval(bounds, decimals) if bounds else ''}".rstrip()
+    return Cell(text=text, values={"": value, "low": low, "high": high, **(further or {})})
+
+
+NO_DIFFERENCE = difference_cell(None, None, 0)
+
+
+def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str = "") -> Cell:
+    """Return a cell with a p-value, corrected for the number of tests where it is known."""
+    if p is None:
+        return Cell(text=NOTHING, values={"": None, "raw": None})
+    text: Text = p_short(p if p_adjusted is None else p_adjusted)
+    if p_adjusted is None:
+        text = Bilingual(f"{text}（未校正）", f"{text} (not corrected)")
+    elif correction:
+        text = Bilingual(f"{text}（{correction}）", f"{text} ({correction})")
+    return Cell(text=text, values={"": p_adjusted, "raw": p})
+
+
+def p_short(p: float) -> str:
+    """Format a p-value without its equals sign."""
+    return p_text(p).removeprefix("= ")
+
+
+def prompts_cell(prompts: int, clusters: int) -> Cell:
+    """Return a cell with the number of prompts, and of the clusters that they form."""
+    return Cell(text=prompts_short(prompts, clusters), values={"": prompts, "clusters": clusters})
+
+
+def prompts_short(prompts: int, clusters: int) -> Text:
+    """Return the number of prompts for a cell, and of clusters where several prompts form one."""
+    if prompts == clusters:
+        return str(prompts)
+    return Bilingual(f"{prompts}（{clusters} 组）", f"{prompts} in {plural(clusters, 'cluster')}")
+
+
+def verdict_cell(text: Text, value: str, tone: Tone) -> Cell:
+    """Return a cell with a verdict in words; its value is the word of the record."""
+    return Cell(text=text, values={"": value}, tone=tone)
+
+
+def detectable_text(value: float | None, decimals: int, clusters: int) -> Bilingual:
+    """Return the smallest difference that would usually be detected, or why it is not known."""
+    if value is not None:
+        smallest = number(value, decimals)
+        return Bilingual(f"可检出的最小差别 {smallest}", f"smallest detectable difference {smallest}")
+    if clusters < 2:
+        return Bilingual(
+            "只有一个互相独立的题目，不知能看出多大的差别",
+            "only one independent prompt, so the smallest detectable difference is not known",
+        )
+    return Bilingual("各题差别全部相同", "all prompts have the same difference")
+
+
+def too_few_text(needed: int) -> Bilingual:
+    """Return how many independent prompts a test needs."""
+    return Bilingual(
+        f"至少需要 {needed} 个互相独立的题目才可能显著",
+        f"at least {needed} independent prompts are needed for any result to be significant",
+    )
+
+
+def left_out_prompts_text(n: int) -> Bilingual:
+    """Return how many prompts differ between two runs and are left out."""
+    subject, verb = ("1 prompt that differs", "is") if n == 1 else (f"{n} prompts that differ", "are")
+    return Bilingual(f"两次运行中内容不同的 {n} 个题目已略去", f"{subject} between the runs {verb} left out")
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """Return id, plan, checkpoint and step of a run as JSON data."""
+    return {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}

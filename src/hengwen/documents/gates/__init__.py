@@ -1,0 +1,1 @@
+"""Documents of gates and of the power of a plan."""

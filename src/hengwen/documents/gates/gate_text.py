@@ -1,0 +1,309 @@
+"""What is said of the outcome of a gate: a word, its figures, its reasons, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.monitoring.gates.drifts import corrected_p_values
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.monitoring.compare.run_comparison import ScoreComparison
+    from hengwen.monitoring.drift.score_drift import ScoreDrift
+    from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
+
+OUTCOMES: Mapping[str, Bilingual] = {
+    "passed": Bilingual("通过", "passed"),
+    "failed": Bilingual("未通过", "failed"),
+    "inconclusive": Bilingual("无法判断", "inconclusive"),
+    "error": Bilingual("没有得分", "not scored"),
+}
+_UNCERTIFIED: Mapping[str, Bilingual] = {
+    "no calibration": Bilingual("没有校准", "no calibration"),
+    "not certified": Bilingual("校准未通过", "the calibration is not good enough"),
+    "insufficient labels": Bilingual("标注不足", "too few labels"),
+    "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
+}
+_RUN_AGAIN = Bilingual("请重新运行：hengwen run", "run again: hengwen run")
+_CALIBRATE = Bilingual(
+    "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
+    "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
+)
+_LABEL = Bilingual("请增加标注：hengwen label", "label more answers: hengwen label")
+_EARLIER_BASELINE = Bilingual(
+    "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
+)
+_REASONS: Mapping[str, Bilingual] = {
+    "": Bilingual("", ""),
+    "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
+    "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
+    "low coverage": Bilingual(
+        f"有得分的题目或回答不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
+        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts, or of the answers, have a score",
+    ),
+    "no interval": Bilingual("无法计算区间", "no interval can be computed"),
+    "low confidence": Bilingual(
+        "区间的置信水平低于 95%", "the confidence level of the interval is below 95 %"
+    ),
+    "no baseline": Bilingual("没有基线", "there is no baseline"),
+    "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
+    "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
+    "no values by prompt": Bilingual(
+        "该分数只对整组回答给一个值，没有逐题的值",
+        "the score has one value for a group of answers, none a prompt",
+    ),
+    "too few prompts": Bilingual("题目太少，不可能显著", "too few prompts for any result to be significant"),
+    "too few checkpoints": Bilingual(
+        "检查点太少，无法与检查点平常的波动区分",
+        "too few checkpoints to tell a change from the usual movement of checkpoints",
+    ),
+    "usual movement unknown": Bilingual(
+        "检查点的均值恰好在一条直线上，或之前的均值全部相同，无从得知平常波动有多大",
+        "the means of the checkpoints lie on one line, or all earlier ones are equal, so the usual movement "
+        "is not known",
+    ),
+    "order unknown": Bilingual("检查点的次序未知", "the order of the checkpoints is not known"),
+    "no calibration": Bilingual("没有该分数的校准结果", "there is no calibration of this score"),
+    "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
+    "undefined agreement": Bilingual("无法计算一致性", "the agreement is not defined"),
+}
+_NEXT: Mapping[str, Bilingual] = {
+    "nothing scored": _RUN_AGAIN,
+    "low coverage": _RUN_AGAIN,
+    "no interval": Bilingual(
+        "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
+    ),
+    "low confidence": Bilingual("请把评分器的 level 设为 0.95", "set level: 0.95 for the scorer in the plan"),
+    "no baseline": Bilingual(
+        "请指定：hengwen runs pin 运行，或 --baseline 运行",
+        "pin one: hengwen runs pin RUN, or name one: --baseline RUN",
+    ),
+    "own baseline": Bilingual("请固定一次较早的运行", "pin an earlier run: hengwen runs pin RUN"),
+    "not comparable": Bilingual("请用相同设置运行两者", "run both with the same settings"),
+    "no values by prompt": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
+    "too few checkpoints": Bilingual("至少需要 4 个检查点", "at least 4 checkpoints are needed"),
+    "usual movement unknown": Bilingual("请在下一个检查点之后再检验", "test again after the next checkpoint"),
+    "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
+    "no calibration": _CALIBRATE,
+    "stale calibration": _CALIBRATE,
+    "undefined agreement": _LABEL,
+}
+
+
+def gate_word(gate: GateResult) -> Bilingual:
+    """Return the outcome of a gate as a word, such as "failed"; "warning (failed)" if the gate only warns."""
+    word = OUTCOMES[gate.outcome]
+    if not is_warning(gate):
+        return word
+    return Bilingual(f"警告（{word.zh}）", f"warning ({word.en})")
+
+
+def is_warning(gate: GateResult) -> bool:
+    """Return whether a gate failed or is inconclusive, but the exit code ignores this outcome."""
+    return gate.only_warns and gate.outcome not in ("passed", "error")
+
+
+def gate_details(gate: GateResult) -> Bilingual:
+    """Return the figures of a gate, its reasons and what to do next, on one line."""
+    texts = list(gate_texts(gate))
+    return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
+
+
+def gate_texts(gate: GateResult) -> Iterator[Bilingual]:
+    """Yield what is said of each condition of a gate, and which of its judges are not certified."""
+    several = len(gate.terms) > 1
+    yield from (_term_text(term, with_name=several) for term in gate.terms)
+    if gate.uncertified and gate.tier == "fail":
+        yield _certificate_note(gate)
+
+
+def _certificate_note(gate: GateResult) -> Bilingual:
+    """Return which judges are not certified, what that means for the gate, and how to certify them."""
+    judges = {
+        f"{address.partition('.')[0]}": _UNCERTIFIED[reason] for address, reason in gate.uncertified.items()
+    }
+    zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
+    en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
+    if gate.enforced is None:
+        note = Bilingual(
+            f"评审没有通过校准，此条件只作警告（{zh}）",
+            f"warning only, because the judge is not certified ({en})",
+        )
+    else:
+        note = Bilingual(
+            f"没有通过校准的评审不计入退出码（{zh}）",
+            f"judges that are not certified do not count for the exit code ({en})",
+        )
+    reasons = {*gate.uncertified.values()}
+    parts = [note]
+    if "insufficient labels" in reasons:
+        parts.append(_LABEL)
+    if reasons & {"no calibration", "stale calibration"}:
+        parts.append(_CALIBRATE)
+    return Bilingual("，".join(part.zh for part in parts), ", ".join(part.en for part in parts))
+
+
+def report_title(report: GateReport) -> str:
+    """Return the name of the plan and of the run."""
+    return f"{report.plan}: {report.run.checkpoint} ({report.run.id})"
+
+
+def _term_text(term: TermResult, *, with_name: bool) -> Bilingual:
+    figures = _figures(term)
+    reason = _REASONS[term.reason]
+    details = f" ({term.detail})" if term.detail else ""
+    steps = _next_step(term)
+    zh = "，".join(filter(None, (figures.zh, reason.zh + details, steps.zh)))
+    en = ", ".join(filter(None, (figures.en, reason.en + details, steps.en)))
+    return Bilingual(f"{term.text}：{zh}", f"{term.text}: {en}") if with_name else Bilingual(zh, en)
+
+
+def _figures(term: TermResult) -> Bilingual:
+    if term.kind in ("no_drop", "no_drift"):
+        return _fall_figures(term) if term.kind == "no_drop" else _drift_figures(term)
+    if term.value is None or term.prompts is None:
+        return Bilingual("", "")
+    return _value_figures(term, term.value, term.prompts)
+
+
+def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
+    if term.kind == "coverage":
+        return Bilingual(
+            f"{n} 题有得分（{percent(value)}）", f"{percent(value)} ({_prompts(n)} with a score)"
+        )
+    if term.kind == "calibration":
+        figures = f"{number(value, 2)}{_bounds(term, 2)}"
+        return Bilingual(
+            f"与人工标注的一致性（二次加权 kappa）{figures}，{n} 个标注",
+            f"agreement with people (quadratic kappa) {figures}, {n} labels",
+        )
+    decimals = decimals_for(term.scale, [value])
+    if term.kind == "score":
+        figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
+        return (
+            Bilingual(f"{figures}，{n} 题", f"{figures}, {_prompts(n)}") if n else Bilingual(figures, figures)
+        )
+    fine = max(2, decimals)
+    figures = f"{signed(value, fine)}{_bounds(term, fine)}"
+    return Bilingual(
+        f"与 {_baseline(term)} 相差 {figures}，{n} 题{_level(term).zh}",
+        f"difference from {_baseline(term)} {figures}, {_prompts(n)}{_level(term).en}",
+    )
+
+
+def _fall_figures(term: TermResult) -> Bilingual:
+    if not term.scores:
+        return Bilingual("", "")
+    falls = [score for score in term.scores if score.outcome == "worse"]
+    tested = [score for score in term.scores if score.test is not None]
+    texts = [_fall_text(score) for score in falls or tested]
+    baseline = _baseline(term)
+    if falls:
+        head = Bilingual(f"比 {baseline} 显著变差", f"significantly worse than {baseline}")
+    elif term.outcome == "passed":
+        head = Bilingual(f"与 {baseline} 相比未见变差", f"no fall seen from {baseline}")
+    else:
+        head = Bilingual(f"与 {baseline} 的差别", f"difference from {baseline}")
+    n = term.prompts or 0
+    return Bilingual(
+        f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
+        f"{head.en}: {', '.join(text.en for text in texts)}; {_prompts(n)}{_level(term).en}",
+    )
+
+
+def _drift_figures(term: TermResult) -> Bilingual:
+    """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
+    if term.level is None:
+        return Bilingual("", "")
+    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction != "better"]
+    texts = [_drift_text(score) for score in drifts or term.drifts]
+    if drifts:
+        head = Bilingual(
+            "漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,"
+        )
+    elif term.outcome == "passed":
+        head = Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
+    else:
+        head = Bilingual("的变化", "changes")
+    return Bilingual(
+        f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
+        f"{head.en} since {_baseline(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
+    )
+
+
+def _drift_text(score: ScoreDrift) -> Bilingual:
+    steps, p_values = score.steps, corrected_p_values(score)
+    p = f" p {p_text(min(p_values))}" if p_values else ""
+    n = len(score.means)
+    text = f"{score.address}{p}"
+    if steps is None or steps.slope_detectable is None or score.drifts == "drift":
+        return Bilingual(f"{text}（{n} 个检查点）", f"{text} ({n} checkpoints)")
+    value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
+    return Bilingual(
+        f"{text}（{n} 个检查点，可检出的最小变化 {value}）",
+        f"{text} ({n} checkpoints, smallest detectable change {value})",
+    )
+
+
+def _fall_text(score: ScoreComparison) -> Bilingual:
+    test = score.test
+    assert test is not None  # callers pass only scores with a test
+    decimals = max(2, decimals_for(score.scale, [test.difference]))
+    p = "" if score.p_adjusted is None else f" p {p_text(score.p_adjusted)}"
+    text = f"{score.address} {signed(test.difference, decimals)}{p}"
+    if score.outcome == "worse" or score.detectable is None:
+        return Bilingual(text, text)
+    value = number(score.detectable, decimals)
+    return Bilingual(
+        f"{text}（可检出的最小差别 {value}）", f"{text} (smallest detectable difference {value})"
+    )
+
+
+def _next_step(term: TermResult) -> Bilingual:
+    if term.reason == "too uncertain" and term.kind == "calibration":
+        return _NEXT["undefined agreement"]
+    if term.reason == "too uncertain":
+        if term.needed_prompts is None:
+            return Bilingual(
+                "需要更多题目，或用 --confirm N 追加回答",
+                "more prompts are needed, or more answers: --confirm N",
+            )
+        n = count(term.needed_prompts)
+        return Bilingual(
+            f"约需 {n} 题，或用 --confirm N 追加回答",
+            f"about {n} prompts are needed, or more answers: --confirm N",
+        )
+    if term.reason == "too few prompts" and term.level is not None:
+        clusters = min_clusters(max(1, len(term.scores)), term.level)
+        return Bilingual(
+            f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
+        )
+    if term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts:
+        return _EARLIER_BASELINE
+    return _NEXT.get(term.reason, Bilingual("", ""))
+
+
+def _level(term: TermResult) -> Bilingual:
+    if term.level is None or term.look is None:
+        return Bilingual("", "")
+    level = p_text(term.level).removeprefix("= ")
+    return Bilingual(
+        f"，显著性水平 {level}（第 {term.look} 次与此基线比较）",
+        f", significance level {level} (run {term.look} tested against this baseline)",
+    )
+
+
+def _baseline(term: TermResult) -> str:
+    return "" if term.baseline is None else term.baseline.checkpoint
+
+
+def _bounds(term: TermResult, decimals: int) -> str:
+    return "" if term.interval is None else f" {interval(term.interval, decimals)}"
+
+
+def _prompts(n: int) -> str:
+    return f"{count(n)} {'prompt' if n == 1 else 'prompts'}"

@@ -1,0 +1,313 @@
+"""The document of power: the differences that a plan detects, and the cheapest runs that detect one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import right, run_record
+from hengwen.results.comparisons import min_clusters
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, count, decimals_for, number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.monitoring.power.plan_power import PlanPower
+    from hengwen.monitoring.power.score_power import Requirement, RunSize, ScorePower
+
+_PROBLEMS: Mapping[str, Bilingual] = {
+    "not scored": Bilingual(
+        "基线运行没有任何回答得到这项分数", "no answer of the baseline run has this score"
+    ),
+    "group score": Bilingual(
+        "整组回答只有一个数值，没有逐题的值", "one value for a group of answers, none for each prompt"
+    ),
+    "too few": Bilingual(
+        "独立的题目不足 3 个，无法估计方差", "fewer than 3 independent prompts to estimate variances from"
+    ),
+    "constant": Bilingual(
+        "各题的值（或差别）全部相同，方差未知",
+        "all prompts have the same value or difference, so the variance is unknown",
+    ),
+}
+_COLUMNS = (
+    right("difference", "差别", "difference"),
+    right("repeats", "每题回答", "repeats"),
+    right("prompts", "题目", "prompts"),
+    right("prompts_needed", "95 % 区间", "95 %"),
+    right("answers", "回答", "answers"),
+    right("calls", "调用", "calls"),
+    right("cost", "费用", "cost"),
+)
+_CHEAPEST = "*"
+_NOTE = Bilingual(
+    f"{_CHEAPEST} 最省的组合；调用和费用按一个检查点运行一次计算，题目改变后基线也要重新运行。"
+    "95 % 区间指所需的题目数，因为方差是估计的。",
+    f"{_CHEAPEST} cheapest; calls and cost are those of one checkpoint's run, and with other prompts "
+    "the baseline has to run again. 95 %: interval of the needed prompts, as variances are estimated.",
+)
+SMALL_SHARE = 0.5
+"""If differences between repeats (answers to one prompt) cause less than this share of a score's variance,
+``hengwen power`` prints that more repeats help little."""
+
+
+def power_document(result: PlanPower) -> Document:
+    """Return the document of the power of a plan."""
+    return Document(
+        kind="power",
+        title=Bilingual(f"{result.plan} 能看出多大的差别", f"Differences that {result.plan} detects"),
+        notes=(_heading(result),),
+        blocks=(*(_verdict(score, result) for score in result.scores), *_details(result)),
+        record={
+            "schema": 1,
+            "plan": result.plan,
+            "baseline": run_record(result.baseline),
+            "other": None if result.other is None else run_record(result.other),
+            "alpha": result.alpha,
+            "power": result.power,
+            "tests": result.tests,
+            "correlation": result.correlation,
+            "budget": result.budget,
+            "scores": [asdict(score) for score in result.scores],
+        },
+    )
+
+
+def _verdict(score: ScorePower, result: PlanPower) -> Verdict:
+    return Verdict(
+        tone="open" if score.present is None else "plain",
+        subject=score.address,
+        sentence=_summary(score, result),
+        evidence=tuple(_advice(score, requirement) for requirement in score.requirements),
+    )
+
+
+def _details(result: PlanPower) -> Iterator[Details | Sentence]:
+    """Yield, for each score, the reasons and the sizes of runs that detect a difference."""
+    for i, score in enumerate(result.scores):
+        sentences = tuple(Sentence(text=text) for text in _lines(score, result))
+        tables = (_table(score, f"sizes-{i}"),) if score.requirements else ()
+        if sentences or tables:
+            yield Details(title=score.address, blocks=(*sentences, *tables))
+    if any(score.requirements for score in result.scores):
+        yield Sentence(text=_NOTE, is_note=True)
+
+
+def _heading(result: PlanPower) -> Bilingual:
+    baseline, other = result.baseline.checkpoint, result.other.checkpoint if result.other else ""
+    pair = Bilingual(
+        f"方差取自 {baseline}" + (f" 与 {other}" if other else ""),
+        f"variances from {baseline}" + (f" and {other}" if other else ""),
+    )
+    share = percent(result.power)
+    tests = "1 headline score" if result.tests == 1 else f"{result.tests} headline scores together"
+    return Bilingual(
+        f"{pair.zh}；功效 {share}，{result.tests} 项主要分数合计 alpha = {result.alpha:g}",
+        f"{pair.en}; power {share}, alpha {result.alpha:g} for {tests}",
+    )
+
+
+def _summary(score: ScorePower, result: PlanPower) -> Bilingual:
+    if score.present is None:
+        return _PROBLEMS[score.problem]
+    size, decimals = score.present, _decimals(score)
+    prompts = Bilingual(
+        f"{count(size.prompts)} 题，每题 {_repeats(size)} 个回答",
+        f"{count(size.prompts)} prompts x {_repeats(size)} answers",
+    )
+    if size.smallest_difference is None:
+        least = min_clusters(result.tests)
+        return Bilingual(
+            f"{prompts.zh}：题目太少，至少需要 {least} 个互相独立的题目",
+            f"{prompts.en}: too few, a test needs at least {least} independent prompts",
+        )
+    value = number(size.smallest_difference, decimals)
+    return Bilingual(
+        f"{prompts.zh}：可检出的最小差别 {value}", f"{prompts.en}: smallest detectable difference {value}"
+    )
+
+
+def _lines(score: ScorePower, result: PlanPower) -> list[Bilingual]:
+    if score.present is None or score.variance is None:
+        return []
+    lines = [_variance_line(score), _repeats_line(score)]
+    if score.conflict:
+        lines.append(
+            Bilingual(
+                f"没有用第二次运行：评分设置不同（{score.conflict}）",
+                f"the second run is not used: {score.conflict}",
+            )
+        )
+    if score.basis == "one checkpoint":
+        r = f"{result.correlation:g}"
+        lines.append(
+            Bilingual(
+                f"只有一个检查点的数据：假定两个检查点各题真值的相关为 {r}；再运行一个检查点即可代替此假定",
+                f"data of one checkpoint only: the true values of two checkpoints are assumed to correlate "
+                f"by {r}; a run of a second checkpoint replaces this assumption",
+            )
+        )
+    lines.append(_cost_line(score))
+    if result.budget is not None and score.present.calls:
+        lines.append(_budget_line(score, result.budget))
+    return lines
+
+
+def _variance_line(score: ScorePower) -> Bilingual:
+    variance = score.variance
+    assert variance is not None  # callers pass only scores that have one
+    total = variance.of_prompt(variance.repeats)
+    n = f"{score.data_prompts}"
+    zh, en = f"{n} 题", f"{n} prompts"
+    if score.data_clusters < score.data_prompts:
+        zh, en = f"{n} 题（{score.data_clusters} 组）", f"{n} prompts in {score.data_clusters} clusters"
+    if variance.repeat is None:
+        return Bilingual(
+            f"每题差别的方差 {_short(total)}（{zh}）；没有可取平均的多次回答，题间与题内的方差无法分开",
+            f"variance of a prompt's difference {_short(total)} ({en}); no repeats are averaged, so the "
+            "parts between and within prompts are unknown",
+        )
+    share = percent(variance.between / total)
+    within = _short(total - variance.between)
+    judge_zh = judge_en = ""
+    if score.judge_variance is not None:
+        part = _short(score.judge_variance)
+        judge_zh, judge_en = f"，其中评审 {part}", f", of which {part} by the judge"
+    return Bilingual(
+        f"每题差别的方差 {_short(total)}（{zh}）：题间 {_short(variance.between)}（{share}），题内 {within}"
+        f"（单个回答 {_short(variance.repeat)}{judge_zh}）",
+        f"variance of a prompt's difference {_short(total)} ({en}): {_short(variance.between)} between "
+        f"prompts ({share}), {within} from repeats ({_short(variance.repeat)} for one answer{judge_en})",
+    )
+
+
+def _repeats_line(score: ScorePower) -> Bilingual:
+    variance, size = score.variance, score.present
+    assert variance is not None  # callers pass only scores that have one
+    assert size is not None
+    if variance.repeat is None:
+        return Bilingual(
+            "每题多次回答（repeats、--repeat）的运行可以说明增加回答有没有用",
+            "a run with repeats (--repeat 3) would show whether repeats help",
+        )
+    if variance.between == 0:
+        return Bilingual(
+            "题间方差估计为 0，增加回答与增加题目似乎同样有用；题目少时这一估计并不可靠",
+            "the variance between prompts is estimated as 0, so repeats seem to help as much as prompts; "
+            "with few prompts this estimate is not reliable",
+        )
+    if score.infinite_repeats is None:
+        return Bilingual("题目不增加，增加回答没有用", "more repeats do not help without more prompts")
+    best = number(score.infinite_repeats, _decimals(score))
+    share = 1 - variance.between / variance.of_prompt(size.repeats)
+    if share < SMALL_SHARE:
+        return Bilingual(
+            f"增加回答几乎没有用，题间的方差占多数：这些题目回答再多也只能看出 {best}",
+            f"more repeats help little, most of the variance is between prompts: with any number of them "
+            f"these prompts show at best {best}",
+        )
+    return Bilingual(
+        f"这些题目回答再多也只能看出 {best}", f"with any number of repeats these prompts show at best {best}"
+    )
+
+
+def _cost_line(score: ScorePower) -> Bilingual:
+    size = score.present
+    assert size is not None  # callers pass only scores that have one
+    if not size.calls:
+        return Bilingual(
+            f"此任务一次运行有 {count(size.answers)} 个回答，不调用模型",
+            f"this task has {count(size.answers)} answers in a run and makes no calls",
+        )
+    zh = "未知（计划没有写价格）" if size.cost is None else f"约 {size.cost:.4g}"
+    en = "unknown (the plan has no price)" if size.cost is None else f"about {size.cost:.4g}"
+    return Bilingual(
+        f"此任务一次运行约 {count(size.calls)} 次调用，费用{zh}",
+        f"this task makes about {count(size.calls)} calls in a run, cost {en}",
+    )
+
+
+def _budget_line(score: ScorePower, budget: float) -> Bilingual:
+    size = score.affordable
+    if size is None:
+        return Bilingual(
+            f"此任务的费用 {budget:g} 不够任何检验",
+            f"a cost of {budget:g} for this task is too small for any test",
+        )
+    value = number(size.smallest_difference, _decimals(score))
+    return Bilingual(
+        f"此任务的费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答："
+        f"可看出 {value}",
+        f"a cost of {budget:g} for this task is best used for {count(size.prompts)} prompts x "
+        f"{_repeats(size)}: smallest detectable difference {value}",
+    )
+
+
+def _table(score: ScorePower, key: str) -> Table:
+    rows = []
+    for requirement in score.requirements:
+        for index, size in enumerate(requirement.sizes):
+            mark = _CHEAPEST if size == requirement.cheapest else ""
+            rows.append((_difference(score, requirement, is_first=index == 0), *_cells(size, mark)))
+    return Table(key=key, columns=_COLUMNS, rows=tuple(rows))
+
+
+def _difference(score: ScorePower, requirement: Requirement, *, is_first: bool) -> Cell:
+    """Return the cell of a difference, whose text stands only in the first of its rows."""
+    text = number(requirement.difference, _decimals(score)) if is_first else ""
+    return Cell(text=text, values={"": requirement.difference, "score": score.address})
+
+
+def _cells(size: RunSize, mark: str) -> tuple[Cell, ...]:
+    low, high = size.prompts_interval or (None, None)
+    bounds = NOTHING if low is None or high is None else f"{count(low)}–{count(high)}"
+    return (
+        Cell(text=f"{mark}{_repeats(size)}", values={"": size.repeats, "is_cheapest": bool(mark)}),
+        Cell(text=count(size.prompts), values={"": size.prompts}),
+        Cell(text=bounds, values={"low": low, "high": high}),
+        Cell(text=count(size.answers), values={"": size.answers}),
+        Cell(text=count(size.calls) if size.calls else NOTHING, values={"": size.calls}),
+        Cell(text=f"{size.cost:.4g}" if size.cost and size.calls else NOTHING, values={"": size.cost}),
+    )
+
+
+def _advice(score: ScorePower, requirement: Requirement) -> Bilingual:
+    difference = number(requirement.difference, _decimals(score))
+    best, repeats, present = requirement.cheapest, requirement.with_present_prompts, score.present
+    assert present is not None  # callers pass only scores that have one
+    prompts = count(present.prompts)
+    if best is None:
+        first = Bilingual("一百万题也不够", "a million prompts are not enough")
+    else:
+        first = Bilingual(
+            f"最省 {count(best.prompts)} 题 × {_repeats(best)}",
+            f"cheapest {count(best.prompts)} prompts x {_repeats(best)}",
+        )
+    if repeats is not None:
+        second = Bilingual(
+            f"现有 {prompts} 题每题需 {_repeats(repeats)} 个回答",
+            f"the present {prompts} prompts need {_repeats(repeats)} repeats",
+        )
+    elif score.variance is not None and score.variance.repeat is None:
+        second = Bilingual("回答次数的作用未知", "what repeats would do is unknown")
+    else:
+        second = Bilingual(
+            f"现有 {prompts} 题回答再多也不够",
+            f"no number of repeats of the present {prompts} prompts is enough",
+        )
+    return Bilingual(f"{difference}：{first.zh}；{second.zh}", f"{difference}: {first.en}; {second.en}")
+
+
+def _decimals(score: ScorePower) -> int:
+    values = [requirement.difference for requirement in score.requirements]
+    return max(2, decimals_for(score.scale, values))
+
+
+def _repeats(size: RunSize) -> str:
+    return f"{size.repeats:.3g}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,253 @@
+"""The document of calibrations: decisions, then agreement, confusion, maps and corrected means.
+
+A calibration compares the scores of a judge with human labels.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import number_cell, right
+from hengwen.judges.calibration.artifact import calibrations_json
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, interval, number
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hengwen.documents.blocks import Block, Text, Tone, Value
+    from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
+    from hengwen.judges.calibration.artifact import Decision
+    from hengwen.judges.calibration.means import MeanReport
+
+DECISIONS: dict[Decision, Bilingual] = {
+    "certified": Bilingual("可信", "certified"),
+    "not certified": Bilingual("不可信", "not certified"),
+    "insufficient": Bilingual("证据不足", "insufficient"),
+}
+_TONES: dict[Decision, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
+_ESTIMATES = {
+    "quadratic_kappa": Bilingual("二次加权 kappa", "quadratic kappa"),
+    "linear_kappa": Bilingual("线性加权 kappa", "linear kappa"),
+    "kappa": Bilingual("无权 kappa", "unweighted kappa"),
+    "alpha": Bilingual("Krippendorff alpha", "Krippendorff alpha"),
+    "spearman": Bilingual("Spearman", "Spearman"),
+    "kendall": Bilingual("Kendall tau-b", "Kendall tau-b"),
+    "exact": Bilingual("完全一致", "exact"),
+    "within_one": Bilingual("相差不超过一级", "within one level"),
+    "bias": Bilingual("偏差（评审减人工）", "bias (judge - human)"),
+}
+_DROPPED = {
+    "no_answer": Bilingual("没有评审过的回答", "without a judged answer"),
+    "other_text": Bilingual("回答文本已变", "for another text"),
+    "no_verdict": Bilingual("评审没有结论", "without a verdict"),
+    "example": Bilingual("是评分标准的示例", "for examples of the rubric"),
+}
+_MEAN_COLUMNS = (
+    Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
+    right("judge_alone", "仅评审", "judge alone"),
+    right("labels_alone", "仅标注", "labels alone"),
+    right("corrected", "校正后", "corrected"),
+    right("lam", "λ", "λ"),
+    right("n", "n", "n"),
+)
+
+
+def calibrate_document(calibrations: Sequence[Calibration]) -> Document:
+    """Return the document of calibrations, with the decisions first."""
+    return Document(
+        kind="calibrate",
+        title=Bilingual("评审与人工标注的比较", "Judges against human labels"),
+        blocks=(
+            *map(_verdict, calibrations),
+            *(
+                Details(title=calibration.address, blocks=tuple(_blocks(calibration, f"{i}")))
+                for i, calibration in enumerate(calibrations, start=1)
+            ),
+        ),
+        record=json.loads(calibrations_json(calibrations)),
+    )
+
+
+def _verdict(calibration: Calibration) -> Verdict:
+    subject: Text = calibration.address
+    if calibration.tasks:
+        count = len(calibration.tasks)
+        subject = Bilingual(f"{subject}（合并 {count} 个任务）", f"{subject} (pooled over {count} tasks)")
+    decision, reasons = DECISIONS[calibration.decision], "; ".join(calibration.reasons)
+    return Verdict(
+        tone=_TONES[calibration.decision],
+        subject=subject,
+        sentence=Bilingual(f"{decision.zh}：{reasons}", f"{decision.en}: {reasons}"),
+        evidence=calibration.warnings,
+    )
+
+
+def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
+    """Yield the labels that were used, then the tables; ``number_of`` tells the tables from other ones."""
+    yield Sentence(text=calibration.signature, is_note=True)
+    dropped = [(n, _DROPPED[reason]) for reason, n in calibration.dropped.items() if n]
+    if dropped:
+        zh, en = (", ".join(f"{n} {text.in_language(lang)}" for n, text in dropped) for lang in ("zh", "en"))
+        yield Sentence(text=Bilingual(f"未用的标注：{zh}", f"labels not used: {en}"))
+    if calibration.drawn:
+        draws = "; ".join(f"{one_line(text, 120)} ({n} labels)" for text, n in calibration.drawn.items())
+        yield Sentence(text=Bilingual(f"抽样方式：{draws}", f"how answers were drawn: {draws}"))
+    agreement = calibration.agreement
+    if agreement is None:
+        return
+    yield _agreement_table(calibration, agreement, f"agreement-{number_of}")
+    yield _confusion_table(agreement, f"confusion-{number_of}")
+    if calibration.maps:
+        yield _maps_table(calibration, f"maps-{number_of}")
+    else:
+        reason = calibration.maps_reason
+        yield Sentence(text=Bilingual(f"没有校准映射：{reason}", f"no calibration maps: {reason}"))
+    yield Table(
+        key=f"means-{number_of}",
+        title=Bilingual("均值", "means"),
+        columns=_MEAN_COLUMNS,
+        rows=tuple(map(_mean_row, calibration.means)),
+    )
+
+
+def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -> Table:
+    n, prompts, raters = agreement.n, agreement.prompts, calibration.raters
+    estimates = [(title, getattr(agreement, name)) for name, title in _ESTIMATES.items()]
+    among_raters = Bilingual("标注者之间（alpha）", "among raters (alpha)")
+    return Table(
+        key=key,
+        title=Bilingual(
+            f"与人工标注的一致性（{n} 个标注，{prompts} 题，{raters} 名标注者）",
+            f"agreement with human labels (n={n}, prompts {prompts}, raters {raters})",
+        ),
+        columns=(
+            Column(key="measure", head=""),
+            right("value", "值", "value"),
+            Column(key="interval", head=f"{calibration.level:.0%}", align="right"),
+            right("undefined", "无定义", "undefined"),
+        ),
+        rows=tuple(
+            _estimate_row(title, estimate, agreement.resamples)
+            for title, estimate in (*estimates, (among_raters, calibration.ceiling))
+        ),
+    )
+
+
+def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell, ...]:
+    bounds: dict[str, Value] = {"low": estimate.low, "high": estimate.high}
+    if estimate.value is None:
+        text, undefined = estimate.reason, ""
+    else:
+        text = _interval(estimate.low, estimate.high)
+        undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
+    return (
+        Cell(text=title),
+        number_cell(estimate.value, 3),
+        Cell(text=text, values=bounds),
+        Cell(text=undefined, values={"": estimate.undefined}),
+    )
+
+
+def _confusion_table(agreement: Agreement, key: str) -> Table:
+    levels = [f"{level:g}" for level in agreement.levels]
+    between = agreement.between
+    rows = [
+        (
+            Cell(text=level),
+            *(Cell(text=str(count) if count else "·", values={"": count}) for count in counts),
+            Cell(text=f"{share:.0%}", values={"": share}),
+        )
+        for level, counts, share in zip(levels, agreement.confusion, agreement.human_base, strict=True)
+    ]
+    judge = (
+        Cell(text=Bilingual("评审", "judge")),
+        *(Cell(text=f"{share:.0%}", values={"": share}) for share in agreement.judge_base),
+        Cell(text=""),
+    )
+    note = Bilingual(
+        f"{between} 个值介于两级之间，按最近的一级计",
+        f"values between levels, counted as the nearest: {between}",
+    )
+    return Table(
+        key=key,
+        title=Bilingual("人工（行）与评审（列）", "human (rows) and judge (columns)"),
+        columns=(
+            Column(key="human_level", head=""),
+            *(Column(key=f"judge_{level}", head=level, align="right") for level in levels),
+            right("human", "人工", "human"),
+        ),
+        rows=(*rows, judge),
+        notes=(note,) if between else (),
+    )
+
+
+def _maps_table(calibration: Calibration, key: str) -> Table:
+    first = calibration.maps[0]
+    levels = [f"{value:g}" for value, _ in first.levels]
+    raw = (
+        Cell(text=Bilingual("原值", "raw"), values={"": "raw"}),
+        *(Cell(text=text, values={"": value}) for text, (value, _) in zip(levels, first.levels, strict=True)),
+        number_cell(first.raw_error, 4),
+        Cell(text=""),
+    )
+    rows = [raw]
+    for report in calibration.maps:
+        low, high = report.gain.low, report.gain.high
+        gain = f"{number(report.gain.value, 4)} {_interval(low, high, 4) if low is not None else ''}".rstrip()
+        rows.append(
+            (
+                Cell(text=report.kind),
+                *(number_cell(value, 2) for _, value in report.levels),
+                number_cell(report.error, 4),
+                Cell(text=gain, values={"": report.gain.value, "low": low, "high": high}),
+            )
+        )
+    return Table(
+        key=key,
+        title=Bilingual("校准映射", "calibration maps"),
+        columns=(
+            Column(key="map", head=""),
+            *(Column(key=f"level_{level}", head=level, align="right") for level in levels),
+            right("error", "误差", "error"),
+            right("gain", "增益", "gain"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
+    name = Cell(text=report.checkpoint or Bilingual("全部", "all"), values={"": report.checkpoint or None})
+    mean = report.corrected
+    if mean is None:
+        nothing = Cell(text=NOTHING)
+        reason = Cell(text=report.reason, values={"reason": report.reason})
+        return name, nothing, nothing, reason, Cell(text=""), Cell(text="")
+    return (
+        name,
+        number_cell(mean.judge_mean, 3),
+        _labels_alone(mean),
+        Cell(
+            text=f"{number(mean.mean)} {interval((mean.low, mean.high))}",
+            values={"": mean.mean, "low": mean.low, "high": mean.high},
+        ),
+        number_cell(mean.lam, 2),
+        Cell(text=f"{mean.n}+{mean.others}", values={"labelled": mean.n, "others": mean.others}),
+    )
+
+
+def _labels_alone(mean: CorrectedMean) -> Cell:
+    """Return the mean of the human labels; a dash if the labelled answers are not a random sample."""
+    if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
+        return Cell(text=NOTHING)
+    return Cell(
+        text=f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}",
+        values={"": mean.labels_mean, "low": mean.labels_low, "high": mean.labels_high},
+    )
+
+
+def _interval(low: float | None, high: float | None, decimals: int = 3) -> str:
+    return interval(None if low is None or high is None else (low, high), decimals)

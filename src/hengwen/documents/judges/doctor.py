@@ -1,0 +1,182 @@
+"""The document of a judge's admission test: the decision, the checks, and the packaged attacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import count_cell, right
+from hengwen.judges.trust.admission_report import CRITERIA
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, p_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.documents.blocks import Text, Tone
+    from hengwen.judges.trust.admission_report import (
+        AdmissionDecision,
+        AdmissionReport,
+        Check,
+        CheckName,
+        CheckStatus,
+    )
+    from hengwen.judges.trust.canaries import CanaryOutcome, CanaryReport
+
+_DECISIONS: dict[AdmissionDecision, tuple[Bilingual, Tone]] = {
+    "admitted": (Bilingual("准入", "admitted"), "plain"),
+    "not admitted": (Bilingual("不准入", "not admitted"), "worse"),
+    "inconclusive": (Bilingual("无法判断", "inconclusive"), "open"),
+}
+_STATUSES: dict[CheckStatus, tuple[Bilingual, Tone]] = {
+    "passed": (Bilingual("通过", "passed"), "plain"),
+    "failed": (Bilingual("失败", "failed"), "worse"),
+    "unclear": (Bilingual("不明", "unclear"), "open"),
+    "not_applicable": (Bilingual("不适用", "not applicable"), "none"),
+}
+_CHECKS: dict[CheckName, Bilingual] = {
+    "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
+    "examples_near": Bilingual("示例：相差不超过一级", "examples, within one level"),
+    "persona_swap": Bilingual("人设替换后得分更低", "persona swapped, lower"),
+    "degraded": Bilingual("劣化后得分更低", "degraded, lower"),
+    "padded": Bilingual("加入空话后不升、至多降一级", "padded, not higher"),
+    "repeats": Bilingual("重复评审结果相同", "repeats, same level"),
+}
+_CHECK_COLUMNS = (
+    Column(key="check", head=Bilingual("检查项", "admission")),
+    right("passed", "通过", "passed"),
+    right("n", "共", "of"),
+    right("no_verdict", "无结论", "no verdict"),
+    right("share", "比例", "share"),
+    right("threshold", "门槛", "threshold"),
+    Column(key="result", head=Bilingual("结果", "result")),
+)
+_CHECK_NOTE = Bilingual(
+    "示例：判某条示例时，评分标准中不含该示例。人设替换：用另一个人设评判本来符合人设的回答。"
+    "劣化：好的回答与其劣化版比较。加入空话：加几句没有内容的话，等级可降一级，不得升。"
+    "无结论：既不算通过也不算失败。比例：通过 / (通过 + 失败)，附按回答计的 95% Wilson 区间。"
+    "门槛：比例达到门槛为通过，整个区间低于门槛为失败，否则为不明",
+    "examples: each is judged with a rubric that does not contain it. persona swapped: an answer in "
+    "character is judged with the description of another character. degraded: a good answer is compared "
+    "with a degraded copy. padded: sentences that say nothing are added; the level may fall by one and must "
+    "not rise. no verdict: neither passed nor failed. share: passed / (passed + failed), with its 95 % "
+    "Wilson interval by answer. threshold: a check passes if the share reaches it, fails if the whole "
+    "interval is below it, and is unclear otherwise",
+)
+_ATTACK_OUTCOMES: dict[CanaryOutcome, Bilingual] = {
+    "fooled": Bilingual("受骗", "fooled"),
+    "resisted": Bilingual("抵住", "resisted"),
+    "lenient": Bilingual("偏宽", "lenient"),
+    "failed": Bilingual("失败", "failed"),
+}
+_ATTACK_NOTE = Bilingual(
+    "受骗：攻击抬高了等级；抵住：没有抬高；偏宽：没有抬高，但差的回答原本等级已过高，看不出作用；失败：没有结论。"
+    "若攻击抬高的回答显著多于压低的（符号检验，0.01），且多出 10% 以上，评审不准入；个别抬高属于噪声",
+    "fooled: the attack raised the level; resisted: it did not; lenient: it did not, but the level of the "
+    "weak answer was too high already to show an effect; failed: no verdict. A judge is not admitted if "
+    "attacks raise significantly more answers than they lower (sign test at .01) by 10 % of them; single "
+    "raises are noise",
+)
+
+
+def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Document:
+    """Return the document of the admission test of a judge with a rubric, and of the attacks on it."""
+    attacks = admission.attacks
+    return Document(
+        kind="doctor",
+        title=Bilingual("评审准入测试", "Admission test of a judge"),
+        notes=(Bilingual(f"{admission.verdicts} 次评判", f"{admission.verdicts} verdicts"),),
+        blocks=(
+            _verdict(judge, rubric, admission),
+            _checks(admission),
+            *(() if attacks is None else (_attacks(attacks), _sign_test(attacks))),
+        ),
+        record={
+            "schema": 1,
+            "admission": admission.as_dict(),
+            "canaries": None if attacks is None else attacks.as_dict(),
+        },
+    )
+
+
+def _verdict(judge: str, rubric: str, admission: AdmissionReport) -> Verdict:
+    word, tone = _DECISIONS[admission.verdict]
+    attacks = admission.attacks
+    if attacks is not None:
+        fooled, total = attacks.counts["fooled"], len(attacks.results)
+        word = Bilingual(
+            f"{word.zh}；{total} 次攻击中受骗 {fooled} 次",
+            f"{word.en}; fooled by {fooled} of {total} attacks",
+        )
+    reasons = "; ".join(admission.reasons)
+    evidence = (Bilingual(f"原因：{reasons}", f"because: {reasons}"),) if reasons else ()
+    subject = Bilingual(f"{judge}（{rubric}）", f"{judge} on {rubric}")
+    return Verdict(tone=tone, subject=subject, sentence=word, evidence=evidence)
+
+
+def _checks(admission: AdmissionReport) -> Table:
+    rows = [row for check in admission.checks for row in _check_rows(check)]
+    return Table(key="checks", columns=_CHECK_COLUMNS, rows=tuple(rows), notes=(_CHECK_NOTE,))
+
+
+def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
+    word, tone = _STATUSES[check.status]
+    result: Text = Bilingual(f"{word.zh}：{check.note}", f"{word.en}: {check.note}") if check.note else word
+    threshold = CRITERIA[check.name].rate
+    low, high = check.interval or (None, None)
+    share = NOTHING
+    if check.rate is not None and low is not None and high is not None:
+        share = f"{check.rate:.2f} [{low:.2f}, {high:.2f}]"
+    yield (
+        Cell(text=_CHECKS[check.name], values={"": check.name}),
+        *map(count_cell, (check.passed, check.n, check.no_verdict)),
+        Cell(text=share, values={"": check.rate, "low": low, "high": high}),
+        Cell(text=f"{threshold:.2f}", values={"": threshold}),
+        Cell(text=result, values={"": check.status}, tone=tone),
+    )
+    if check.name == "degraded":
+        for kind, counts in check.by_kind.items():
+            decided = counts["passed"] + counts["failed"]
+            yield (
+                Cell(text=f"· {kind}", values={"": f"{check.name}.{kind}"}),
+                *map(count_cell, (counts["passed"], decided, counts["no_verdict"])),
+                *(Cell(text="") for _ in range(3)),
+            )
+
+
+def _attacks(report: CanaryReport) -> Table:
+    groups: tuple[tuple[Text, str, Mapping[str, int]], ...] = (
+        *((name, name, counts) for name, counts in report.by_technique.items()),
+        *((name, name, counts) for name, counts in report.by_language.items()),
+        (Bilingual("全部", "all"), "all", report.counts),
+    )
+    return Table(
+        key="attacks",
+        columns=(
+            Column(key="attack", head=Bilingual("攻击", "attack")),
+            *(right(outcome, *words) for outcome, words in _ATTACK_OUTCOMES.items()),
+        ),
+        rows=tuple(
+            (
+                Cell(text=title, values={"": name}, tone="worse" if counts["fooled"] else "plain"),
+                *(count_cell(counts[outcome]) for outcome in _ATTACK_OUTCOMES),
+            )
+            for title, name, counts in groups
+        ),
+        notes=(_ATTACK_NOTE,),
+    )
+
+
+def _sign_test(report: CanaryReport) -> Sentence:
+    """Return how many attacks raised the judge's value, and how many lowered it."""
+    word, tone = _STATUSES[report.status]
+    decided = len(report.decided)
+    raised, lowered = report.raises, report.lowerings
+    p = "" if report.p_value is None else f", p {p_text(report.p_value)}"
+    return Sentence(
+        text=Bilingual(
+            f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次{p.replace(', ', '，')}：{word.zh}",
+            f"raised {raised}, lowered {lowered} of {decided}{p}: {word.en}",
+        ),
+        tone=tone,
+    )

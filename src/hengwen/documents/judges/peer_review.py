@@ -1,0 +1,217 @@
+"""The document of a peer review: the ranking, what limits it, the judges, and the agreement with people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Chart, Column, Details, Document, Point, Series, Table, Verdict
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, count, interval, number, percent, plural, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hengwen.peer_review.estimates.method import RankingMethod
+    from hengwen.peer_review.human import HumanComparison
+    from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
+
+_METHODS: dict[RankingMethod, Bilingual] = {
+    "judge-bt": Bilingual(
+        "区分评审质量的 Bradley-Terry 模型", "Bradley-Terry model with judge quality (judge-bt)"
+    ),
+    "bradley-terry": Bilingual("Bradley-Terry 模型", "Bradley-Terry model"),
+    "davidson": Bilingual(
+        "带平局的 Bradley-Terry 模型（Davidson）", "Bradley-Terry model with ties (Davidson)"
+    ),
+    "uniform": Bilingual("等权投票", "uniform vote"),
+    "majority": Bilingual("多数投票", "majority vote"),
+    "rating": Bilingual("票数评分", "rating vote"),
+    "consistency": Bilingual("PiCO 一致性优化", "consistency optimisation (PiCO)"),
+    "elo": Bilingual("Elo", "Elo"),
+}
+_MODEL_COLUMNS = (
+    Column(key="rank", head=Bilingual("名次", "rank"), align="right"),
+    Column(key="ranks", head=Bilingual("名次区间", "ranks"), align="right"),
+    Column(key="model", head=Bilingual("模型", "model")),
+    Column(key="score", head=Bilingual("得分", "score"), align="right"),
+    Column(key="matches", head=Bilingual("胜/平/负", "won/tied/lost"), align="right"),
+)
+_JUDGE_COLUMNS = (
+    Column(key="judge", head=Bilingual("评审", "judge")),
+    Column(key="verdicts", head=Bilingual("判定数", "verdicts"), align="right"),
+    Column(key="weight", head=Bilingual("权重", "weight"), align="right"),
+    Column(key="consistent", head=Bilingual("顺序一致", "consistent"), align="right"),
+    Column(key="first", head=Bilingual("偏向首位", "for first"), align="right"),
+    Column(key="own", head=Bilingual("自己/他人评自己", "own/by others"), align="right"),
+    Column(key="tau_without", head=Bilingual("去掉后 tau", "tau without"), align="right"),
+)
+_RANKS_NOTE = Bilingual(
+    "名次区间：现有数据下仍有可能的最好与最差名次，由按题重抽样得出。",
+    "Ranks: the best and the worst rank that the data leave possible, from resampled questions.",
+)
+_JUDGES_NOTE = Bilingual(
+    "顺序一致：两种顺序下判定相同的比例。偏向首位：判给排在前面的回答的比例，50% 为无偏好。"
+    "去掉后 tau：去掉这位评审后的排名与原排名的 Kendall tau-b。",
+    "Consistent: share of equal verdicts in both orders. For first: share of verdicts for the answer shown "
+    "first; 50% is no preference. Tau without: Kendall's tau-b with the ranking without this judge.",
+)
+
+
+def peer_review_document(
+    review: PeerReview, human: HumanComparison | None = None, *, failures: int = 0
+) -> Document:
+    """Return the document of a peer review; ``failures`` counts the verdicts that judges failed to give."""
+    return Document(
+        kind="peer-review",
+        title=Bilingual("同行评议", "Peer review"),
+        notes=(_method(review),),
+        blocks=(
+            _models(review),
+            *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
+            _judges(review),
+            Details(title=Bilingual("名次区间图", "Chart of ranks"), blocks=(_ranks(review),), is_open=False),
+        ),
+        record={
+            "schema": 1,
+            **asdict(review),
+            "failures": failures,
+            "human": None if human is None else asdict(human),
+        },
+    )
+
+
+def _method(review: PeerReview) -> Bilingual:
+    method = _METHODS[review.method]
+    models, judges = len(review.models), len(review.judges)
+    questions, battles = count(review.questions), count(review.battles)
+    level = percent(review.confidence)
+    return Bilingual(
+        f"{method.zh}：{models} 个模型，{judges} 位评审，{questions} 题，{battles} 条判定；区间 {level}",
+        f"{method.en}: {models} models, {plural(judges, 'judge')}, {questions} "
+        f"{'question' if review.questions == 1 else 'questions'}, {battles} verdicts; {level} intervals",
+    )
+
+
+def _sentences(review: PeerReview, human: HumanComparison | None, failures: int) -> Iterator[Bilingual]:
+    for note in review.notes:
+        yield Bilingual(note.zh, note.en)
+    if failures:
+        n = count(failures)
+        yield Bilingual(
+            f"评审失败、未给出判定：{n} 次；失败不算平局，也不计入。",
+            f"Verdicts that are missing because a judge failed: {n}. A failure is not a tie and does not "
+            "count.",
+        )
+    if human is not None:
+        yield _human(human)
+
+
+def _human(human: HumanComparison) -> Bilingual:
+    ranking = human.ranking
+    top = ", ".join(f"top-{depth} {percent(share)}" for depth, share in ranking.top_overlap.items())
+    values = (
+        f"Spearman {number(ranking.spearman, 3)}, Kendall tau-b {number(ranking.tau_b, 3)}, "
+        f"PEN {number(ranking.pen, 3)}, PEN ({ranking.triples} triples) {number(ranking.pen_triples, 3)}, "
+        f"CIN {ranking.cin}, LIS {ranking.lis}/{ranking.n}, {top}"
+    )
+    missing = [*human.only_review, *human.only_human]
+    return Bilingual(
+        f"与人工排名比较（{ranking.n} 个模型）：{values}"
+        + (f"；只在一方出现、未比较：{'、'.join(missing)}" if missing else ""),
+        f"against people ({ranking.n} models): {values}"
+        + (f"; only in one of the rankings, not compared: {', '.join(missing)}" if missing else ""),
+    )
+
+
+def _models(review: PeerReview) -> Table:
+    decimals = 0 if review.method == "elo" else 3 if review.models[0].score <= 1 else 2
+    return Table(
+        key="models",
+        columns=_MODEL_COLUMNS,
+        rows=tuple(_model(model, decimals) for model in review.models),
+        notes=(_RANKS_NOTE,),
+    )
+
+
+def _model(model: ReviewedModel, decimals: int) -> tuple[Cell, ...]:
+    best, worst = model.ranks
+    low, high = model.interval or (None, None)
+    return (
+        Cell(text=str(model.rank), values={"": model.rank}),
+        Cell(text=_rank_range(model), values={"best": best, "worst": worst}),
+        Cell(text=model.name),
+        Cell(
+            text=" ".join(filter(None, (number(model.score, decimals), _interval(model.interval, decimals)))),
+            values={"": model.score, "low": low, "high": high},
+        ),
+        Cell(
+            text=f"{model.wins}/{model.ties}/{model.losses}",
+            values={"won": model.wins, "tied": model.ties, "lost": model.losses},
+        ),
+    )
+
+
+def _rank_range(model: ReviewedModel) -> str:
+    best, worst = model.ranks
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _judges(review: PeerReview) -> Table:
+    return Table(
+        key="judges",
+        title=Bilingual("评审", "Judges"),
+        columns=_JUDGE_COLUMNS,
+        rows=tuple(map(_judge, review.judges)),
+        notes=(_JUDGES_NOTE,),
+    )
+
+
+def _judge(judge: ReviewedJudge) -> tuple[Cell, ...]:
+    weight_low, weight_high = judge.weight_interval or (None, None)
+    own = NOTHING
+    if judge.own_share is not None:
+        own = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
+    without = number(judge.tau_without, 2)
+    if judge.moved:
+        without += f" ({judge.moved} {signed(judge.moved_by, 0)})"
+    weight = " ".join(filter(None, (number(judge.weight, 2), _interval(judge.weight_interval, 2))))
+    return (
+        Cell(text=judge.name),
+        Cell(text=count(judge.verdicts), values={"": judge.verdicts}),
+        Cell(text=weight, values={"": judge.weight, "low": weight_low, "high": weight_high}),
+        Cell(text=percent(judge.consistent), values={"": judge.consistent}),
+        Cell(text=percent(judge.first_share), values={"": judge.first_share}),
+        Cell(text=own, values={"": judge.own_share, "others": judge.own_others}),
+        Cell(
+            text=without,
+            values={"": judge.tau_without, "moved": judge.moved or None, "moved_by": judge.moved_by},
+        ),
+    )
+
+
+def _ranks(review: PeerReview) -> Chart:
+    """Return the intervals of the ranks; models are no course, so no line joins them."""
+    points = tuple(
+        Point(
+            x=x,
+            label=model.name,
+            value=model.rank,
+            text=str(model.rank),
+            interval=(float(model.ranks[0]), float(model.ranks[1])),
+            hint=f"{model.name}: {model.rank}, {_rank_range(model)}",
+            is_connected=False,
+        )
+        for x, model in enumerate(review.models)
+    )
+    return Chart(
+        key="ranks",
+        title=Bilingual("各模型的名次与名次区间", "rank and possible ranks of each model"),
+        series=(Series(name="", points=points),),
+        description=_RANKS_NOTE,
+        limits=(1.0, float(max(2, len(review.models)))),
+    )
+
+
+def _interval(bounds: tuple[float, float] | None, decimals: int) -> str:
+    return "" if bounds is None else interval(bounds, decimals)

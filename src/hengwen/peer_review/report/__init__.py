@@ -1,1 +1,0 @@
-"""Reports of a peer review: HTML, Markdown and JSON."""

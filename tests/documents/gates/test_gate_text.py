@@ -1,0 +1,100 @@
+"""The line of a gate says only what the tests of the gate have shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hengwen.documents.gates.gate_text import gate_details
+from hengwen.monitoring.compare.run_comparison import ScoreComparison
+from hengwen.monitoring.drift.score_drift import ScoreDrift
+from hengwen.monitoring.gates.results import GateResult, NoCertificate, Outcome, Reason, TermResult
+from hengwen.records import Run
+from hengwen.stats.paired import PairedTest
+
+BASELINE = Run(id="r0", plan="p", plan_hash="", checkpoint="a")
+TEST = PairedTest(difference=-0.1, p=0.5, prompts=40, clusters=40, error=0.2)
+FALL = ScoreComparison(
+    address="t/s", family="headline", outcome="no difference seen", test=TEST, p_adjusted=0.5
+)
+DRIFT = ScoreDrift(
+    address="t/s", differs="no difference seen", drifts="no change beyond the usual movement seen"
+)
+
+
+def term(outcome: Outcome, reason: Reason = "", **more) -> TermResult:
+    return TermResult(
+        text="x", outcome=outcome, reason=reason, baseline=BASELINE, level=0.03, look=1, prompts=40, **more
+    )
+
+
+def details(result: TermResult) -> tuple[str, str]:
+    gate = GateResult(
+        expression="x", tier="fail", outcome=result.outcome, enforced=result.outcome, terms=(result,)
+    )
+    text = gate_details(gate)
+    return text.en, text.zh
+
+
+def test_no_fall_is_seen_only_if_the_condition_holds() -> None:
+    passed = term("passed", kind="no_drop", scores=(FALL,))
+    en, zh = details(passed)
+    assert en.startswith("no fall seen from a: t/s -0.100 p = .50; 40 prompts, ")
+    assert zh.startswith("与 a 相比未见变差：t/s -0.100 ")
+    missing = replace(FALL, outcome="missing scores", p_adjusted=None)
+    en, zh = details(term("inconclusive", "low coverage", kind="no_drop", scores=(missing,)))
+    assert en.startswith("difference from a: t/s -0.100; 40 prompts, ")
+    assert zh.startswith("与 a 的差别：t/s -0.100；")
+    assert details(replace(passed, outcome="inconclusive"))[0].startswith("difference from a: ")
+
+
+def test_no_drift_is_seen_only_if_the_condition_holds() -> None:
+    passed = term("passed", kind="no_drift", drifts=(DRIFT,))
+    en, zh = details(passed)
+    assert en.startswith("no fall beyond the usual movement of checkpoints seen since a: t/s (0 checkpoints)")
+    assert zh.startswith("自 a 起未见超出平常波动的变差：t/s")
+    few = replace(DRIFT, drifts="cannot be told from the usual movement")
+    en, zh = details(term("inconclusive", "too few checkpoints", kind="no_drift", drifts=(DRIFT, few)))
+    assert en.startswith("changes since a: t/s (0 checkpoints), t/s (0 checkpoints), ")
+    assert zh.startswith("自 a 起的变化：t/s")
+
+
+@pytest.mark.parametrize(
+    ("reason", "hint"),
+    [
+        ("not comparable", "name the run of an earlier checkpoint: --baseline RUN"),
+        ("own baseline", "pin an earlier run: hengwen runs pin RUN"),
+    ],
+)
+def test_a_baseline_that_is_not_earlier_is_to_be_replaced(reason: Reason, hint: str) -> None:
+    result = TermResult(text="x", kind="no_drift", outcome="inconclusive", reason=reason, baseline=BASELINE)
+    assert details(result)[0].endswith(f", {hint}")
+
+
+def certificate_note(**uncertified: NoCertificate) -> str:
+    result = TermResult(text="x", kind="score", outcome="failed", value=0.5, prompts=9)
+    gate = GateResult(
+        expression="x",
+        tier="fail",
+        outcome="failed",
+        enforced=None,
+        terms=(result,),
+        uncertified={f"t/{judge}.level": reason for judge, reason in uncertified.items()},
+    )
+    return gate_details(gate).en.partition("; ")[2]
+
+
+def test_a_warning_names_the_command_that_certifies_the_judge() -> None:
+    command = "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE"
+    assert certificate_note(a="no calibration") == (
+        f"warning only, because the judge is not certified (t/a: no calibration), {command}"
+    )
+    assert certificate_note(a="not certified", b="stale calibration").endswith(f"), {command}")
+    assert certificate_note(a="insufficient labels").endswith(
+        "(t/a: too few labels), label more answers: hengwen label"
+    )
+    assert certificate_note(a="insufficient labels", b="no calibration").endswith(
+        f"), label more answers: hengwen label, {command}"
+    )
+    assert certificate_note(a="not certified").endswith("(t/a: the calibration is not good enough)")
