@@ -13,6 +13,7 @@ from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
     batch,
     calibrate,
+    corpus,
     demo,
     doctor,
     import_,
@@ -25,10 +26,9 @@ from hengwen.cli.commands import (
     runs,
     schema,
     score,
-    sequence,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, gate, monitor, power
+from hengwen.cli.commands.monitoring import compare, drift, gate, monitor, power, sequence
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_error
@@ -51,6 +51,7 @@ app.command("validate")(validate.validate)
 app.command("run")(run.run)
 app.add_typer(batch.app, name="batch")
 app.command("score")(score.score)
+app.command("corpus")(corpus.corpus)
 app.command("judge")(judge.judge)
 app.command("label")(label.label)
 app.command("sequence")(sequence.sequence)

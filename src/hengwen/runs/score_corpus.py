@@ -125,7 +125,9 @@ def _check_options(
 def _lines(path: Path, other: Path | None = None, other_lines: Sequence[str] = ()) -> list[str]:
     """Return the lines of a text file; raise an error if their number differs from that of another file."""
     if path.suffix.lower() in ROW_FILES:
-        raise DataError(f"{path}: --refs compares text files with one text per line, not {path.suffix} files")
+        raise DataError(
+            f"{path}: hengwen corpus compares text files with one text per line, not {path.suffix} files"
+        )
     lines = read_text(path).split("\n")
     if lines and not lines[-1]:
         lines.pop()

@@ -1,4 +1,4 @@
-"""``hengwen score``: score one file, many files (``--engine``), or texts against references (``--refs``)."""
+"""``hengwen score FILE``: score one file, or many files (``--engine``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
 from hengwen.runs.shards.input_files import SHARD_ROWS
 
 if TYPE_CHECKING:
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from hengwen.runs.shards.schedule import ShardPool
     from hengwen.runs.shards.score_folder import FolderScoreResult
 
-CORPUS_ONLY = ("metrics", "baseline", "paired", "trials", "seed")
-ROWS_ONLY = {
-    "scorer": "choose metrics with --metrics",
-    "column": "its files have one text per line",
-    "workers": "it uses one process",
-    "engine": "it uses one process",
-}
 FOLDER_ONLY = ("ray_address", "shard_rows")
 
 
@@ -33,49 +26,14 @@ def score(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help=".jsonl or .csv with output (and template); with --refs a text file, one text per line; "
-            "with --engine any number of .jsonl and .parquet files or patterns.",
+            help=".jsonl or .csv with output (and template); with --engine any number of .jsonl and "
+            ".parquet files or patterns.",
         ),
     ],
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File for the scores, .jsonl or .csv; with --engine a folder; with --refs .html, .md, "
-            ".json, .csv or .parquet.",
-        ),
-    ] = None,
-    refs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--refs",
-            help="Reference file, one text per line, blank where missing; repeatable for several references.",
-        ),
-    ] = None,
-    metrics: Annotated[
-        str, typer.Option("--metrics", help="Metrics for --refs, comma-separated.")
-    ] = "bleu,chrf,rougeL",
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", help="Text file of another system; with --refs, tests the difference."),
-    ] = None,
-    paired: Annotated[
-        Literal["ar", "bs"],
-        typer.Option("--paired", help="Test for --baseline: approximate randomization or bootstrap."),
-    ] = "ar",
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", min=1, help="Trials of the test; default: 10000 for ar, 1000 for bs."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            min=1,
-            help="Seed of intervals and test for --refs; default: 0 for intervals, 12345 for the test.",
-        ),
-    ] = None,
+        Path,
+        typer.Option("-o", "--output", help="File for the scores, .jsonl or .csv; with --engine a folder."),
+    ],
     scorer: Annotated[
         str, typer.Option("--scorer", help="Name of the scorer; see: hengwen doctor.")
     ] = "lyric",
@@ -83,8 +41,7 @@ def score(
         list[str] | None,
         typer.Option(
             "--set",
-            help="Option of the scorer, NAME=VALUE; with --refs of its metrics, also METRIC.NAME=VALUE; "
-            "repeatable.",
+            help="Option of the scorer, NAME=VALUE; repeatable.",
         ),
     ] = None,
     column: options.Columns = None,
@@ -101,51 +58,11 @@ def score(
         int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
     ] = SHARD_ROWS,
     strict: options.Strict = False,
-    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Score the answers in a file; a row that cannot be scored contains the reason instead.
-
-    With --refs, print corpus BLEU, chrF, TER and ROUGE of a text file against reference files.
-    """
-    settings = {name: _parse_value(text) for name, text in options.parse_pairs("--set", option)}
-    if refs:
-        options.refuse(
-            context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()}
-        )
-        if baseline is None:
-            options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
-        from hengwen.cli.ui.messages import print_warning
-        from hengwen.cli.ui.output import check_outputs, show
-        from hengwen.documents.corpus import corpus_document
-        from hengwen.runs.score_corpus import Baseline, score_corpus_files
-
-        hypotheses = _only(files, "--refs compares one file with references")
-        outputs = check_outputs(
-            [output] if output else [], [hypotheses, *refs, *([baseline] if baseline else [])]
-        )
-        corpus = score_corpus_files(
-            hypotheses,
-            refs,
-            metrics=[name.strip() for name in metrics.split(",")],
-            settings=settings,
-            baseline=Baseline(file=baseline, test=paired, trials=trials) if baseline else None,
-            seed=seed,
-        )
-        for warning in corpus.warnings:
-            print_warning(warning)
-        show(
-            corpus_document(corpus),
-            outputs,
-            language=language.choose_language(lang),
-            as_json=as_json,
-            quiet=quiet,
-        )
-        raise typer.Exit(1 if strict and corpus.failed else 0)
-    options.refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
-    if output is None:
-        raise typer.BadParameter("missing output file: -o OUT.jsonl or OUT.csv (or compare with --refs)")
+    """Score the answers in a file; a row that cannot be scored contains the reason instead."""
+    settings = options.parse_settings(option)
     columns = dict(options.parse_pairs("--column", column))
     if engine is not None:
         if engine == "local":
@@ -291,13 +208,3 @@ def _pool(
 
     import_ray(only_this_machine=ray_address is None)
     return ray_pool(ray_address, workers)
-
-
-def _parse_value(text: str) -> object:
-    """Parse the value of an option as YAML, so that it has the same type as in a plan."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text

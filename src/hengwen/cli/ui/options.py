@@ -137,6 +137,19 @@ def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
     return pairs
 
 
+def parse_settings(texts: list[str] | None) -> dict[str, object]:
+    """Return the options of ``--set``; their values are YAML, so that they have the types of a plan."""
+    import yaml
+
+    settings: dict[str, object] = {}
+    for name, text in parse_pairs("--set", texts):
+        try:
+            settings[name] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            settings[name] = text
+    return settings
+
+
 def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
     """Refuse options that do not apply."""
     from hengwen.errors import ConfigError

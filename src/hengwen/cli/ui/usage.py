@@ -18,6 +18,9 @@ FORMER_OPTIONS = {
     ("run", "--poll"): "hengwen batch submit PLAN --poll",
     ("run", "--online-below"): "hengwen batch submit PLAN --online-below",
     ("run", "--repeat"): "the key repeats of a task in the plan",
+    ("score", "--refs"): "hengwen corpus FILE --refs FILE",
+    ("score", "--metrics"): "hengwen corpus FILE --refs FILE --metrics",
+    ("score", "--baseline"): "hengwen corpus FILE --refs FILE --baseline",
     ("judge", "--lang"): "--prompt-lang",
     ("doctor", "--lang"): "--prompt-lang",
 }

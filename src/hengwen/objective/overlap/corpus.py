@@ -1,4 +1,4 @@
-"""Compute metrics of a whole corpus with confidence intervals; ``hengwen score --refs`` prints them."""
+"""Compute metrics of a whole corpus with confidence intervals; ``hengwen corpus`` prints them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,84 @@
+"""``hengwen corpus FILE --refs FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+
+def corpus(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Text file, one text per line.")],
+    refs: Annotated[
+        list[Path],
+        typer.Option(
+            "--refs",
+            help="Reference file, one text per line, blank where missing; repeatable for several references.",
+        ),
+    ],
+    output: options.Outputs = None,
+    metrics: Annotated[str, typer.Option("--metrics", help="Metrics, comma-separated.")] = "bleu,chrf,rougeL",
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Text file of another system; tests the difference."),
+    ] = None,
+    paired: Annotated[
+        Literal["ar", "bs"],
+        typer.Option("--paired", help="Test for --baseline: approximate randomization or bootstrap."),
+    ] = "ar",
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", min=1, help="Trials of the test; default: 10000 for ar, 1000 for bs."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=1,
+            help="Seed of intervals and test; default: 0 for intervals, 12345 for the test.",
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Option of the metrics, NAME=VALUE, or of one metric, METRIC.NAME=VALUE; repeatable.",
+        ),
+    ] = None,
+    strict: options.Strict = False,
+    lang: language.Lang = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compute BLEU, chrF, TER and ROUGE of a text file against reference files."""
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.corpus import corpus_document
+    from hengwen.runs.score_corpus import Baseline, score_corpus_files
+
+    if baseline is None:
+        options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
+
+    outputs = check_outputs(output, [file, *refs, *([baseline] if baseline else [])])
+    scores = score_corpus_files(
+        file,
+        refs,
+        metrics=[name.strip() for name in metrics.split(",")],
+        settings=options.parse_settings(option),
+        baseline=Baseline(file=baseline, test=paired, trials=trials) if baseline else None,
+        seed=seed,
+    )
+    for warning in scores.warnings:
+        print_warning(warning)
+    show(
+        corpus_document(scores),
+        outputs,
+        language=language.choose_language(lang),
+        as_json=as_json,
+        quiet=quiet,
+    )
+    raise typer.Exit(1 if strict and scores.failed else 0)
