@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from rows import each_row
 
 from hengwen.cli.monitoring.gate_files import comment_mark, comment_markdown, junit_xml, summary_markdown
-from hengwen.monitoring.gates.results import GateReport, GateResult, Outcome, TermResult
+from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
 from hengwen.plans.gates import Tier
 from hengwen.records import Run
 
 HOSTILE = "x|y\n<script>\x00\x1b[31m@someone #12 ]]> & \ud800 www.example.org https://example.org `c` ✂"
 
 
-def gate(outcome: Outcome, tier: Tier = "fail", detail: str = "", **more) -> GateResult:
+def gate(outcome: GateOutcome, tier: Tier = "fail", detail: str = "", **more) -> GateResult:
     term = TermResult(text="t/s >= 1", kind="score", outcome=outcome, reason="nothing scored", detail=detail)
     rest = {"enforced": outcome if tier == "fail" else None, "expression": "t/s >= 1", **more}
     return GateResult(tier=tier, outcome=outcome, terms=(term,), **rest)

@@ -9,7 +9,7 @@ import pytest
 from hengwen.documents.gates.gate_text import gate_details
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
-from hengwen.monitoring.gates.results import GateResult, NoCertificate, Outcome, Reason, TermResult
+from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult
 from hengwen.records import Run
 from hengwen.stats.paired import PairedTest
 
@@ -23,7 +23,7 @@ DRIFT = ScoreDrift(
 )
 
 
-def term(outcome: Outcome, reason: Reason = "", **more) -> TermResult:
+def term(outcome: GateOutcome, reason: Reason = "", **more) -> TermResult:
     return TermResult(
         text="x", outcome=outcome, reason=reason, baseline=BASELINE, level=0.03, look=1, prompts=40, **more
     )

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from hengwen.results.paired_values import PairedValues
 
 Weights = Literal["equal", "precision"]
-Outcome = Literal["better", "worse", "no difference seen", "too few", "missing scores", "not comparable"]
+ComparisonOutcome = Literal[
+    "better", "worse", "no difference seen", "too few", "missing scores", "not comparable"
+]
 """Result of the comparison for one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
 its prompts; the missing prompts may be the ones with bad answers. ``not comparable``: no test is possible."""
 Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
@@ -78,7 +80,7 @@ class ScoreComparison:
     address: str
     """``TASK/SCORE``."""
     family: Family
-    outcome: Outcome
+    outcome: ComparisonOutcome
     problem: Problem = ""
     detail: str = ""
     """How the settings of the scorer, or the data behind the score, differ between the runs; empty if they
@@ -244,7 +246,7 @@ def _comparison(
 
 def _outcome(
     pair: ScorePair, test: PairedTest, p_adjusted: float | None, alpha: float, *, higher_is_better: bool
-) -> Outcome:
+) -> ComparisonOutcome:
     if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
         return "missing scores"
     if p_adjusted is None:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
     from hengwen.monitoring.gates.baselines import Baselines
-    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.monitoring.gates.results import GateOutcome, Reason
     from hengwen.plans.gates import NoDropTerm
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_summaries import ScoreSummaries
 
-COMPARISON_OUTCOMES: dict[str, Outcome] = {
+COMPARISON_OUTCOMES: dict[str, GateOutcome] = {
     "better": "passed",
     "no difference seen": "passed",
     "worse": "failed",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftReport, LeftOut, ScoreDrift
     from hengwen.monitoring.gates.baselines import Baselines
-    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.monitoring.gates.results import GateOutcome, Reason
     from hengwen.plans.gates import NoDriftTerm
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
@@ -186,7 +186,7 @@ def baseline_problems(scores: Sequence[ScoreDrift], report: DriftReport) -> str:
     )
 
 
-def drift_outcome(score: ScoreDrift) -> Outcome:
+def drift_outcome(score: ScoreDrift) -> GateOutcome:
     """Return the outcome of ``no_drift`` for one score; a drift only passes if it is for the better."""
     if score.drifts == "drift":
         return "passed" if score.direction == "better" else "failed"

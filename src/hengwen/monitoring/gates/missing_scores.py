@@ -14,7 +14,7 @@ from hengwen.results.score_table import is_label_or_anchor
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hengwen.monitoring.gates.results import Outcome, TermResult
+    from hengwen.monitoring.gates.results import GateOutcome, TermResult
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
@@ -83,7 +83,7 @@ def without_removed(result: TermResult, removed: Sequence[str], run: Run) -> Ter
     """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline."""
     if not removed:
         return result
-    outcomes: tuple[Outcome, Outcome] = (result.enforced or "passed", "inconclusive")
+    outcomes: tuple[GateOutcome, GateOutcome] = (result.enforced or "passed", "inconclusive")
     outcome = worst((result.outcome, "inconclusive"))
     detail = "; ".join(filter(None, (result.detail, f"{run.checkpoint} has no score {', '.join(removed)}")))
     return replace(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
 
-Outcome = Literal["passed", "failed", "inconclusive", "error"]
+GateOutcome = Literal["passed", "failed", "inconclusive", "error"]
 """``inconclusive``: the data do not decide. ``error``: nothing is scored."""
 TermKind = Literal["score", "coverage", "calibration", "noninferior", "no_drop", "no_drift"]
 Reason = Literal[
@@ -39,7 +39,7 @@ Reason = Literal[
 """Why a condition is inconclusive or an error; empty if it passed or failed."""
 NoCertificate = Literal["no calibration", "not certified", "insufficient labels", "stale calibration"]
 """Why a judge is not certified."""
-_SEVERITY: Mapping[Outcome, int] = {"passed": 0, "inconclusive": 1, "error": 2, "failed": 3}
+_SEVERITY: Mapping[GateOutcome, int] = {"passed": 0, "inconclusive": 1, "error": 2, "failed": 3}
 
 PASSED, ENDPOINT, FAILED, INCONCLUSIVE = 0, 1, 3, 4
 """Exit codes of ``hengwen gate``: all gates passed, no answer has a gate's score, a gate failed, a gate is
@@ -52,10 +52,10 @@ class TermResult:
 
     text: str
     kind: TermKind
-    outcome: Outcome
+    outcome: GateOutcome
     task: str = ""
     """Task of the score; empty for a pattern such as ``lyrics/*``."""
-    enforced: Outcome | None = None
+    enforced: GateOutcome | None = None
     """Outcome that counts for the exit code; it ignores scores whose judge is not certified, and is None if
     no other score is left."""
     reason: Reason = ""
@@ -94,8 +94,8 @@ class GateResult:
     expression: str
     tier: Tier
     """``warn`` if the plan says that the gate only warns, otherwise ``fail``."""
-    outcome: Outcome
-    enforced: Outcome | None
+    outcome: GateOutcome
+    enforced: GateOutcome | None
     """The outcome that counts for the exit code; None if the gate only warns."""
     terms: tuple[TermResult, ...]
     uncertified: Mapping[str, NoCertificate] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class GateReport:
         return INCONCLUSIVE if "inconclusive" in enforced else PASSED
 
 
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
+def worst(outcomes: Iterable[GateOutcome]) -> GateOutcome:
     """Return the outcome of several conditions that must all hold."""
     return max(outcomes, key=_SEVERITY.__getitem__, default="passed")
 

@@ -20,7 +20,7 @@ MIN_CLUSTERS = 2
 """Smallest number of clusters of prompts for which a confidence interval can be computed."""
 
 
-class Estimate(NamedTuple):
+class MeanEstimate(NamedTuple):
     """A mean with its standard error, as a gate computes them."""
 
     mean: float
@@ -66,7 +66,7 @@ class PromptSample:
         """Return how many whole clusters a number of prompts forms, if clusters have the mean size."""
         return int(prompts / self.prompts_per_cluster + 1e-9)
 
-    def at(self, prompts: float) -> Estimate | None:
+    def at(self, prompts: float) -> MeanEstimate | None:
         """The estimate for a number of prompts; None if they are too few or the standard error is 0."""
         if prompts < self.fewest_prompts:
             return None
@@ -77,7 +77,7 @@ class PromptSample:
             return None
         # the variance within n clusters is on average (n - 1) / n of the true variance
         expected = 1 - self.prompts_per_cluster / prompts
-        return Estimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
+        return MeanEstimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
 
     def without_ends(self, mean: float, prompts: float) -> float:
         """The mean of the prompts alone, given a mean that includes a value at each end of the scale."""

@@ -15,7 +15,7 @@ from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 
 if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration
-    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.monitoring.gates.results import GateOutcome, Reason
     from hengwen.plans.gates import Operator, ThresholdTerm
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import Column
@@ -40,7 +40,7 @@ class Measured:
         return coverage_of(self.summary)
 
 
-def decide(operator: Operator, interval: tuple[float, float], limit: float) -> Outcome:
+def decide(operator: Operator, interval: tuple[float, float], limit: float) -> GateOutcome:
     """Return whether an interval as a whole is on the right side of a limit."""
     low, high = interval
     if operator == ">=":
@@ -83,7 +83,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         raise ConfigError(
             f"{term.text!r}: {limit:g} is outside the scale of the score, {scale.low:g} to {scale.high:g}"
         )
-    outcome: Outcome = "inconclusive"
+    outcome: GateOutcome = "inconclusive"
     reason: Reason = "low coverage" if measured.coverage < MIN_PROMPT_COVERAGE else "no interval"
     needed = None
     if reason == "no interval" and interval is not None and summary.confidence < CONFIDENCE:
