@@ -11,6 +11,9 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen._internal.version import __version__
+    from hengwen.documents.blocks import Document
+    from hengwen.documents.render.write import write_document
+    from hengwen.documents.run.document import report_document
     from hengwen.errors import (
         BackendError,
         ConfigError,
@@ -49,8 +52,6 @@ if TYPE_CHECKING:
         Usage,
         Verdict,
     )
-    from hengwen.reports import build_view, write_report
-    from hengwen.reports.view.from_store import collect_view
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
     from hengwen.runs.batch.options import BatchOptions
@@ -63,6 +64,7 @@ _EXPORTS = {
     "BatchOptions": "runs.batch.options",
     "ConfigError": "errors",
     "DataError": "errors",
+    "Document": "documents.blocks",
     "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
     "GateReport": "monitoring.gates.results",
@@ -100,8 +102,6 @@ _EXPORTS = {
     "WorkerError": "errors",
     "__version__": "_internal.version",
     "arun_plan": "runs.run_plan",
-    "build_view": "reports",
-    "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
     "drift_report": "monitoring.drift.drift_report",
     "evaluate_gates": "monitoring.gates.evaluate_gates",
@@ -110,8 +110,9 @@ _EXPORTS = {
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
     "rejudge": "monitoring.judge_drift.rejudging",
+    "report_document": "documents.run.document",
     "run_plan": "runs.run_plan",
-    "write_report": "reports",
+    "write_document": "documents.render.write",
 }
 
 __all__ = [
@@ -119,6 +120,7 @@ __all__ = [
     "BatchOptions",
     "ConfigError",
     "DataError",
+    "Document",
     "DriftReport",
     "Failure",
     "GateReport",
@@ -156,8 +158,6 @@ __all__ = [
     "WorkerError",
     "__version__",
     "arun_plan",
-    "build_view",
-    "collect_view",
     "compare_runs",
     "drift_report",
     "evaluate_gates",
@@ -166,8 +166,9 @@ __all__ = [
     "open_store",
     "plan_power",
     "rejudge",
+    "report_document",
     "run_plan",
-    "write_report",
+    "write_document",
 ]
 
 if not TYPE_CHECKING:

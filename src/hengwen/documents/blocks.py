@@ -83,6 +83,9 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     title: Text = ""
     notes: tuple[Text, ...] = ()
+    records: tuple[Mapping[str, Value], ...] = ()
+    """The values of the table for CSV and Parquet if its columns differ from one document to another, such as
+    a column for each score: one record for each value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +125,8 @@ class Chart:
     """What the chart shows, in words, for readers who do not see it."""
     limits: tuple[float, float] | None = None
     """Ends of the scale; None if the score has no scale."""
+    is_in_table: bool = False
+    """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

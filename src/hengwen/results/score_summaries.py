@@ -13,6 +13,7 @@ from hengwen.results.comparability import (
     names_text,
 )
 from hengwen.results.score_table import SeriesKey
+from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +70,11 @@ class ScoreSummaries:
     def higher_is_better(self) -> bool:
         """Whether higher values are better; True if there is no scale."""
         return self.scale is None or self.scale.higher_is_better
+
+    @property
+    def decimals(self) -> int:
+        """Number of decimals with which the means are printed."""
+        return decimals_for(self.scale, [summary.mean for summary in self.summaries if summary])
 
     @property
     def signatures(self) -> tuple[str, ...]:

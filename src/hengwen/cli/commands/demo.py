@@ -25,10 +25,11 @@ def demo(
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
+    from hengwen.cli.ui.exit import exit_code
+    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.progress import progress_bar
+    from hengwen.documents.run.document import report_document
     from hengwen.errors import StoreError
-    from hengwen.reports.view.from_store import collect_view
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
@@ -52,11 +53,7 @@ def demo(
                 )
         except StoreError as error:  # the store is deleted anyway
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
-        view_language = language.report_language(lang, result.runs)
-        show_view(
-            collect_view(store, result.runs, result.warnings, view_language),
-            paths,
-            as_json=as_json,
-            quiet=quiet,
-        )
+        document = report_document(store, result.runs, warnings=result.warnings)
+        report_language = language.report_language(lang, result.runs)
+        show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
     raise typer.Exit(exit_code(result, strict=False, store_is_kept=False))

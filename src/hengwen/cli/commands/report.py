@@ -45,10 +45,9 @@ def report(
 ) -> None:
     """Show stored runs, or write reports of them."""
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.exit import check_outputs, show_view
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations
-    from hengwen.reports.view.calibrations import with_calibrations
-    from hengwen.reports.view.from_store import collect_view
     from hengwen.store import store_files
 
     paths = check_outputs(output, [*([calibration] if calibration else ()), *store_files(store)])
@@ -57,10 +56,9 @@ def report(
         selected, warnings = _select_runs(opened, runs, plan)
         for warning in warnings:
             print_warning(warning)
-        view = with_calibrations(
-            collect_view(opened, selected, warnings, language.report_language(lang, selected)), calibrations
-        )
-        show_view(view, paths, as_json=as_json, quiet=quiet)
+        document = report_document(opened, selected, warnings=warnings, calibrations=calibrations)
+        report_language = language.report_language(lang, selected)
+        show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
 
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:

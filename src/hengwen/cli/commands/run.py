@@ -107,8 +107,8 @@ def evaluate_plan(
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit."""
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
-    from hengwen.cli.ui.output import show
+    from hengwen.cli.ui.exit import exit_code
+    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
@@ -157,15 +157,14 @@ def evaluate_plan(
         if follow_up is not None:
             follow_up.show(result, strict=strict, as_json=as_json)
         if paths or as_json or not quiet:
-            from hengwen.reports.view.from_store import collect_view
+            from hengwen.documents.run.document import report_document
 
-            view_language = language.report_language(lang, result.runs)
-            view = replace(
-                collect_view(opened, result.runs, result.warnings, view_language),
-                pending_calls=result.pending_calls,
+            document = report_document(
+                opened, result.runs, warnings=result.warnings, pending_calls=result.pending_calls
             )
+            report_language = language.report_language(lang, result.runs)
             try:
-                show_view(view, paths, as_json=as_json, quiet=quiet)
+                show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
             except ConfigError as error:
                 raise ConfigError(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"

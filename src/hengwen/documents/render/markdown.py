@@ -80,7 +80,7 @@ def _block(block: Block, language: Language, level: int) -> Iterator[str]:
         case Table():
             yield from _table(block, language)
         case Chart():
-            yield from _chart(block, language)
+            yield from () if block.is_in_table else _chart(block, language)
         case Answers():
             yield from _answers(block, language, level)
         case Details():

@@ -87,7 +87,12 @@ def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
 
 
 def _records(table: Table, language: Language) -> Iterator[dict[str, Value]]:
-    for row in table.rows:
+    for values in table.records:
+        yield {
+            strip_controls(key): strip_controls(value) if isinstance(value, str) else value
+            for key, value in values.items()
+        }
+    for row in () if table.records else table.rows:
         record: dict[str, Value] = {}
         for column, cell in zip(table.columns, row, strict=True):
             for key, value in _values(cell, language).items():

@@ -149,7 +149,8 @@ class _Page:
         self.print(Text(row[0].plain or NOTHING, style="bold"))
         pairs = [
             Text.assemble(
-                f"{head} " if head else "", Text(" ".join(cell.plain.split("\n")), style=cell.style)
+                f"{' '.join(head.split())} " if head else "",
+                Text(" ".join(cell.plain.split("\n")), style=cell.style),
             )
             for head, cell in zip(heads[1:], row[1:], strict=True)
             if cell.plain

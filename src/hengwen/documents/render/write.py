@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
@@ -10,8 +11,6 @@ from hengwen.io.atomic_write import atomic_write
 from hengwen.text.safety import sanitize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hengwen.documents.blocks import Document
     from hengwen.text.language import Language
 
@@ -39,8 +38,30 @@ def to_json(document: Document) -> str:
     return json.dumps(sanitize(document.record), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def write_document(document: Document, path: Path, language: Language) -> None:
-    """Write a document in the format of the suffix; the file is replaced atomically."""
+def write_document(document: Document, path: str | Path, language: Language = "zh") -> Path:
+    """Write a document and return its path. The file is replaced atomically.
+
+    Args:
+        document: The document of a result, such as that of ``report_document``.
+        path: File name that ends with ``.html``, ``.md``, ``.json``, ``.csv`` or ``.parquet``; its folder
+            must exist.
+        language: Language of the words, ``zh`` or ``en``; a JSON file holds both.
+
+    Raises:
+        ConfigError: The suffix is unknown, or the file cannot be written.
+        PluginError: A Parquet file needs pyarrow, which is not installed.
+
+    Examples:
+        >>> from hengwen import Document, write_document
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> document = Document(kind="note", title="a note", blocks=())
+        >>> with TemporaryDirectory() as folder:
+        ...     path = write_document(document, Path(folder) / "note.md", "en")
+        ...     path.read_text(encoding="utf-8")
+        '# a note\\n'
+    """
+    path = Path(path)
     suffix = check_format(path)
     try:
         content = _content(document, suffix, language)
@@ -48,6 +69,7 @@ def write_document(document: Document, path: Path, language: Language) -> None:
         raise ConfigError(f"{path}: {error}") from None
     with atomic_write(path) as temporary:
         temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
 
 
 def _content(document: Document, suffix: str, language: Language) -> str | bytes:

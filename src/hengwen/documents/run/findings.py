@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 from hengwen.results.score_summaries import scoring_conflict
+from hengwen.text.language import Bilingual
 from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_text, percent, signed
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from hengwen.results.aggregate import Summary
+    from hengwen.documents.blocks import Tone
     from hengwen.results.comparisons import Comparison, ScoreSeries
+    from hengwen.results.score_summaries import ScoreSummaries
 
 
 SATURATED_SHARE = 0.8
@@ -25,31 +27,40 @@ significant, the finding says that the score hardly distinguishes checkpoints.""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One statement about a score, and what to do next, in Chinese and English."""
+    """One statement about a score, and what to do next."""
 
     address: str
     """Address of the score, as ``TASK/SCORE``."""
-    zh: str
-    en: str
-    weight: Literal["note", "alarm"] = "note"
-    """Importance: ``alarm`` for a significant change for the worse or an impossible comparison, otherwise
-    ``note``."""
+    text: Bilingual
+    tone: Tone = "plain"
+    is_alarm: bool = False
+    """Whether a change for the worse is significant, or nothing can be compared."""
+
+    def with_prefix(self, note: Bilingual | None) -> Finding:
+        """Return the finding with a note about the judge before it."""
+        if note is None:
+            return self
+        text = Bilingual(f"{note.zh}：{self.text.zh}", f"{note.en}: {self.text.en}")
+        return replace(self, text=text)
+
+    def with_suffix(self, note: Bilingual | None) -> Finding:
+        """Return the finding with a note about the judge after it."""
+        if note is None:
+            return self
+        return replace(self, text=Bilingual(f"{self.text.zh}；{note.zh}", f"{self.text.en}; {note.en}"))
 
 
 class ScoreContext(NamedTuple):
     """One score over the checkpoints, with all data from which the finding about the score is written."""
 
-    address: str
+    score: ScoreSummaries
     checkpoints: Sequence[str]
-    cells: Sequence[Summary | None]
     series: ScoreSeries | None
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
     pairs: int
     """Number of pairs of checkpoints that the report would test if there were enough prompts."""
-    higher_is_better: bool = True
-    decimals: int = 3
     ranks_answers: bool = True
     """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
@@ -60,58 +71,79 @@ class ScoreContext(NamedTuple):
     is_pinned: bool = False
     """Whether a run was pinned as the baseline; otherwise the first checkpoint is the baseline."""
 
+    @property
+    def address(self) -> str:
+        """Address of the score."""
+        return self.score.address
+
+    @property
+    def decimals(self) -> int:
+        """Number of decimals of the means."""
+        return self.score.decimals
+
+    def is_worse(self, item: Comparison) -> bool:
+        """Return whether the later checkpoint of a comparison has the worse mean."""
+        return (item.test.difference < 0) == self.score.higher_is_better
+
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
-        cell = self.cells[index]
-        mean = number(cell.mean if cell else None, self.decimals)
-        return f"{mean} {interval(cell.interval, self.decimals)}" if cell and cell.interval else mean
+        summary = self.score.summaries[index]
+        mean = number(summary.mean if summary else None, self.decimals)
+        bounds = summary.interval if summary else None
+        return f"{mean} {interval(bounds, self.decimals)}" if bounds else mean
 
     def named_value(self, index: int) -> str:
         """Format a checkpoint's name with its mean and interval."""
         return f"{self.checkpoints[index]} {self.value(index)}"
 
-    def finding(self, zh: str, en: str, *, alarm: bool = False) -> Finding:
+    def finding(self, zh: str, en: str, tone: Tone = "open", *, alarm: bool = False) -> Finding:
         """Return a finding about this score."""
-        return Finding(address=self.address, zh=zh, en=en, weight="alarm" if alarm else "note")
+        return Finding(address=self.address, text=Bilingual(zh, en), tone=tone, is_alarm=alarm)
 
 
 def finding_of(score: ScoreContext) -> Finding:
     """Return the finding about a score."""
-    scored = [index for index, cell in enumerate(score.cells) if cell is not None and cell.mean is not None]
-    if not scored:
+    means = {
+        index: summary.mean
+        for index, summary in enumerate(score.score.summaries)
+        if summary is not None and summary.mean is not None
+    }
+    if not means:
         return _not_applicable(score) or score.finding(
             "没有任何得分；请看下方失败原因", "no answer has a score; see the failures below", alarm=True
         )
-    if len(scored) == 1:
-        value = score.named_value(scored[0])
+    if len(means) == 1:
+        value = score.named_value(*means)
         return score.finding(
-            f"{value}；再有一个检查点得分即可比较", f"{value}; to compare it, score a second checkpoint"
+            f"{value}；再有一个检查点得分即可比较",
+            f"{value}; to compare it, score a second checkpoint",
+            "plain",
         )
     problem = _conflict(score) or _order_problem(score) or _coverage_problem(score)
     if problem is not None:
         return problem
     if score.series is None:
-        return _untestable(score, scored)
+        return _untestable(score, means)
     if not score.comparisons:
-        return _too_few(score, scored)
+        return _too_few(score, means)
     return _tested(score)
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
     """Return a finding with the reason if a score applies to no answer, otherwise None."""
-    cells = [cell for cell in score.cells if cell is not None]
+    present = [summary for summary in score.score.summaries if summary is not None]
     reasons = [
-        one_line(cell.first_messages.get("not_applicable", ""), MAX_REASON)
-        for cell in cells
-        if not cell.failures
+        one_line(summary.first_messages.get("not_applicable", ""), MAX_REASON)
+        for summary in present
+        if not summary.failures
     ]
-    if not reasons or len(reasons) < len(cells) or not all(reasons):
+    if not reasons or len(reasons) < len(present) or not all(reasons):
         return None
-    return score.finding(f"不适用：{reasons[0]}", f"not applicable: {reasons[0]}")
+    return score.finding(f"不适用：{reasons[0]}", f"not applicable: {reasons[0]}", "plain")
 
 
 def _conflict(score: ScoreContext) -> Finding | None:
-    conflict = scoring_conflict(score.checkpoints, score.cells)
+    conflict = scoring_conflict(score.checkpoints, score.score.summaries)
     if not conflict:
         return None
     return score.finding(
@@ -149,8 +181,7 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
     )
 
 
-def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
-    means = {index: cell.mean for index in scored if (cell := score.cells[index]) and cell.mean is not None}
+def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:
     low, high = (
         f"{score.checkpoints[index]} {number(means[index], score.decimals)}"
         for index in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
@@ -170,8 +201,8 @@ def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
     )
 
 
-def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
-    prompts = max((len(score.series.values[index]) for index in scored), default=0) if score.series else 0
+def _too_few(score: ScoreContext, means: Mapping[int, float]) -> Finding:
+    prompts = max((len(score.series.values[index]) for index in means), default=0) if score.series else 0
     needed = min_clusters(max(1, score.pairs))
     tests = "1 test" if score.pairs == 1 else f"{score.pairs} tests"
     return score.finding(
@@ -182,7 +213,7 @@ def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
 
 def _tested(score: ScoreContext) -> Finding:
     significant = [item for item in score.comparisons if item.significant]
-    worse = [item for item in significant if (item.test.difference < 0) == score.higher_is_better]
+    worse = [item for item in significant if score.is_worse(item)]
     if significant:
         return _change(
             score, max(worse or significant, key=lambda item: abs(item.test.difference)), bool(worse)
@@ -196,7 +227,7 @@ def _tested(score: ScoreContext) -> Finding:
                 "请用语言模型评审：hengwen run 计划 --judge 提供方/模型",
                 "judge with a model: hengwen run PLAN --judge PROVIDER/MODEL",
             )
-            if all(cell.judged_by_rules for cell in score.cells if cell is not None)
+            if all(summary.judged_by_rules for summary in score.score.summaries if summary is not None)
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
@@ -205,6 +236,7 @@ def _tested(score: ScoreContext) -> Finding:
             f"no significant difference (smallest p {smallest}); {percentage} of the values (one for each "
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
+            "none",
         )
     known = [item.detectable for item in score.comparisons if item.detectable is not None]
     if not known:
@@ -214,6 +246,7 @@ def _tested(score: ScoreContext) -> Finding:
             f"no significant difference (smallest p {smallest}); the differences are equal on all prompts, "
             "so the smallest detectable difference is unknown; check that the checkpoints do not share their "
             "answers",
+            "none",
         )
     limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
     prompts = 4 * max(item.test.prompts for item in score.comparisons)
@@ -222,6 +255,7 @@ def _tested(score: ScoreContext) -> Finding:
         f"要看出一半（{half}），约需 {prompts} 个题目",
         f"no significant difference (smallest p {smallest}); smallest detectable difference at most {limit}; "
         f"to see half of it ({half}), use about {prompts} prompts",
+        "none",
     )
 
 
@@ -247,6 +281,7 @@ def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
         f"p {p}；{others_zh}；{next_zh}",
         f"{later} is {verb_en} than {earlier}: difference {difference} on {item.test.prompts} common "
         f"prompts, p {p}; {others_en}; {next_en}",
+        "worse" if is_worse else "better",
         alarm=is_worse,
     )
 

@@ -1,69 +1,27 @@
-"""Build a report's view from runs in a store."""
+"""Read the answers of a report from a store; compute reasons again that a run does not store."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import UTC, datetime
-from importlib.metadata import version
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from math import isclose
+from typing import TYPE_CHECKING, Any
 
-from hengwen.reports.view.answers import AnswerRecord, ScoreValue, StreamedAnswer
-from hengwen.reports.view.build import build_view
-from hengwen.reports.view.models import ReportData, View
-from hengwen.reports.view.score_explainer import ScoreExplainer
-from hengwen.results.run_order import training_order
+from hengwen import registry
+from hengwen.documents.run.answers import AnswerRecord, ScoreValue, StreamedAnswer
+from hengwen.errors import ConfigError, PluginError
+from hengwen.protocols import parts_read
+from hengwen.records import Response, Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hengwen.records import Run
-    from hengwen.reports.view.answers import SourceKey
+    from hengwen.documents.run.answers import SourceKey
+    from hengwen.records import Outcome, Run
     from hengwen.results.score_table import ScoreTable
-    from hengwen.store.store import Store
-    from hengwen.text.language import Language
+    from hengwen.store.store import Answer, Store
 
     Key = tuple[str, str, str, int]
-
-
-def collect_view(
-    store: Store, runs: Sequence[Run], warnings: Sequence[str] = (), language: Language = "zh"
-) -> View:
-    """Return the view of a report on runs in a store.
-
-    Args:
-        store: Store with the runs.
-        runs: Runs of one plan, at least one; the report sorts them by training order.
-        warnings: Warnings to show at the top of the report.
-        language: Language of the report.
-    """
-    order = training_order(runs)
-    table = store.table(order.runs)
-    baseline = store.baseline(runs[0].plan)
-    if baseline is not None and baseline.id not in {run.id for run in runs}:
-        warnings = (*warnings, _absent_baseline(baseline))
-        baseline = None
-    return build_view(
-        ReportData(
-            plan=runs[0].plan,
-            runs=order.runs,
-            table=table,
-            order_problem=order.problem,
-            usage=store.usage(runs),
-            warnings=tuple(warnings),
-            answers=StoredAnswers(store, order.runs, table),
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=version("hengwen"),
-            language=language,
-            baseline=baseline.id if baseline else "",
-        )
-    )
-
-
-def _absent_baseline(baseline: Run) -> str:
-    return (
-        f"the pinned baseline {baseline.checkpoint} ({baseline.id}) is not in this report, so the last "
-        "checkpoint is compared with the first; to see it, name the runs: hengwen report RUN RUN"
-    )
 
 
 class StoredAnswers:
@@ -122,3 +80,48 @@ def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, Sco
                 key = (run_id, series.task, sample_id, repeat)
                 scores[key][series.name] = ScoreValue(value, series.kind, signature)
     return scores
+
+
+class ScoreExplainer:
+    """Build scorers from the names and options that a run recorded, and score single answers again."""
+
+    def __init__(self) -> None:
+        self._scorers: dict[tuple[str, str], list[Any]] = {}
+
+    def explain(self, run: Run, answer: Answer) -> tuple[Outcome, ...]:
+        """Return the outcomes of a stored answer; scores that can be computed again get their reasons."""
+        response = Response(sample_id=answer.sample_id, text=answer.text, repeat=answer.repeat)
+        again: dict[tuple[str, str], Outcome] = {}
+        for scorer in self._of_task(run, answer.task):
+            with suppress(Exception):  # a scorer of a plug-in may raise anything
+                again |= {
+                    (outcome.name, outcome.signature): outcome
+                    for outcome in scorer.score(answer.sample, response)
+                }
+        return tuple(
+            _explained(stored, again.get((stored.name, stored.signature))) for stored in answer.outcomes
+        )
+
+    def _of_task(self, run: Run, task: str) -> list[Any]:
+        key = run.id, task
+        if key not in self._scorers:
+            facts: Any = run.facts.get("tasks", {})
+            self._scorers[key] = _built(facts.get(task, {}).get("scorers", []))
+        return self._scorers[key]
+
+
+def _built(specs: list[dict[str, Any]]) -> list[Any]:
+    """Build the installed scorers whose reasons a run does not store (``EvaluationContext.details``)."""
+    scorers = []
+    for spec in specs:
+        with suppress(ConfigError, PluginError):
+            if "details" in parts_read(registry.load("scorers", spec["name"])):
+                scorers.append(registry.build("scorers", spec["name"], spec["options"]))
+    return scorers
+
+
+def _explained(stored: Outcome, again: Outcome | None) -> Outcome:
+    """Return the recomputed outcome if its value equals the stored value, else the stored outcome."""
+    if isinstance(stored, Score) and isinstance(again, Score) and isclose(stored.value, again.value):
+        return again
+    return stored

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.reports.view.findings import Finding
+from hengwen.documents.run.findings import Finding
+from hengwen.text.language import Bilingual
 from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.documents.run.answers import StreamedAnswer
     from hengwen.judges.trust.biases import LengthBias
-    from hengwen.reports.view.answers import StreamedAnswer
 
 MIN_RHO = 0.3
 """Smallest absolute value of a correlation that is reported."""
@@ -88,10 +89,12 @@ def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Findin
     zh_human, en_human = _human_comparison(points)
     return Finding(
         address=address,
-        zh=f"回答越{zh}，得分越高：{correlation}，{bias.n} 个回答，{bias.clusters} 道题；"
-        f"可能回答确实更好，也可能是评审的偏好：{zh_human}",
-        en=f"{en} answers score higher: {correlation}, {bias.n} answers to {bias.clusters} prompts; "
-        f"they may be better, or the judge may prefer them: {en_human}",
+        text=Bilingual(
+            f"回答越{zh}，得分越高：{correlation}，{bias.n} 个回答，{bias.clusters} 道题；"
+            f"可能回答确实更好，也可能是评审的偏好：{zh_human}",
+            f"{en} answers score higher: {correlation}, {bias.n} answers to {bias.clusters} prompts; "
+            f"they may be better, or the judge may prefer them: {en_human}",
+        ),
     )
 
 

@@ -7,15 +7,18 @@ only counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from hengwen.documents.blocks import Answer, AnswerOutcome, Answers
 from hengwen.records import Outcome, Score
+from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, number
 from hengwen.text.safety import one_line, shorten, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from hengwen.documents.blocks import Text
     from hengwen.records import Kind
 
 ANSWERS_PER_END = 3
@@ -34,7 +37,8 @@ INPUT_LIMIT = 2000
 REASON_LIMIT = 600
 """Maximum number of characters of a reason that are shown."""
 
-Rank = Literal["lowest", "highest", "failed", ""]
+LOWEST, HIGHEST = Bilingual("低", "low"), Bilingual("高", "high")
+FAILED = Bilingual("未得分", "failed")
 SourceKey = Any
 """Hashable key by which an answer source finds an answer that it has streamed before."""
 
@@ -109,52 +113,6 @@ class AnswerList:
         return {key: self._records[key] for key in keys}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeLine:
-    """One score or failure of an answer, as a report shows it."""
-
-    name: str
-    kind: str
-    value: str
-    """The value as it is printed; empty for a failure."""
-    status: str
-    """Status: ``ok`` for a score, otherwise the status of the failure."""
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerView:
-    """One answer, as a report shows it."""
-
-    sample_id: str
-    repeat: int
-    input: str
-    text: str
-    rank: Rank
-    headline: str
-    """Printed value of the score that ranks the answers; if that score failed, the status of the failure."""
-    excerpt: str
-    """The beginning of the answer on one line."""
-    outcomes: tuple[OutcomeLine, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerGroup:
-    """The answers of one task and checkpoint that a report shows."""
-
-    task: str
-    checkpoint: str
-    ranked_by: str
-    """Name of the score that ranks the answers; empty if no score ranks them."""
-    answers: tuple[AnswerView, ...]
-    total: int
-
-    @property
-    def omitted(self) -> int:
-        """Number of answers that the report does not show."""
-        return self.total - len(self.answers)
-
-
 @dataclass(slots=True)
 class Ranking:
     """Rank the answers of one task and checkpoint by one score, and keep those that may be shown."""
@@ -177,17 +135,18 @@ class Ranking:
         elif len(self.unscored) < MAX_SHOWN:
             self.unscored.append(answer.key)
 
-    def picks(self) -> list[tuple[SourceKey, Rank]]:
+    def picks(self) -> list[tuple[SourceKey, Text]]:
         """Return the answers to show: first the lowest, then the highest; equal values keep their order."""
         keys = [key for _, _, key in sorted(self.scored, key=_value_and_index)]
-        picks: list[tuple[SourceKey, Rank]]
+        picks: list[tuple[SourceKey, Text]]
         if len(keys) > MAX_SHOWN:
-            picks = [(key, "lowest") for key in keys[:ANSWERS_PER_END]]
-            picks += [(key, "highest") for key in keys[-ANSWERS_PER_END:]]
+            picks = [(key, LOWEST) for key in keys[:ANSWERS_PER_END]]
+            picks += [(key, HIGHEST) for key in keys[-ANSWERS_PER_END:]]
         else:
             picks = [(key, "") for key in keys]
-        rank: Rank = "failed" if self.ranked_by else ""
-        return picks + [(key, rank) for key in self.unscored[: MAX_SHOWN - len(picks)]]
+        return picks + [
+            (key, FAILED if self.ranked_by else "") for key in self.unscored[: MAX_SHOWN - len(picks)]
+        ]
 
 
 def _value_and_index(candidate: tuple[float, int, SourceKey]) -> tuple[float, int]:
@@ -208,56 +167,56 @@ class AnswerPicker:
             self._rankings[key] = Ranking(self._headlines.get(answer.task, ""))
         self._rankings[key].add(answer)
 
-    def groups(
+    def answers(
         self, source: AnswerSource, tasks: Sequence[str] = (), checkpoints: Sequence[str] = ()
-    ) -> tuple[AnswerGroup, ...]:
+    ) -> tuple[Answers, ...]:
         """Load the answers to show and return them by task and checkpoint."""
         task_order = _positions([*tasks, *(task for task, _ in self._rankings)])
         checkpoint_order = _positions([*checkpoints, *(name for _, name in self._rankings)])
         keys = sorted(self._rankings, key=lambda key: (task_order[key[0]], checkpoint_order[key[1]]))
-        return tuple(_group(*key, self._rankings[key], source) for key in keys)
+        return tuple(_answers(*key, self._rankings[key], source) for key in keys)
 
 
 def _positions(names: Iterable[str]) -> dict[str, int]:
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
 
 
-def _group(task: str, checkpoint: str, ranking: Ranking, source: AnswerSource) -> AnswerGroup:
+def _answers(task: str, checkpoint: str, ranking: Ranking, source: AnswerSource) -> Answers:
     picks = ranking.picks()
     records = source.load([key for key, _ in picks])
-    return AnswerGroup(
-        task=task,
-        checkpoint=checkpoint,
-        ranked_by=ranking.ranked_by,
-        answers=tuple(_view(records[key], ranking.ranked_by, rank) for key, rank in picks),
-        total=ranking.total,
+    return Answers(
+        title=" · ".join(part for part in (task, checkpoint, ranking.ranked_by) if part),
+        rows=tuple(_answer(records[key], ranking.ranked_by, rank) for key, rank in picks),
+        omitted=ranking.total - len(picks),
     )
 
 
-def _view(answer: AnswerRecord, ranked_by: str, rank: Rank) -> AnswerView:
-    lines = tuple(_line(outcome) for outcome in answer.outcomes)
-    return AnswerView(
-        sample_id=answer.sample_id,
-        repeat=answer.repeat,
-        input=shorten(strip_controls(answer.input), INPUT_LIMIT),
-        text=shorten(strip_controls(answer.text), TEXT_LIMIT),
+def _answer(record: AnswerRecord, ranked_by: str, rank: Text) -> Answer:
+    outcomes = tuple(_outcome(outcome) for outcome in record.outcomes)
+    return Answer(
+        task=record.task,
+        checkpoint=record.checkpoint,
+        sample_id=record.sample_id,
+        repeat=record.repeat,
+        prompt=shorten(strip_controls(record.input), INPUT_LIMIT),
+        text=shorten(strip_controls(record.text), TEXT_LIMIT),
         rank=rank,
-        headline=next((line.value or line.status for line in lines if line.name == ranked_by), ""),
-        excerpt=one_line(answer.text[:400]),
-        outcomes=lines,
+        headline=next((item.text or item.status for item in outcomes if item.name == ranked_by), ""),
+        excerpt=one_line(record.text[:400]),
+        outcomes=outcomes,
     )
 
 
-def _line(outcome: Outcome) -> OutcomeLine:
+def _outcome(outcome: Outcome) -> AnswerOutcome:
     if isinstance(outcome, Score):
-        decimals = decimals_for(outcome.scale, [outcome.value])
-        value, status, reason = number(outcome.value, decimals), "ok", outcome.reason
+        text = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
+        status, reason = "ok", outcome.reason
     else:
-        value, status, reason = "", outcome.status, outcome.message
-    return OutcomeLine(
+        text, status, reason = "", outcome.status, outcome.message
+    return AnswerOutcome(
         name=outcome.name,
         kind=outcome.kind,
-        value=value,
+        text=text,
         status=status,
         reason=shorten(strip_controls(reason), REASON_LIMIT),
     )

@@ -20,22 +20,21 @@ if TYPE_CHECKING:
 
 
 def trajectory_of(
-    checkpoints: Sequence[str], cells: Sequence[Summary | None], order_problem: str = ""
+    checkpoints: Sequence[str], summaries: Sequence[Summary | None], order_problem: str = ""
 ) -> Trajectory:
     """Return the trajectory of one score."""
     n = len(checkpoints)
-    present = [cell for cell in cells if cell is not None]
-    means = [cell.mean for cell in present if cell.mean is not None]
-    reason = obstacle(checkpoints, cells)
+    means = [summary.mean for summary in summaries if summary is not None and summary.mean is not None]
+    reason = obstacle(checkpoints, summaries)
     if not reason.en and order_problem:
         reason = Bilingual("检查点的先后未知", order_problem)
     return Trajectory(n=n, reason=reason) if reason.en else trajectory_of_means(means)
 
 
-def obstacle(checkpoints: Sequence[str], cells: Sequence[Summary | None]) -> Bilingual:
+def obstacle(checkpoints: Sequence[str], summaries: Sequence[Summary | None]) -> Bilingual:
     """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
     missing = [
-        name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
+        name for name, summary in zip(checkpoints, summaries, strict=True) if summary is None or summary.mean is None
     ]
     if missing:
         return Bilingual(
@@ -47,5 +46,5 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[Summary | None]) -> Bil
     if repeated:
         names = ", ".join(repeated)
         return Bilingual(f"同一检查点有多次运行：{names}", f"several runs of one checkpoint: {names}")
-    conflict = scoring_conflict(checkpoints, cells)
+    conflict = scoring_conflict(checkpoints, summaries)
     return Bilingual(f"评分设置不同（{conflict}）", conflict) if conflict else NO_REASON

@@ -1,0 +1,380 @@
+"""``run_document``: the document of the runs of a plan, from the conclusions to the method."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.run.data import ReportData
+from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
+from hengwen.documents.run.record import run_record
+from hengwen.documents.run.report import build_report
+from hengwen.documents.run.stored_answers import StoredAnswers
+from hengwen.documents.run.tables import (
+    CHECKPOINT,
+    FAILED,
+    SCORE,
+    score_chart,
+    score_table,
+    trajectory_table,
+)
+from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note, score_counts
+from hengwen.results.run_order import training_order
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import MAX_REASON, NOTHING, count, format_timestamp
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hengwen.documents.blocks import Block
+    from hengwen.documents.run.report import Report
+    from hengwen.judges.calibration import Calibration
+    from hengwen.records import Run
+    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+    from hengwen.store import Store
+
+MAX_FAILURE_KINDS = 8
+"""Maximum number of kinds of failure that are named before the table of all failures."""
+HUMAN_NOTE = Bilingual(
+    "人工列只包含有人工标注的回答，评审列包含全部回答，因此两列之差不能衡量一致性。",
+    "Human columns contain only the labelled answers, judge columns all answers, so their difference does "
+    "not measure agreement.",
+)
+ANCHOR_NOTE = Bilingual(
+    "锚点是固定的回答，每次运行都重新评审：这一列若有变化，说明变的是评审，而不是模型。",
+    "Anchors are fixed answers that are judged again in every run: a change in this column is a change of "
+    "the judge, not of the model.",
+)
+
+
+def report_document(
+    store: Store,
+    runs: Sequence[Run],
+    *,
+    warnings: Sequence[str] = (),
+    calibrations: Sequence[Calibration] = (),
+    pending_calls: int = 0,
+) -> Document:
+    """Return the document of runs in a store: what ``hengwen report`` shows.
+
+    Args:
+        store: Store with the runs.
+        runs: Runs of one plan, at least one; the document sorts them by training order.
+        warnings: Warnings to show after the conclusions.
+        calibrations: How well judges agree with human labels, as ``hengwen calibrate`` writes it.
+        pending_calls: Number of calls of the runs that have no reply yet.
+
+    Returns:
+        The document; ``record`` is what its JSON shows.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import open_store, report_document, run_plan
+        >>> with open_store("sqlite://") as store:
+        ...     result = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+        ...     document = report_document(store, result.runs)
+        >>> document.kind, document.title.en
+        ('run', 'Hengwen report: demo')
+    """
+    order = training_order(runs)
+    table = store.table(order.runs)
+    baseline = store.baseline(runs[0].plan)
+    if baseline is not None and baseline.id not in {run.id for run in runs}:
+        warnings = (*warnings, _absent_baseline(baseline))
+        baseline = None
+    data = ReportData(
+        plan=runs[0].plan,
+        runs=order.runs,
+        table=table,
+        order_problem=order.problem,
+        usage=store.usage(runs),
+        warnings=tuple(warnings),
+        answers=StoredAnswers(store, order.runs, table),
+        calibrations=tuple(calibrations),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version("hengwen"),
+        baseline=baseline.id if baseline else "",
+        pending_calls=pending_calls,
+    )
+    return run_document(data)
+
+
+def _absent_baseline(baseline: Run) -> str:
+    return (
+        f"the pinned baseline {baseline.checkpoint} ({baseline.id}) is not in this report, so the last "
+        "checkpoint is compared with the first; to see it, name the runs: hengwen report RUN RUN"
+    )
+
+
+def run_document(data: ReportData) -> Document:
+    """Return the document of runs."""
+    report = build_report(data)
+    runs = len(data.runs)
+    return Document(
+        kind="run",
+        title=Bilingual(f"衡文报告：{data.plan}", f"Hengwen report: {data.plan}"),
+        notes=(
+            Bilingual(f"{runs} 个检查点", f"{runs} checkpoint{'' if runs == 1 else 's'}"),
+            *([format_timestamp(data.created)] if data.created else ()),
+            *([f"Hengwen {data.version}"] if data.version else ()),
+        ),
+        blocks=(
+            *_summary(report),
+            *(_task(task, report) for task in report.tasks),
+            _failures(report),
+            *_answers(report),
+            _runs(report),
+            *_usage(report),
+            _guide(),
+            _signatures(report),
+        ),
+        record=run_record(report),
+    )
+
+
+def _summary(report: Report) -> Iterator[Block]:
+    for finding in report.findings:
+        yield Verdict(tone=finding.tone, sentence=finding.text, subject=finding.address)
+    if not report.findings:
+        yield Sentence(text=Bilingual("没有分数。", "There are no scores."))
+    if any(report.comparisons.values()):
+        yield Sentence(text=comparison_note(report), is_note=True)
+    for warning in report.warnings:
+        yield Sentence(text=f"⚠ {warning}")
+
+
+def _task(task: TaskScores, report: Report) -> Details:
+    blocks: list[Block] = []
+    has_course = len(report.data.runs) > 1
+    if task.headlines and has_course:
+        blocks += [score_chart(f"{score.address}/chart", score, report) for score in task.headlines]
+    if task.headlines:
+        blocks.append(score_table(f"{task.name}/headline", task.headlines, report))
+        if has_course:
+            blocks.append(trajectory_table(f"{task.name}/trajectory", task.headlines, report))
+    if task.human_pairs:
+        pairs = [score for pair in task.human_pairs for score in pair]
+        title = Bilingual("评审与人工对照", "Judge versus humans")
+        blocks += [
+            score_table(f"{task.name}/human", pairs, report, title),
+            Sentence(text=HUMAN_NOTE, is_note=True),
+        ]
+    if task.anchors:
+        blocks += [
+            score_table(f"{task.name}/anchors", task.anchor_heads, report, Bilingual("锚点", "Anchors")),
+            Sentence(text=ANCHOR_NOTE, is_note=True),
+        ]
+    if task.others:
+        blocks.append(_others(task, report))
+    further = [score for score in task.anchors if score not in task.anchor_heads]
+    if further:
+        title = Bilingual(f"其他锚点分数 · {len(further)}", f"Other anchor scores · {len(further)}")
+        table = score_table(f"{task.name}/other-anchors", further, report)
+        blocks.append(Details(title=title, blocks=(table,), is_open=False))
+    return Details(title=Bilingual(f"{task.name} 任务", f"{task.name} task"), blocks=tuple(blocks))
+
+
+def _others(task: TaskScores, report: Report) -> Details:
+    """Return the scores that are not in the first table, in one table for each scorer or judge."""
+    sources: dict[str, list[ScoreSummaries]] = {}
+    for score in task.others:
+        sources.setdefault(score.base.partition(".")[0], []).append(score)
+    tables = [
+        score_table(f"{task.name}/{source}", scores, report, source) for source, scores in sources.items()
+    ]
+    if len(report.data.runs) > 1:
+        tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
+    title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
+    return Details(title=title, blocks=tuple(tables), is_open=False)
+
+
+class _Failure(NamedTuple):
+    """Failures of one status at one checkpoint; scores of a task with equal numbers share it."""
+
+    task: str
+    checkpoint: str
+    status: str
+    failed: int
+    message: str
+    counts: Bilingual
+
+
+def _failures(report: Report) -> Details:
+    title = Bilingual("未得分", "Failures by status")
+    scores_of: dict[_Failure, list[str]] = {}
+    for score in report.scores:
+        for label, summary in zip(report.labels, score.summaries, strict=True):
+            if summary is None:
+                continue
+            for status, failed in sorted(summary.failures.items(), key=lambda item: -item[1]):
+                message = one_line(summary.first_messages.get(status, ""), MAX_REASON)
+                key = _Failure(score.task, label, status, failed, message, score_counts(summary))
+                scores_of.setdefault(key, []).append(score.address)
+    if not scores_of:
+        return Details(title=title, blocks=(Sentence(text=Bilingual("没有失败。", "No failures.")),))
+    table = Table(
+        key="failures",
+        columns=(
+            Column(key="score", head=SCORE),
+            Column(key="checkpoint", head=CHECKPOINT),
+            Column(key="failed", head=FAILED),
+            Column(key="reason", head=Bilingual("首个原因", "first reason")),
+            Column(key="scored", head=Bilingual("得分数", "scored")),
+        ),
+        rows=tuple(_failure_row(failure, addresses) for failure, addresses in scores_of.items()),
+    )
+    by_checkpoint = Details(title=Bilingual("按检查点", "by checkpoint"), blocks=(table,), is_open=False)
+    totals: Counter[tuple[str, str]] = Counter()
+    for failure, addresses in scores_of.items():
+        totals[failure.status, failure.message] += failure.failed * len(addresses)
+    return Details(title=title, blocks=(*_failure_kinds(totals), by_checkpoint))
+
+
+def _failure_row(failure: _Failure, addresses: Sequence[str]) -> tuple[Cell, ...]:
+    more = f" (+{len(addresses) - 1})" if len(addresses) > 1 else ""
+    return (
+        Cell(text=f"{addresses[0]}{more}", values={"": ", ".join(addresses)}),
+        Cell(text=failure.checkpoint),
+        Cell(
+            text=f"{count(failure.failed)} {failure.status}",
+            values={"": failure.failed, "status": failure.status},
+        ),
+        Cell(text=failure.message or NOTHING),
+        Cell(text=failure.counts),
+    )
+
+
+def _failure_kinds(totals: Counter[tuple[str, str]]) -> Iterator[Sentence]:
+    """Return a sentence for each status and message, with the number over all scores and checkpoints."""
+    ranked = totals.most_common()
+    for (status, message), failed in ranked[:MAX_FAILURE_KINDS]:
+        yield Sentence(
+            text=f"{count(failed)} {status}: {message}" if message else f"{count(failed)} {status}"
+        )
+    further = sum(failed for _, failed in ranked[MAX_FAILURE_KINDS:])
+    if further:
+        kinds = len(ranked) - MAX_FAILURE_KINDS
+        yield Sentence(
+            text=Bilingual(
+                f"另有 {kinds} 种共 {count(further)} 次", f"{count(further)} more of {kinds} other kinds"
+            )
+        )
+
+
+def _answers(report: Report) -> Iterator[Details]:
+    if report.answers:
+        note = Sentence(
+            text=Bilingual(
+                "每个检查点按首要分数列出最低和最高的回答，各至多三条。",
+                "The lowest and highest answers of each checkpoint by the headline score, at most three of "
+                "each.",
+            ),
+            is_note=True,
+        )
+        yield Details(title=Bilingual("回答", "Answers"), blocks=(note, *report.answers), is_open=False)
+
+
+def _runs(report: Report) -> Details:
+    runs = report.data.runs
+    title = Bilingual("评测的检查点", "Evaluated checkpoints")
+    if not runs:
+        return Details(title=title, blocks=(Sentence(text=Bilingual("没有运行。", "There are no runs.")),))
+    table = Table(
+        key="runs",
+        columns=(
+            Column(key="checkpoint", head=CHECKPOINT),
+            Column(key="step", head=Bilingual("步", "step"), align="right"),
+            Column(key="status", head=Bilingual("状态", "status")),
+            Column(key="started", head=Bilingual("开始", "started")),
+            Column(key="run", head=Bilingual("运行", "run")),
+        ),
+        rows=tuple(
+            (
+                Cell(text=run.checkpoint),
+                Cell(text=NOTHING if run.step is None else count(run.step), values={"": run.step}),
+                Cell(text=STATUS_WORDS[run.status], values={"": run.status}),
+                Cell(text=format_timestamp(run.started) or NOTHING, values={"": run.started or None}),
+                Cell(text=run.id),
+            )
+            for run in runs
+        ),
+        notes=tuple(_versions(runs)),
+    )
+    return Details(title=title, blocks=(table,), is_open=any(run.status != "finished" for run in runs))
+
+
+def _versions(runs: Sequence[Run]) -> Iterator[Bilingual]:
+    """Return the package versions, for each group of runs with equal ones."""
+    checkpoints: dict[str, list[str]] = {}
+    for run in runs:
+        text = " · ".join(f"{name} {number}" for name, number in sorted(run.versions.items()))
+        checkpoints.setdefault(text, []).append(run.checkpoint)
+    for text, names in checkpoints.items():
+        of_runs = f" ({', '.join(names)})" if len(checkpoints) > 1 else ""
+        if text or of_runs:
+            yield Bilingual(f"版本{of_runs}：{text}", f"Versions{of_runs}: {text}")
+
+
+def _usage(report: Report) -> Iterator[Details]:
+    if not report.data.usage:
+        return
+    table = Table(
+        key="usage",
+        columns=(
+            Column(key="role", head=Bilingual("角色", "role")),
+            Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
+            Column(key="input_tokens", head=Bilingual("输入", "input tokens"), align="right"),
+            Column(key="output_tokens", head=Bilingual("输出", "output tokens"), align="right"),
+        ),
+        rows=tuple(
+            (
+                Cell(text=role),
+                *(
+                    Cell(text=count(number), values={"": number})
+                    for number in (usage.calls, usage.input_tokens, usage.output_tokens)
+                ),
+            )
+            for role, usage in report.data.usage.items()
+        ),
+    )
+    yield Details(title=Bilingual("用量", "Usage"), blocks=(table,), is_open=False)
+
+
+def _guide() -> Details:
+    return Details(
+        title=Bilingual("如何阅读本报告", "How to read this report"),
+        blocks=tuple(Details(title=title, blocks=(Sentence(text=text),)) for title, text in GUIDE),
+        is_open=False,
+    )
+
+
+def _signatures(report: Report) -> Details:
+    addresses: dict[str, dict[str, None]] = {}
+    by_rules: set[str] = set()
+    for score in report.scores:
+        for summary in score.summaries:
+            for signature in summary.signatures if summary else ():
+                addresses.setdefault(signature, {})[score.address] = None
+                if summary and summary.judged_by_rules:
+                    by_rules.add(signature)
+    table = Table(
+        key="signatures",
+        columns=(
+            Column(key="signature", head=Bilingual("签名", "signature")),
+            Column(key="scores", head=Bilingual("分数", "scores")),
+            Column(key="note", head=""),
+        ),
+        rows=tuple(
+            (
+                Cell(text=signature),
+                Cell(text=" · ".join(addresses[signature])),
+                Cell(text=RULES_JUDGE_NOTE if signature in by_rules else ""),
+            )
+            for signature in sorted(addresses)
+        ),
+    )
+    return Details(title=Bilingual("签名", "Signatures"), blocks=(table,), is_open=False)

@@ -1,0 +1,119 @@
+"""The record of a report, which its JSON shows; its schema is ``schemas/run.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hengwen.results.comparisons import ALPHA
+from hengwen.text.numbers import MAX_REASON
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from hengwen.documents.run.report import Report
+    from hengwen.documents.run.trajectory import Trajectory
+    from hengwen.records import Scale
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.comparisons import Comparison
+    from hengwen.results.score_summaries import ScoreSummaries
+
+
+def run_record(report: Report) -> dict[str, Any]:
+    """Return a report as plain values, with numbers at full precision."""
+    data, scores = report.data, report.scores
+    comparisons = [
+        _comparison(item, score, report)
+        for score in scores
+        for item in report.comparisons.get(score.address, ())
+    ]
+    return {
+        "schema": 1,
+        "plan": data.plan,
+        "runs": [
+            {
+                "id": run.id,
+                "checkpoint": run.checkpoint,
+                "step": run.step,
+                "status": run.status,
+                "scores": {
+                    score.address: _score(summary, score)
+                    for score in scores
+                    if (summary := score.summaries[index]) is not None
+                },
+            }
+            for index, run in enumerate(data.runs)
+        ],
+        "summary": {
+            "tests": len(comparisons),
+            "alpha": ALPHA,
+            "correction": "holm",
+            "baseline": data.baseline or None,
+            "comparisons": comparisons,
+            "findings": [
+                {
+                    "address": finding.address,
+                    "weight": "alarm" if finding.is_alarm else "note",
+                    **finding.text._asdict(),
+                }
+                for finding in report.findings
+            ],
+        },
+        "sequences": {address: _trajectory(path) for address, path in report.trajectories.items()},
+        "usage": {role: asdict(usage) for role, usage in data.usage.items()},
+        "warnings": list(report.warnings),
+        **({"pending_calls": data.pending_calls} if data.pending_calls else {}),
+    }
+
+
+def _comparison(item: Comparison, score: ScoreSummaries, report: Report) -> dict[str, Any]:
+    is_worse = item.significant and (item.test.difference < 0) == score.higher_is_better
+    return {
+        "address": score.address,
+        "earlier": report.data.runs[item.earlier].id,
+        "later": report.data.runs[item.later].id,
+        "outcome": "worse" if is_worse else "better" if item.significant else "no difference seen",
+        "difference": item.test.difference,
+        "ci": None if item.interval is None else list(item.interval),
+        "p": item.test.p,
+        "p_adjusted": item.p_adjusted,
+        "detectable": item.detectable,
+        "prompts": item.test.prompts,
+        "clusters": item.test.clusters,
+    }
+
+
+def _score(summary: Summary, score: ScoreSummaries) -> dict[str, Any]:
+    return {
+        "n": summary.n,
+        "mean": summary.mean,
+        "ci": None if summary.interval is None else list(summary.interval),
+        "coverage": summary.coverage,
+        "failures": dict(summary.failures),
+        "signature": " + ".join(summary.signatures),
+        "comparability": dict(summary.comparability.parts),
+        "prompts": summary.prompts,
+        "prompts_expected": summary.prompts_expected,
+        "prompt_coverage": summary.prompt_coverage,
+        "first_messages": {
+            status: one_line(message, MAX_REASON) for status, message in summary.first_messages.items()
+        },
+        "not_applicable": summary.not_applicable,
+        "method": summary.method,
+        "kind": score.kind,
+        "scale": _scale(score.scale),
+    }
+
+
+def _scale(scale: Scale | None) -> dict[str, Any] | None:
+    if scale is None:
+        return None
+    return {
+        "low": scale.low,
+        "high": scale.high,
+        "levels": None if scale.levels is None else list(scale.levels),
+        "higher_is_better": scale.higher_is_better,
+    }
+
+
+def _trajectory(path: Trajectory) -> dict[str, Any]:
+    return {**asdict(path), "reason": path.reason.en}

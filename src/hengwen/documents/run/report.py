@@ -1,0 +1,143 @@
+"""``Report``: what is computed once from the data of a report, for its blocks and its record."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.documents.run.answers import AnswerPicker
+from hengwen.documents.run.certificates import calibration_notes, certificate_notes, stale_warnings
+from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
+from hengwen.documents.run.judge_notes import judge_note, rules_note
+from hengwen.documents.run.length_bias import LengthBiasDetector
+from hengwen.documents.run.trajectory import trajectory_of
+from hengwen.results.comparability import UNKNOWN
+from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, score_series
+from hengwen.results.run_order import run_labels
+from hengwen.results.score_summaries import task_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.documents.blocks import Answers
+    from hengwen.documents.run.data import ReportData
+    from hengwen.documents.run.trajectory import Trajectory
+    from hengwen.results.comparisons import Comparison
+    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.text.language import Bilingual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The data of a report, and what is computed from them. Mappings have the addresses of scores as keys."""
+
+    data: ReportData
+    labels: tuple[str, ...]
+    tasks: tuple[TaskScores, ...]
+    comparisons: Mapping[str, Sequence[Comparison]]
+    """Paired tests between checkpoints, corrected for all tests of the report."""
+    trajectories: Mapping[str, Trajectory]
+    notes: Mapping[str, Sequence[Bilingual]]
+    """Sentences about the judges of scores, such as how well they agree with human labels."""
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    answers: tuple[Answers, ...]
+
+    @property
+    def scores(self) -> tuple[ScoreSummaries, ...]:
+        """Scores of all tasks."""
+        return tuple(score for task in self.tasks for score in task.scores)
+
+    def worse_runs(self, score: ScoreSummaries) -> set[int]:
+        """Return the indices of the runs in which a score is significantly worse than in an earlier one."""
+        return {
+            item.later
+            for item in self.comparisons.get(score.address, ())
+            if item.significant and (item.test.difference < 0) == score.higher_is_better
+        }
+
+
+def build_report(data: ReportData) -> Report:
+    """Aggregate and test the scores of a report, and choose the answers that it shows."""
+    labels, tasks = run_labels(data.runs), task_scores(data.runs, data.table)
+    scores = [score for task in tasks for score in task.scores]
+    ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
+    tested = [score for task in tasks for score in task.tested]
+    contexts = _tested_contexts(tested, data, labels, ranking)
+    certificates = certificate_notes(scores, data.calibrations)
+    picker, length_bias = AnswerPicker(ranking), LengthBiasDetector()
+    for answer in data.answers.stream():
+        picker.add(answer)
+        length_bias.add(answer)
+    findings = [
+        finding_of(context).with_prefix(judge_note(score))
+        for score, context in zip(tested, contexts, strict=True)
+    ]
+    findings += length_bias.findings()
+    checkpoints = [run.checkpoint for run in data.runs]
+    return Report(
+        data=data,
+        labels=labels,
+        tasks=tasks,
+        comparisons={context.address: context.comparisons for context in contexts},
+        trajectories={
+            score.address: trajectory_of(checkpoints, score.summaries, data.order_problem) for score in scores
+        },
+        notes={
+            score.address: [*rules_note(score), *calibration_notes(score, data.calibrations)]
+            for score in scores
+        },
+        findings=tuple(finding.with_suffix(certificates.get(finding.address)) for finding in findings),
+        warnings=(*data.warnings, *stale_warnings(scores, data.calibrations)),
+        answers=picker.answers(data.answers, [task.name for task in tasks], checkpoints),
+    )
+
+
+def _tested_contexts(
+    scores: Sequence[ScoreSummaries], data: ReportData, labels: Sequence[str], ranking: Mapping[str, str]
+) -> list[ScoreContext]:
+    """Run the paired tests of all scores; p-values are corrected for the number of tests."""
+    run_ids = [run.id for run in data.runs]
+    series = [
+        score_series(
+            data.table,
+            run_ids,
+            score.task,
+            score.name,
+            score.kind,
+            [summary.comparability if summary else UNKNOWN for summary in score.summaries],
+        )
+        for score in scores
+    ]
+    paired = [] if data.order_problem else [item for item in series if any(item.values)]
+    comparisons: dict[str, list[Comparison]] = defaultdict(list)
+    for comparison in compare_checkpoints(paired, data.baseline_index):
+        comparisons[comparison.address].append(comparison)
+    pairs = sum(len(comparable_pairs(item, data.baseline_index)) for item in paired)
+    return [
+        ScoreContext(
+            score=score,
+            checkpoints=labels,
+            series=item if any(item.values) else None,
+            comparisons=comparisons[score.address],
+            pairs=pairs,
+            ranks_answers=score.name == ranking.get(score.task),
+            order_problem=data.order_problem,
+            baseline=data.baseline_index,
+            is_pinned=bool(data.baseline),
+        )
+        for score, item in zip(scores, series, strict=True)
+    ]
+
+
+def _ranking_score(task: TaskScores, table: ScoreTable) -> str:
+    """Return the name of the main score by which the answers of a task are ranked; "" if there is none."""
+    names = {
+        key.name
+        for key, column in table.series.items()
+        if key.task == task.name and any(sample_id is not None for sample_id in column.sample_ids)
+    }
+    headlines = sorted(task.headlines, key=lambda score: not score.is_final)
+    return next((score.name for score in headlines if score.name in names), "")

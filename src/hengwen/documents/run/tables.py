@@ -1,0 +1,242 @@
+"""Tables and charts of scores over the checkpoints."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Chart, Column, Point, Series, Table
+from hengwen.documents.run.trajectory import MIN_WINDOWS
+from hengwen.documents.run.words import KIND_WORDS, counts_in_words, score_counts
+from hengwen.text.language import Bilingual, in_language
+from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.documents.blocks import Text, Value
+    from hengwen.documents.run.report import Report
+    from hengwen.documents.run.trajectory import Trajectory
+    from hengwen.records import Run
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_summaries import ScoreSummaries
+
+CHECKPOINT = Bilingual("检查点", "checkpoint")
+SCORE = Bilingual("分数", "score")
+FAILED = Bilingual("未得分", "failed")
+_TRAJECTORY_COLUMNS = (
+    Column(key="score", head=SCORE),
+    Column(key="ends", head=Bilingual("首 → 末", "first → last"), align="right"),
+    Column(key="change", head=Bilingual("变化", "change"), align="right"),
+    Column(key="pen", head="PEN", align="right"),
+    Column(key="cin", head="CIN", align="right"),
+    Column(key="lis", head="LIS", align="right"),
+)
+_TOO_SHORT = Bilingual(
+    f"† 太短：不足 {MIN_WINDOWS} 个窗口，PEN 主要是偏差。请先看水平：三者都反映不出整体下降。",
+    f"† too short: below {MIN_WINDOWS} windows PEN is mostly bias. Read the level first: none of the three "
+    "shows a uniform drop.",
+)
+
+
+def score_table(key: str, scores: Sequence[ScoreSummaries], report: Report, title: Text = "") -> Table:
+    """Return a table with a row for each run and a column for each score."""
+    shared = {score.address: _shared_counts(score) for score in scores}
+    columns = [_cells(score, report, with_counts=shared[score.address] is None) for score in scores]
+    labels = [_labelled(label, run.id == report.data.baseline) for run, label in _runs(report)]
+    names_of: dict[Bilingual, list[str]] = {}
+    for score in scores:
+        counts = shared[score.address]
+        if counts is not None:
+            names_of.setdefault(counts, []).append(score.name)
+    notes = dict.fromkeys(note for score in scores for note in report.notes[score.address])
+    return Table(
+        key=key,
+        title=title,
+        columns=(
+            Column(key="checkpoint", head=CHECKPOINT),
+            *(Column(key=score.name, head=_head(score), align="right") for score in scores),
+        ),
+        rows=tuple((label, *(column[index] for column in columns)) for index, label in enumerate(labels)),
+        notes=(
+            *(
+                Bilingual(f"{', '.join(names)}：{counts.zh}", f"{', '.join(names)}: {counts.en}")
+                for counts, names in names_of.items()
+            ),
+            *(Bilingual(f"※ {zh}", f"※ {en}") for zh, en in notes),
+        ),
+        records=tuple(
+            {"score": score.address, "checkpoint": label, "run": run.id, **_values(summary)}
+            for score in scores
+            for summary, (run, label) in zip(score.summaries, _runs(report), strict=True)
+            if summary is not None
+        ),
+    )
+
+
+def _shared_counts(score: ScoreSummaries) -> Bilingual | None:
+    """Return the numbers of prompts and answers if they are equal and complete in all runs."""
+    counts = {score_counts(item) if item.is_complete else None for item in score.summaries if item}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _runs(report: Report) -> list[tuple[Run, str]]:
+    return list(zip(report.data.runs, report.labels, strict=True))
+
+
+def _labelled(label: str, is_baseline: bool) -> Cell:
+    text = Bilingual(f"{label}（基线）", f"{label} (baseline)") if is_baseline else label
+    return Cell(text=text, values={"": label})
+
+
+def _head(score: ScoreSummaries, separator: str = "\n") -> Bilingual:
+    zh, en = KIND_WORDS[score.group]
+    scale = f" · {scale_text(score.scale)}" if score.scale else ""
+    worse_zh, worse_en = ("", "") if score.higher_is_better else (" · 越低越好", " · lower is better")
+    return Bilingual(
+        f"{score.name}{separator}{zh}{scale}{worse_zh}", f"{score.name}{separator}{en}{scale}{worse_en}"
+    )
+
+
+def _cells(score: ScoreSummaries, report: Report, *, with_counts: bool) -> list[Cell]:
+    worse = report.worse_runs(score)
+    return [
+        _cell(summary, score, is_worse=index in worse, with_counts=with_counts)
+        for index, summary in enumerate(score.summaries)
+    ]
+
+
+def _cell(summary: Summary | None, score: ScoreSummaries, *, is_worse: bool, with_counts: bool) -> Cell:
+    if summary is None:
+        return Cell(text=NOTHING)
+    bounds = f" {interval(summary.interval, score.decimals)}" if summary.interval else ""
+    lines: list[Text] = [f"{number(summary.mean, score.decimals)}{bounds}"]
+    if with_counts:
+        lines.append(score_counts(summary))
+    if summary.failed and score.group == "published":
+        lines.append(Bilingual("不完整", "incomplete"))
+    elif summary.failed:
+        lines.append(_counted(FAILED, summary.failed))
+    if summary.not_applicable:
+        lines.append(_counted(Bilingual("不适用", "not applicable"), summary.not_applicable))
+    if len(summary.signatures) > 1:
+        lines.append(Bilingual("签名不一致", "mixed signatures"))
+    return Cell(text=_joined(lines), values=_values(summary), tone="worse" if is_worse else "plain")
+
+
+def _values(summary: Summary) -> dict[str, Value]:
+    low, high = summary.interval or (None, None)
+    return {
+        "mean": summary.mean,
+        "low": low,
+        "high": high,
+        "n": summary.n,
+        "prompts": summary.prompts,
+        "coverage": summary.coverage,
+        "failed": summary.failed,
+        "not_applicable": summary.not_applicable,
+    }
+
+
+def _counted(words: Bilingual, number_of: int) -> Bilingual:
+    return Bilingual(f"{words.zh} {count(number_of)}", f"{words.en} {count(number_of)}")
+
+
+def _joined(lines: Sequence[Text]) -> Bilingual:
+    return Bilingual(
+        "\n".join(in_language(line, "zh") for line in lines),
+        "\n".join(in_language(line, "en") for line in lines),
+    )
+
+
+def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report) -> Table:
+    """Return a table with a row for each score: its ends and the order of its means."""
+    paths = [(score.name, report.trajectories[score.address]) for score in scores]
+    obstacles = [
+        Bilingual(f"{name} 不作比较：{path.reason.zh}", f"{name} is not compared: {path.reason.en}")
+        if path.cin is None
+        else Bilingual(f"{name}：{path.reason.zh}", f"{name}: {path.reason.en}")
+        for name, path in paths
+        if path.reason.en
+    ]
+    is_short = any(path.pen is not None and path.too_short for _, path in paths)
+    return Table(
+        key=key,
+        title=Bilingual("随检查点的变化", "Trajectory over the checkpoints"),
+        columns=_TRAJECTORY_COLUMNS,
+        rows=tuple(
+            (Cell(text=score.name), *_trajectory_cells(report.trajectories[score.address], score.decimals))
+            for score in scores
+        ),
+        notes=(*obstacles, *([_TOO_SHORT] if is_short else ())),
+    )
+
+
+def _trajectory_cells(path: Trajectory, decimals: int) -> tuple[Cell, ...]:
+    is_known = path.cin is not None
+    ends = f"{number(path.first, decimals)} → {number(path.last, decimals)}" if is_known else NOTHING
+    change = None if path.first is None or path.last is None else path.last - path.first
+    is_short = path.pen is not None and path.too_short
+    return (
+        Cell(text=ends, values={"first": path.first, "last": path.last}),
+        Cell(text=signed_difference(path.first, path.last, decimals), values={"": change}),
+        Cell(
+            text=f"{number(path.pen, 3)} †" if is_short else number(path.pen, 3),
+            values={"": path.pen, "windows": path.windows},
+        ),
+        Cell(text=f"{path.cin} / {path.pairs}" if is_known else NOTHING, values={"": path.cin}),
+        Cell(text=f"{path.lis} / {path.n}" if is_known else NOTHING, values={"": path.lis}),
+    )
+
+
+def score_chart(key: str, score: ScoreSummaries, report: Report) -> Chart:
+    """Return the chart of a score over the checkpoints."""
+    names, worse = _axis_labels(report), report.worse_runs(score)
+    steps = [run.step for run in report.data.runs]
+    has_steps = None not in steps and len(set(steps)) == len(steps)
+    points = tuple(
+        _point(
+            score, report.labels[i], name, i, x=float(steps[i] or 0) if has_steps else i, is_worse=i in worse
+        )
+        for i, name in enumerate(names)
+    )
+    return Chart(
+        key=key,
+        title=_head(score, " · "),
+        series=(Series(name="", points=points),),
+        limits=(score.scale.low, score.scale.high) if score.scale else None,
+        is_in_table=True,
+    )
+
+
+def _axis_labels(report: Report) -> list[str]:
+    """Return short checkpoint labels: steps if all runs have a step."""
+    steps = [run.step for run in report.data.runs]
+    if steps and None not in steps and len(set(steps)) == len(steps):
+        return [count(step or 0) for step in steps]
+    parts = [re.split(r"(?<=[-_./: ])", label) for label in report.labels]
+    shared = sum(1 for _ in takewhile(lambda heads: len(set(heads)) == 1, zip(*parts, strict=False)))
+    return ["".join(part[shared:]) or label for part, label in zip(parts, report.labels, strict=True)]
+
+
+def _point(score: ScoreSummaries, name: str, label: str, i: int, *, x: float, is_worse: bool) -> Point:
+    summary = score.summaries[i]
+    if summary is None or summary.mean is None:
+        return Point(x=x, label=label, value=None, hint=Bilingual(f"{name}: 没有得分", f"{name}: no score"))
+    mean, words = number(summary.mean, score.decimals), counts_in_words(summary)
+    bounds = f" {interval(summary.interval, score.decimals)}" if summary.interval else ""
+    return Point(
+        x=x,
+        label=label,
+        value=summary.mean,
+        text=mean,
+        interval=summary.interval,
+        hint=Bilingual(f"{name}: {mean}{bounds}, {words.zh}", f"{name}: {mean}{bounds}, {words.en}"),
+        is_connected=_has_same_signature(score.summaries[i - 1] if i else None, summary),
+        tone="worse" if is_worse else "plain",
+    )
+
+
+def _has_same_signature(previous: Summary | None, summary: Summary) -> bool:
+    return previous is not None and previous.signatures == summary.signatures and len(summary.signatures) == 1

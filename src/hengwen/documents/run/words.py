@@ -1,0 +1,175 @@
+"""Words of the document of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import count, percent, plural
+
+if TYPE_CHECKING:
+    from hengwen.documents.run.report import Report
+    from hengwen.results.aggregate import Summary
+
+KIND_WORDS = {
+    "published": Bilingual("任务得分", "task score"),
+    "scorer": Bilingual("评分器", "scorer"),
+    "judge": Bilingual("评审", "judge"),
+    "human": Bilingual("人工", "human"),
+}
+STATUS_WORDS = {
+    "finished": Bilingual("完成", "finished"),
+    "running": Bilingual("进行中", "running"),
+    "interrupted": Bilingual("中断", "interrupted"),
+    "failed": Bilingual("失败", "failed"),
+}
+GUIDE = (
+    (
+        Bilingual("均值与区间", "Means and intervals"),
+        Bilingual(
+            "每道题先对多次回答取均值，各题等权；方括号内是以题为单位的 95% 区间（t 分布，按题或按组留一，"
+            "量表两端各加一个虚拟观测值，因此全部满分时区间也不为零）。同一题的多次回答不增加题数。",
+            "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% "
+            "interval, clustered by prompt: t with a jackknife and one pseudo-observation at each end of "
+            "the scale, so that equal values are never certainty. Repeats do not add prompts.",
+        ),
+    ),
+    (
+        Bilingual("失败不是分数", "Failures are not scores"),
+        Bilingual(
+            "未得分的回答只计数，不按 0 分处理，也不计入均值。“20/40 题 (50%) · 60 答 (75%)”："
+            "40 题中 20 题有得分，共 60 个回答得分，占应得分回答的 75%；全部得分时不写百分比。"
+            "没有回答的题只算一次失败，所以要看题的覆盖率。“不适用”单独计数。",
+            "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 prompts "
+            "(50%) · 60 answers (75%)”: 20 of 40 prompts have a score, with 60 scored answers, 75% of the "
+            "outcomes; no percentage is shown where all have one. A prompt without an answer is one "
+            "failure whatever its repeats, so read the coverage of prompts. “Not applicable” is counted "
+            "separately.",
+        ),
+    ),
+    (
+        Bilingual("先看水平，再看次序", "Level first, order second"),
+        Bilingual(
+            "PEN（排列熵，m=3）、CIN（逆序对数）、LIS（最长递增子序列）只取决于均值的大小次序："
+            "所有检查点降低同样的分数，三者不变。因此先看首末水平。不足 30 个窗口（32 个检查点）时，"
+            "PEN 主要是偏差，标为“太短”。",
+            "PEN (permutation entropy, m=3), CIN (inversions) and LIS (longest increasing subsequence) "
+            "depend only on the order of the means; a uniform drop does not change them. Read the level "
+            "first. Below 30 windows (32 checkpoints) PEN is mostly bias and is marked “too short”.",
+        ),
+    ),
+    (
+        Bilingual("差别要经过检验", "A difference needs a test"),
+        Bilingual(
+            "概要中的“好”与“差”来自共同题目上的配对检验（翻转符号，双侧）：相邻检查点两两比较，"
+            "末个与首个比较，p 值按全报告的检验次数用 Holm 法校正，0.05 以下才算显著。"
+            "区间是否重叠不能代替检验。▼ 表示显著变差。",
+            "“Better” and “worse” in the summary come from paired tests on common prompts (sign flips, "
+            "two-sided): each checkpoint against the one before, the last against the first, p corrected "
+            "by Holm's method for all tests of the report, significant up to .05. Overlap of intervals is "
+            "no test. ▼ marks a significant change for the worse.",
+        ),
+    ),
+    (
+        Bilingual("签名相同才可比", "Equal signatures only"),
+        Bilingual(
+            "签名包含所有会影响分数的设置；签名不同的序列不作比较。",
+            "A signature contains every setting that can change a score. Series with different signatures "
+            "are not compared.",
+        ),
+    ),
+)
+"""How to read the document: headings and texts."""
+MIN_CHECKPOINTS = 4
+"""Minimum number of checkpoints at which the note recommends ``hengwen drift``.
+
+This command tests whether a difference is larger than the usual changes between checkpoints.
+"""
+
+
+def comparison_note(report: Report) -> Bilingual:
+    """Explain how the summary of a report with paired tests compares checkpoints."""
+    counts = [len(items) for items in report.comparisons.values() if items]
+    total, scores = sum(counts), len(counts)
+    tests_zh = f"{scores} 个有逐题得分的分数共 {total} 次检验，p 已按 {total} 次校正，0.05 以下为显著"
+    of_scores = f"{plural(scores, 'score')} with a value for each prompt"
+    tests_en = f"{total} tests of {of_scores}; each p is corrected for all"
+    if len(set(counts)) == 1 and scores > 1:
+        tests_zh = (
+            f"{counts[0]} 次比较 × {scores} 个有逐题得分的分数 = {total} 次检验，p 已按 {total} 次校正，"
+            "0.05 以下为显著"
+        )
+        comparisons = plural(counts[0], "comparison")
+        tests_en = f"{comparisons} × {of_scores} = {total} tests; each p is corrected for all"
+    if total == 1:
+        tests_zh, tests_en = "共 1 次检验，0.05 以下为显著", "1 test"
+    no_steps = all(run.step is None for run in report.data.runs)
+    order_zh = (
+        "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。" if no_steps else ""
+    )
+    order_en = (
+        " The checkpoints have no step, so their order is that of the plan: check it, and if it is wrong, "
+        "give each a step."
+        if no_steps
+        else ""
+    )
+    baseline = next(
+        (
+            name
+            for run, name in zip(report.data.runs, report.labels, strict=True)
+            if run.id == report.data.baseline
+        ),
+        "",
+    )
+    last_zh, last_en = (
+        (f"基线 {baseline} ", f"the baseline {baseline}") if baseline else ("第一个", "the first")
+    )
+    several = len(report.data.runs) >= MIN_CHECKPOINTS
+    usual_zh = "差别是否超出检查点平常的波动，由 hengwen drift 检验。" if several else ""
+    usual_en = (
+        " Whether a difference is more than checkpoints usually move is tested by: hengwen drift."
+        if several
+        else ""
+    )
+    return Bilingual(
+        f"每个检查点与前一个比较，最后一个再与{last_zh}比较，在双方都有得分的题目上作配对检验"
+        f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
+        "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
+        f"{usual_zh}{order_zh}",
+        f"Each checkpoint is compared with the one before it, and the last with {last_en}, in a paired test "
+        f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
+        "are 95% intervals; whether they overlap is no test. Smallest detectable difference: if the true "
+        "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
+        f"{usual_en}{order_en}",
+    )
+
+
+def score_counts(summary: Summary) -> Bilingual:
+    """Return the numbers of scored prompts and answers, with their shares if some have no score."""
+    if summary.has_no_prompts:
+        return Bilingual(f"n {count(summary.n)}", f"n {count(summary.n)}")
+    is_partial = summary.prompt_coverage not in (None, 1.0)
+    total = f"/{count(summary.prompts_expected or 0)}" if is_partial else ""
+    prompt_share = f" ({percent(summary.prompt_coverage)})" if is_partial else ""
+    answer_share = "" if summary.coverage in (None, 1.0) else f" ({percent(summary.coverage)})"
+    prompts, answers = f"{count(summary.prompts)}{total}", count(summary.n)
+    prompt_noun = "prompt" if summary.prompts == 1 and not total else "prompts"
+    answer_noun = "answer" if summary.n == 1 else "answers"
+    return Bilingual(
+        f"{prompts} 题{prompt_share} · {answers} 答{answer_share}",
+        f"{prompts} {prompt_noun}{prompt_share} · {answers} {answer_noun}{answer_share}",
+    )
+
+
+def counts_in_words(summary: Summary) -> Bilingual:
+    """Return the numbers of scored prompts and answers as a sentence."""
+    if summary.has_no_prompts:
+        return Bilingual("整组回答的一个数值", "one value for a group of answers")
+    expected = summary.prompts if summary.prompts_expected is None else summary.prompts_expected
+    share = "" if summary.coverage in (None, 1.0) else percent(summary.coverage)
+    share_zh, share_en = (f"（占应得分的 {share}）", f" ({share} of those to score)") if share else ("", "")
+    prompts, all_prompts, answers = count(summary.prompts), count(expected), count(summary.n)
+    return Bilingual(
+        f"{all_prompts} 题中 {prompts} 题有得分，{answers} 个回答有得分{share_zh}",
+        f"{prompts} of {all_prompts} prompts, {answers} answers{share_en}",
+    )

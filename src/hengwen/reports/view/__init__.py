@@ -1,1 +1,0 @@
-"""The view: everything that a report shows, computed once for all formats."""
