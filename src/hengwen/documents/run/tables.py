@@ -166,7 +166,10 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
         title=Bilingual("随检查点的变化", "Trajectory over the checkpoints"),
         columns=_TRAJECTORY_COLUMNS,
         rows=tuple(
-            (Cell(text=score.name), *_trajectory_cells(report.trajectories[score.address], score.decimals))
+            (
+                Cell(text=score.name, values={"": score.address}),
+                *_trajectory_cells(report.trajectories[score.address], score.decimals),
+            )
             for score in scores
         ),
         notes=(*obstacles, *([_TOO_SHORT] if is_short else ())),

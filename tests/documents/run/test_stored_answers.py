@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from hengwen.documents.blocks import Answers, Details, Document
+from hengwen.documents.run.answers import AnswerList, AnswerPicker, AnswerRecord
+from hengwen.documents.run.document import report_document
 from hengwen.records import Failure, Response, Row, Run, Sample, Score
-from hengwen.reports.view.answers import AnswerList, AnswerPicker, AnswerRecord
-from hengwen.reports.view.from_store import collect_view
 from hengwen.store import Store, open_store
 
 PROMPTS = 20
@@ -58,6 +59,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def answers_of(document: Document) -> list[Answers]:
+    return [
+        item
+        for block in document.blocks
+        if isinstance(block, Details)
+        for item in block.blocks
+        if isinstance(item, Answers)
+    ]
+
+
 def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store: Store) -> None:
     statements: list[str] = []
     event.listen(
@@ -65,13 +76,13 @@ def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store:
         "before_cursor_execute",
         lambda _connection, _cursor, statement, *_: statements.append(" ".join(statement.split())),
     )
-    view = collect_view(store, RUNS)
+    answers = answers_of(report_document(store, RUNS))
     of_scores = [statement for statement in statements if "evaluation.numbers" in statement]
     full = [statement for statement in of_scores if "sample_id IN" not in statement]
     assert len(full) == len(RUNS)
-    assert len(of_scores) == len(full) + len(view.answers)
-    assert [len(group.answers) for group in view.answers] == [6, 6]
-    assert [group.omitted for group in view.answers] == [14, 14]
+    assert len(of_scores) == len(full) + len(answers)
+    assert [len(group.rows) for group in answers] == [6, 6]
+    assert [group.omitted for group in answers] == [14, 14]
 
 
 def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) -> None:
@@ -91,7 +102,7 @@ def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) ->
     source, picker = AnswerList(records), AnswerPicker({"t": "j.level"})
     for streamed in source.stream():
         picker.add(streamed)
-    assert collect_view(store, RUNS).answers == picker.groups(source)
+    assert answers_of(report_document(store, RUNS)) == list(picker.answers(source))
 
 
 def test_answers_can_be_read_by_key(store: Store) -> None:
@@ -105,7 +116,7 @@ def test_answers_can_be_read_by_key(store: Store) -> None:
 
 def test_the_pinned_run_is_the_baseline_of_the_report_or_is_named_in_a_warning(store: Store) -> None:
     store.pin(RUNS[0], "now")
-    assert collect_view(store, RUNS).baseline == "r0"
-    (warning,) = collect_view(store, RUNS[1:]).warnings
+    assert report_document(store, RUNS).record["summary"]["baseline"] == "r0"
+    (warning,) = report_document(store, RUNS[1:]).record["warnings"]
     assert warning.startswith("the pinned baseline c0 (r0) is not in this report, so the last checkpoint is")
-    assert collect_view(store, RUNS[1:], ["first"]).warnings == ("first", warning)
+    assert report_document(store, RUNS[1:], warnings=["first"]).record["warnings"] == ["first", warning]

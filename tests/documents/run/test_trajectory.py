@@ -6,9 +6,9 @@ from math import log
 
 import pytest
 
+from hengwen.documents.run.trajectory import trajectory_of
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import Trajectory
-from hengwen.reports.view.trajectory import trajectory_of
 
 
 def values(trajectory: Trajectory) -> list[float | None]:

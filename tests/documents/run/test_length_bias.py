@@ -6,9 +6,9 @@ import random
 
 from rows import each_row
 
+from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.records import Failure, Score
-from hengwen.reports.view.answers import AnswerList, AnswerRecord
-from hengwen.reports.view.bias_findings import LengthBiasDetector
 
 
 def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name="j.level", kind="judge"):
@@ -39,24 +39,24 @@ def noisy(i):
 
 def test_a_lover_of_length_is_named_in_both_languages():
     (finding,) = length_findings([answer(i, i + 1, noisy(i)) for i in range(40)])
-    assert (finding.address, finding.weight) == ("t/j.level", "note")
-    assert finding.en.startswith("longer answers score higher: Spearman 0.9")
-    assert "40 answers to 40 prompts" in finding.en
-    assert finding.en.endswith("compare with human labels")
-    assert finding.zh.startswith("回答越长，得分越高：Spearman 0.9")
-    assert finding.zh.endswith("请与人工标注比较")
+    assert (finding.address, finding.is_alarm) == ("t/j.level", False)
+    assert finding.text.en.startswith("longer answers score higher: Spearman 0.9")
+    assert "40 answers to 40 prompts" in finding.text.en
+    assert finding.text.en.endswith("compare with human labels")
+    assert finding.text.zh.startswith("回答越长，得分越高：Spearman 0.9")
+    assert finding.text.zh.endswith("请与人工标注比较")
 
 
 def test_a_lover_of_brevity_is_named_too():
     (finding,) = length_findings([answer(i, 50 - i, noisy(i)) for i in range(40)])
-    assert finding.en.startswith("shorter answers score higher: Spearman -0.9")
+    assert finding.text.en.startswith("shorter answers score higher: Spearman -0.9")
 
 
 def test_human_labels_stand_beside_where_there_are_some():
     rows = [answer(i, i + 1, noisy(i), human=float(-i) if i % 4 == 0 else None) for i in range(40)]
     (finding,) = length_findings(rows)
-    assert "on the 10 answers with human labels it is 0.87 for the judge and -1.00" in finding.en
-    assert finding.en.endswith("for the judge and -1.00 for the humans")
+    assert "on the 10 answers with human labels it is 0.87 for the judge and -1.00" in finding.text.en
+    assert finding.text.en.endswith("for the judge and -1.00 for the humans")
 
 
 @each_row(

@@ -1,20 +1,13 @@
-"""One fixed report that every format shows, and small builders for hand-made tables."""
+"""One fixed report that every face shows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
-
+from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.run.data import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
-from hengwen.reports.view.answers import AnswerList, AnswerRecord
-from hengwen.reports.view.models import ReportData
-from hengwen.results.aggregate import Summary
 from hengwen.results.score_table import ScoreTable
-from hengwen.text.language import Bilingual
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HUNDRED = Scale(low=0, high=100)
 UNIT = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
@@ -127,74 +120,6 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
         usage={f"judge{suffix}": Usage(calls=1234, input_tokens=56789, output_tokens=10)},
         warnings=(f"prompts.jsonl:3: template without sections{suffix}",),
         answers=AnswerList(answers),
-        notes={RULES: Bilingual(f"基线，不是语言模型{suffix}", f"A baseline, not a language model{suffix}")},
         created="2026-01-05T00:00:00Z",
         version="0.1.0",
-        language="en",
     )
-
-
-@pytest.fixture
-def data() -> ReportData:
-    """The fixed report."""
-    return make_data()
-
-
-@pytest.fixture
-def make() -> Callable[..., ReportData]:
-    """The fixed report with other text in all places where text comes from outside."""
-    return make_data
-
-
-@pytest.fixture
-def cell() -> Callable[..., Summary]:
-    """A cell with a mean and half the width of its interval."""
-
-    def build(mean: float | None, half: float | None = None, *signatures: str) -> Summary:
-        interval = None if mean is None or half is None else (mean - half, mean + half)
-        return Summary(
-            mean=mean,
-            interval=interval,
-            confidence=0.95,
-            n=4,
-            prompts=4,
-            clusters=4,
-            method="t",
-            coverage=1.0,
-            signatures=signatures or ("s|v:1",),
-        )
-
-    return build
-
-
-@pytest.fixture
-def table_of() -> Callable[..., ReportData]:
-    """A report of {checkpoint: [values]} for one score; None is a failure."""
-
-    def build(values: dict[str, list[float | None]], name: str = "a.x", **score: Any) -> ReportData:
-        runs = tuple(
-            Run(id=f"r{i}", plan="p", plan_hash="", checkpoint=checkpoint, order=i)
-            for i, checkpoint in enumerate(values)
-        )
-        outcome: Outcome
-        table = ScoreTable()
-        for run, run_values in zip(runs, values.values(), strict=True):
-            for i, value in enumerate(run_values):
-                if value is None:
-                    outcome = Failure(name=name, status="timeout", message="late", signature="a|v:1")
-                else:
-                    outcome = Score(name=name, value=value, **{"signature": "a|v:1", **score})
-                table.add(
-                    Row(
-                        run_id=run.id,
-                        task="t",
-                        checkpoint=run.checkpoint,
-                        sample_id=f"s{i}",
-                        repeat=1,
-                        cluster=f"s{i}",
-                        outcome=outcome,
-                    )
-                )
-        return ReportData(plan="p", runs=runs, table=table, language="en")
-
-    return build

@@ -1,20 +1,22 @@
-"""The view: order, arithmetic, blocks."""
+"""What a report computes: order, arithmetic, the scores and answers that it shows."""
 
 from __future__ import annotations
 
 import pytest
 
+from hengwen.documents.render.html import to_html
+from hengwen.documents.render.markdown import to_markdown
+from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.run.data import ReportData
+from hengwen.documents.run.document import run_document
+from hengwen.documents.run.report import build_report
 from hengwen.records import Failure, Row, Run, Score
-from hengwen.reports import build_view
-from hengwen.reports.render.write import render
-from hengwen.reports.view.answers import AnswerList, AnswerRecord
-from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
 
 
 def test_means_are_over_scored_prompts_and_failures_are_counted(table_of):
-    view = build_view(table_of({"a": [1.0, 2.0, None, 3.0]}))
-    cell = view.scores[0].cells[0]
+    report = build_report(table_of({"a": [1.0, 2.0, None, 3.0]}))
+    cell = report.scores[0].summaries[0]
     assert cell is not None
     assert (cell.n, cell.prompts, cell.mean, cell.coverage) == (3, 3, 2.0, 0.75)
     assert (cell.failures, cell.failed, cell.method) == ({"timeout": 1}, 1, "t")
@@ -23,9 +25,9 @@ def test_means_are_over_scored_prompts_and_failures_are_counted(table_of):
 
 
 def test_scores_stand_in_the_order_of_the_table_code_first(data):
-    view = build_view(data)
-    assert [task.name for task in view.tasks] == ["lyrics"]
-    assert [(s.name, s.headline) for s in view.tasks[0].scores] == [
+    report = build_report(data)
+    assert [task.name for task in report.tasks] == ["lyrics"]
+    assert [(s.name, s.is_headline) for s in report.tasks[0].scores] == [
         ("lyric.total", True),
         ("lyric.errors", False),
         ("distinct_n.distinct_2", True),
@@ -37,7 +39,7 @@ def test_scores_stand_in_the_order_of_the_table_code_first(data):
 
 
 def test_blocks_hold_each_score_once(data):
-    task = build_view(data).tasks[0]
+    task = build_report(data).tasks[0]
     assert [s.name for s in task.others] == ["lyric.errors", "lyric_craft.imagery"]
     assert [s.name for s in task.anchors] == ["anchor.lyric_craft.level"]
     assert [[s.name for s in pair] for pair in task.human_pairs] == [
@@ -46,39 +48,25 @@ def test_blocks_hold_each_score_once(data):
 
 
 def test_human_labels_without_a_judge_stand_alone(table_of):
-    view = build_view(table_of({"a": [1.0]}, name="human.craft.level", kind="human"))
-    assert [[s.name for s in pair] for pair in view.tasks[0].human_pairs] == [["human.craft.level"]]
-    assert view.findings == ()
+    report = build_report(table_of({"a": [1.0]}, name="human.craft.level", kind="human"))
+    assert [[s.name for s in pair] for pair in report.tasks[0].human_pairs] == [["human.craft.level"]]
+    assert report.findings == ()
 
 
 def test_means_and_trajectory_of_the_fixed_report(data):
-    scores = {score.name: score for score in build_view(data).scores}
+    report = build_report(data)
+    scores = {score.name: score for score in report.scores}
     total = scores["lyric.total"]
-    assert [cell.mean for cell in total.cells if cell] == [65.0, 76.0, 85.0, 77.0]
-    metrics = total.trajectory.metrics
-    assert (metrics["cin"].value, metrics["lis"].value, total.trajectory.windows) == (1, 3, 2)
-    assert total.drops == {}  # four prompts are too few for a test
-    level = scores["lyric_craft.level"].cells[3]
+    assert [cell.mean for cell in total.summaries if cell] == [65.0, 76.0, 85.0, 77.0]
+    path = report.trajectories[total.address]
+    assert (path.metrics["cin"].value, path.metrics["lis"].value, path.windows) == (1, 3, 2)
+    assert report.worse_runs(total) == set()  # four prompts are too few for a test
+    level = scores["lyric_craft.level"].summaries[3]
     assert level is not None
     assert (level.n, level.failures, level.coverage) == (3, {"parse_error": 1}, 0.75)
-    imagery = scores["lyric_craft.imagery"].cells[0]
+    imagery = scores["lyric_craft.imagery"].summaries[0]
     assert imagery is not None
     assert (imagery.mean, imagery.coverage, imagery.not_applicable) == (None, None, 4)
-
-
-def test_notes_go_with_the_scores_of_their_signature(data):
-    view = build_view(data)
-    assert [s.name for s in view.scores if s.notes] == [
-        "lyric_craft.level",
-        "lyric_craft.imagery",
-        "anchor.lyric_craft.level",
-    ]
-
-
-def test_signatures_are_listed_with_their_scores(data):
-    view = build_view(data)
-    assert view.signatures["human|v:1"] == ("lyrics/human.lyric_craft.level",)
-    assert list(view.signatures) == sorted(view.signatures)
 
 
 def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
@@ -90,14 +78,14 @@ def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
     answer = AnswerRecord(
         task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=(single,)
     )
-    view = build_view(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
-    assert [group.ranked_by for group in view.answers] == ["one.x"]
+    report = build_report(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
+    assert [group.title for group in report.answers] == ["t · c · one.x"]
 
 
 def test_rows_of_other_runs_are_left_out(table_of):
     full = table_of({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    view = build_view(ReportData(plan="p", runs=full.runs[1:], table=full.table))
-    assert [[cell.mean for cell in score.cells if cell] for score in view.scores] == [[3.5]]
+    report = build_report(ReportData(plan="p", runs=full.runs[1:], table=full.table))
+    assert [[cell.mean for cell in score.summaries if cell] for score in report.scores] == [[3.5]]
 
 
 class CountingAnswers(AnswerList):
@@ -130,10 +118,11 @@ def test_360_answers_are_streamed_once_and_24_of_them_are_loaded(data):
         for i in range(90)
     )
     source = CountingAnswers(answers)
-    text = render(build_view(ReportData(plan="p", runs=data.runs, table=data.table, answers=source)), "html")
+    data = ReportData(plan="p", runs=data.runs, table=data.table, answers=source)
+    text = to_html(run_document(data), "zh")
     assert (source.streamed, source.loaded) == (360, 24)
     assert len(text) < 120_000
-    assert text.count("另有 84 条未列出。") == 4
+    assert text.count("另有 84 条未列出") == 4
 
 
 def ruled(*, complete: bool = False) -> ReportData:
@@ -175,8 +164,8 @@ def ruled(*, complete: bool = False) -> ReportData:
 
 
 def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_one() -> None:
-    view = build_view(ruled())
-    (task,) = view.tasks
+    report = build_report(ruled())
+    (task,) = report.tasks
     assert [score.name for score in task.headlines] == [
         "x.published",
         "distinct.share",
@@ -188,18 +177,17 @@ def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_o
 
 
 def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> None:
-    view = build_view(ruled())
+    report = build_report(ruled())
     for complete in (False, True):
-        findings = build_view(ruled(complete=complete)).findings
+        findings = build_report(ruled(complete=complete)).findings
         assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.final"]
-    (group,) = view.answers
-    assert group.ranked_by == "x.final"
-    assert [answer.repeat for answer in group.answers] == [2, 1]
+    (group,) = report.answers
+    assert group.title == "t · c · x.final"
+    assert [answer.repeat for answer in group.rows] == [2, 1]
 
 
-def test_a_task_that_is_incomplete_says_so_in_all_formats() -> None:
-    view = build_view(ruled())
-    for format in ("html", "md"):  # noqa: A001
-        text = render(view, format)
+def test_a_task_that_is_incomplete_says_so_in_all_faces() -> None:
+    document = run_document(ruled())
+    for text in (to_html(document, "zh"), to_markdown(document, "zh")):
         assert "任务得分" in text
         assert text.count("不完整") == 1

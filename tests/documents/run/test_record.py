@@ -1,4 +1,4 @@
-"""The JSON report and its published schema."""
+"""The record of runs and its published schema."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from rows import each_row
 
+from hengwen.documents.json_schemas import schema_text
+from hengwen.documents.render.write import to_json
+from hengwen.documents.run.document import run_document
 from hengwen.records import Scale
-from hengwen.reports import build_view, to_json
-from hengwen.reports.render.json_report import json_schema
-from hengwen.reports.render.write import render
+
+SCHEMA = json.loads(schema_text("run"))
 
 
-def test_the_fixed_report_satisfies_the_published_schema(data):
-    Draft202012Validator.check_schema(json_schema())
-    Draft202012Validator(json_schema()).validate(to_json(build_view(data)))
+def record_of(data):
+    return json.loads(to_json(run_document(data)))
 
 
 @each_row(
@@ -26,18 +27,18 @@ def test_the_fixed_report_satisfies_the_published_schema(data):
     ids=["no-runs", "no-rows", "all-failed", "one-prompt", "mixed"],
 )
 def test_poor_reports_satisfy_the_schema_too(table_of, values):
-    Draft202012Validator(json_schema()).validate(json.loads(render(build_view(table_of(values)), "json")))
+    Draft202012Validator(SCHEMA).validate(record_of(table_of(values)))
 
 
 def test_the_schema_refuses_what_is_not_published(data):
-    report = to_json(build_view(data))
+    report = record_of(data)
     report["runs"][0]["scores"]["lyrics/lyric.total"]["mean"] = "85"
     with pytest.raises(ValidationError):
-        Draft202012Validator(json_schema()).validate(report)
+        Draft202012Validator(SCHEMA).validate(report)
 
 
 def test_the_object_has_exactly_these_keys(data):
-    report = to_json(build_view(data))
+    report = record_of(data)
     assert list(report) == ["schema", "plan", "runs", "summary", "sequences", "usage", "warnings"]
     assert list(report["runs"][0]) == ["id", "checkpoint", "step", "status", "scores"]
     assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {
@@ -49,24 +50,24 @@ def test_the_object_has_exactly_these_keys(data):
 
 
 def test_what_has_no_interval_has_null(data):
-    score = to_json(build_view(data))["runs"][0]["scores"]["lyrics/distinct_n.distinct_2"]
+    score = record_of(data)["runs"][0]["scores"]["lyrics/distinct_n.distinct_2"]
     assert (score["mean"], score["ci"], score["method"]) == (0.5, None, "none")
 
 
 def test_human_and_anchor_rows_keep_their_names(data):
-    scores = to_json(build_view(data))["runs"][0]["scores"]
+    scores = record_of(data)["runs"][0]["scores"]
     assert scores["lyrics/human.lyric_craft.level"]["kind"] == "human"
     assert scores["lyrics/anchor.lyric_craft.level"]["mean"] == 0.125
 
 
 def test_a_sequence_that_cannot_be_has_its_reason(data):
-    sequence = to_json(build_view(data))["sequences"]["lyrics/distinct_n.distinct_2"]
+    sequence = record_of(data)["sequences"]["lyrics/distinct_n.distinct_2"]
     assert sequence["cin"] is None
     assert sequence["reason"] == "signatures differ: v:1 (base, sft); v:2 (rl, rl-long)"
 
 
 def test_lone_surrogates_do_not_stop_the_file(make):
-    text = render(build_view(make("\ud800")), "json")
+    text = to_json(run_document(make("\ud800")))
     assert json.loads(text.encode("utf-8"))["plan"] == "songs\ufffd"
 
 
@@ -74,7 +75,7 @@ def test_every_paired_test_is_in_the_json_with_its_p_interval_and_smallest_detec
     before = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3]
     values = {"a": before, "b": [value + 0.3 + i / 100 for i, value in enumerate(before)]}
     data = replace(table_of(values), baseline="r0")
-    document = to_json(build_view(data))
+    document = record_of(data)
     (comparison,) = document["summary"]["comparisons"]
     assert (comparison["earlier"], comparison["later"]) == ("r0", "r1")
     assert (comparison["address"], comparison["outcome"]) == ("t/a.x", "better")
@@ -83,12 +84,12 @@ def test_every_paired_test_is_in_the_json_with_its_p_interval_and_smallest_detec
     assert comparison["detectable"] == pytest.approx(0.028, abs=0.002)
     assert document["summary"]["baseline"] == "r0"
     assert document["summary"]["tests"] == 1
-    Draft202012Validator(json_schema()).validate(document)
+    Draft202012Validator(SCHEMA).validate(document)
 
 
 @pytest.mark.parametrize(("higher", "outcome"), [(True, "worse"), (False, "better")])
 def test_the_outcome_of_a_fall_depends_on_the_scale(table_of, higher: bool, outcome: str):
     scale = Scale(low=0, high=1, higher_is_better=higher)
     data = table_of({"a": [0.9] * 8, "b": [0.1] * 8, "c": [0.1] * 8}, scale=scale)
-    comparisons = to_json(build_view(data))["summary"]["comparisons"]
+    comparisons = record_of(data)["summary"]["comparisons"]
     assert [item["outcome"] for item in comparisons] == [outcome, "no difference seen", outcome]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from hengwen import registry
+from hengwen.documents.run.stored_answers import ScoreExplainer
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Response, Run, Sample
-from hengwen.reports.view.score_explainer import ScoreExplainer
 from hengwen.store.store import Answer
 
 SAMPLE = Sample(id="a", input="写一首", metadata={"template": "(verse)\ncR\ncR\ncc"}, task="t")

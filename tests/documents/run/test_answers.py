@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from hengwen.records import Failure, Score
-from hengwen.reports.view.answers import (
+from hengwen.documents.run.answers import (
+    FAILED,
+    HIGHEST,
+    LOWEST,
     MAX_CANDIDATES,
     TEXT_LIMIT,
     AnswerList,
     AnswerPicker,
     AnswerRecord,
 )
+from hengwen.records import Failure, Score
 
 
 def answer(i, value, task="t", checkpoint="c", text="词"):
@@ -33,7 +36,7 @@ def groups_of(answers, headlines, tasks=(), checkpoints=()):
     source, picker = AnswerList(answers), AnswerPicker(headlines)
     for streamed in source.stream():
         picker.add(streamed)
-    return picker.groups(source, tasks, checkpoints)
+    return picker.answers(source, tasks, checkpoints)
 
 
 def group_of(answers, ranked_by):
@@ -42,20 +45,20 @@ def group_of(answers, ranked_by):
 
 
 def ranks(group):
-    return [(item.sample_id, item.rank) for item in group.answers]
+    return [(item.sample_id, item.rank) for item in group.rows]
 
 
 def test_the_three_lowest_and_highest_are_shown_and_the_rest_counted():
     group = group_of([answer(i, float(v)) for i, v in enumerate([5, 1, 9, 2, 8, 3, 7, 4, 6])], "a.x")
     assert ranks(group) == [
-        ("s1", "lowest"),
-        ("s3", "lowest"),
-        ("s5", "lowest"),
-        ("s6", "highest"),
-        ("s4", "highest"),
-        ("s2", "highest"),
+        ("s1", LOWEST),
+        ("s3", LOWEST),
+        ("s5", LOWEST),
+        ("s6", HIGHEST),
+        ("s4", HIGHEST),
+        ("s2", HIGHEST),
     ]
-    assert (group.total, group.omitted) == (9, 3)
+    assert (len(group.rows), group.omitted) == (6, 3)
 
 
 def test_few_answers_are_all_shown_without_a_rank():
@@ -67,8 +70,8 @@ def test_few_answers_are_all_shown_without_a_rank():
 def test_failed_answers_fill_the_room_that_is_left():
     group = group_of([answer(0, None), answer(1, 1.0), *(answer(i, None) for i in range(2, 9))], "a.x")
     assert ranks(group)[0] == ("s1", "")
-    assert [rank for _, rank in ranks(group)[1:]] == ["failed"] * 5
-    assert (group.answers[1].headline, group.answers[1].outcomes[0].reason) == ("timeout", "late")
+    assert [rank for _, rank in ranks(group)[1:]] == [FAILED] * 5
+    assert (group.rows[1].headline, group.rows[1].outcomes[0].reason) == ("timeout", "late")
 
 
 def test_equal_values_keep_their_order():
@@ -84,7 +87,7 @@ def test_without_a_ranking_score_the_first_are_shown():
 def test_groups_follow_the_order_of_tasks_and_checkpoints():
     answers = [answer(0, 1.0, "z", "late"), answer(1, 1.0, "a", "early"), answer(2, 1.0, "z", "early")]
     groups = groups_of(answers, {}, ["z", "a"], ["early", "late"])
-    assert [(g.task, g.checkpoint) for g in groups] == [("z", "early"), ("z", "late"), ("a", "early")]
+    assert [group.title for group in groups] == ["z · early", "z · late", "a · early"]
 
 
 def test_the_extremes_of_many_answers_are_found():
@@ -97,6 +100,6 @@ def test_the_extremes_of_many_answers_are_found():
 
 
 def test_very_long_answers_are_cut_and_say_so():
-    item = group_of([answer(0, 1.0, text="长" * (TEXT_LIMIT + 5))], "a.x").answers[0]
+    item = group_of([answer(0, 1.0, text="长" * (TEXT_LIMIT + 5))], "a.x").rows[0]
     assert item.text == "长" * TEXT_LIMIT + "\n… (5 more characters)"
     assert len(item.excerpt) == 80
