@@ -68,7 +68,7 @@ matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and o
 	  env $${index:+"UV_DEFAULT_INDEX=$$index"} $${versions:+"PYENV_VERSION=$$versions"} $(VENV)/bin/nox $(ARGS)
 
 golden: $(VENV)/.dev  ## rewrite the golden files; review them as a diff
-	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports tests/documents
+	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/documents
 
 bench: $(UV)  ## run the benchmarks beside their peers in .venv-bench, write benchmarks/RESULTS.md
 	@index="$(INDEX)"; env $${index:+"UV_DEFAULT_INDEX=$$index"} $(PY) benchmarks/run_all.py $(ARGS)

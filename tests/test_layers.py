@@ -41,7 +41,6 @@ which is imported when somebody asks for it. No other part names a module of a h
 MUTUAL_IMPORTS = {
     frozenset({"hengwen.objective.lyrics.explanation", "hengwen.objective.lyrics.score"}),
     frozenset({"hengwen.plans.loaded_plan_checks", "hengwen.plans.suite"}),
-    frozenset({"hengwen.reports.view.judge_notes", "hengwen.reports.view.models"}),
     frozenset({"hengwen.results.comparability", "hengwen.results.score_table"}),
     frozenset({"hengwen.runs.batch_session", "hengwen.runs.resources"}),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hengwen.reports.render.json_report import json_schema
+from hengwen.documents.json_schemas import schema_text
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path)
     assert "report: r.html" in done.err
     assert "not a language model" in (tmp_path / "r.html").read_text("utf-8")
     assert "not a language model" in (tmp_path / "r.md").read_text("utf-8")
-    jsonschema.validate(done.json, json_schema())
+    jsonschema.validate(done.json, json.loads(schema_text("run")))
     lyric = [run["scores"]["lyrics/lyric.total"]["mean"] for run in done.json["runs"]]
     assert lyric == sorted(lyric)
     persona = [run["scores"]["persona/persona_generic.level"]["mean"] for run in done.json["runs"]]

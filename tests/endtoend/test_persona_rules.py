@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hengwen import open_store
+from hengwen.documents.json_schemas import schema_text
 from hengwen.errors import ConfigError, DataError
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.records import Failure, Score
-from hengwen.reports.render.json_report import json_schema
 
 pytestmark = pytest.mark.slow
 
@@ -345,7 +345,7 @@ def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path
     assert "muice_live.published (任务得分)" in (tmp_path / "r.md").read_text("utf-8").replace("\\", "")
     import jsonschema
 
-    jsonschema.validate(json.loads((tmp_path / "r.json").read_text("utf-8")), json_schema())
+    jsonschema.validate(json.loads((tmp_path / "r.json").read_text("utf-8")), json.loads(schema_text("run")))
     again = run(plan)[1]
     assert again["runs"] == report["runs"]
 

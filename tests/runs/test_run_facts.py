@@ -10,7 +10,7 @@ import pytest
 
 from hengwen import run_plan
 from hengwen.records import Run
-from hengwen.reports.view.from_store import collect_view
+from hengwen.results.score_summaries import task_scores
 from hengwen.runs import run_facts
 from hengwen.store import open_store
 
@@ -56,9 +56,9 @@ def run(folder: Path, **options: Any) -> tuple[Run, ...]:
 
 def key_of(folder: Path, run_: Run, score: str = "t/rouge_l.f") -> dict[str, str]:
     with open_store(folder / "x.db") as store:
-        view = collect_view(store, [run_])
-    cells = {item.address: item.cells[0] for item in view.scores}
-    return dict(cells[score].comparability.parts)
+        tasks = task_scores([run_], store.table([run_]))
+    (summary,) = next(item for task in tasks for item in task.scores if item.address == score).summaries
+    return dict(summary.comparability.parts)
 
 
 def test_a_run_stores_the_plans_sequence_and_its_position_in_it(folder: Path) -> None:

@@ -28,7 +28,6 @@ from hengwen.objective.overlap.ter import Ter
 from hengwen.objective.rhyme.classes import RhymeClass
 from hengwen.protocols import Backend, Judge
 from hengwen.records import Reply, Request
-from hengwen.reports import ReportData, View
 
 PUBLIC = [hengwen, objective, relevance_metrics, judges, prompts, peer_review]
 PLAN = """\
@@ -142,8 +141,8 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         rows = assert_type(list(store.rows(result.runs)), list[hengwen.Row])
         assert_type(rows[0].outcome, hengwen.Score | hengwen.Failure)
         table = assert_type(store.table(result.runs), hengwen.ScoreTable)
-        view = assert_type(hengwen.collect_view(store, result.runs), View)
-        assert_type(hengwen.write_report(view, tmp_path / "r.json"), Path)
+        document = assert_type(hengwen.report_document(store, result.runs), hengwen.Document)
+        assert_type(hengwen.write_document(document, tmp_path / "r.json"), Path)
         other = plan.model_copy(update={"name": "q"})
         later = hengwen.run_plan(other, store=store).runs[0]
         comparison = assert_type(
@@ -164,7 +163,7 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         gate_report = assert_type(hengwen.evaluate_gates(store, plan, gates=gates), hengwen.GateReport)
         assert_type(gate_report.gates, tuple[hengwen.GateResult, ...])
         assert_type(gate_report.exit_code, int)
-    assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
+    assert_type(table, hengwen.ScoreTable)
 
 
 def test_a_monitor_of_a_stream() -> None:

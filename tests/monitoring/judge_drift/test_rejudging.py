@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hengwen import (
     RunOptions,
-    collect_view,
     compare_runs,
     judge_drift,
     load_plan,
     open_store,
     rejudge,
+    report_document,
     run_plan,
 )
 from hengwen.errors import ConfigError, StoreError, TimeLimitError
@@ -23,7 +22,6 @@ from hengwen.labels.queue import generated_answers
 from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging
 from hengwen.plans.suite import load_suite
 from hengwen.records import Failure, Score
-from hengwen.reports.render.write import render
 
 EIGHT = {f"p{index}": [3] for index in range(8)}
 
@@ -51,7 +49,7 @@ def test_new_verdicts_appear_among_the_scores_of_no_checkpoint(plans, plan: Path
 
     def everything() -> object:
         runs = store.latest()
-        report = render(replace(collect_view(store, runs), created=""), "json")
+        report = report_document(store, runs).record
         comparison = compare_runs(store, "a", "b")
         judged = read_judgments(store, None)
         return (
