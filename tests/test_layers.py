@@ -18,10 +18,10 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("demo", "errors", "records", "stats", "text"),
-    ("_internal", "io", "protocols", "registry", "results"),
+    ("_internal", "io", "protocols", "registry", "reports", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
-    ("importers", "plans", "reports"),
+    ("importers", "plans"),
     ("labels", "runs"),
     ("monitoring", "peer_review"),
     ("documents",),

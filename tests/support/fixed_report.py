@@ -69,8 +69,18 @@ def rows_of(run: Run, task: str, suffix: str) -> list[Row]:
         for i in range(4)
         for outcome in outcomes_of(name, i, suffix)
     ]
-    human = {"name": "human.lyric_craft.level", "kind": "human", "signature": "human|v:1", "scale": UNIT}
-    anchor = {"name": "anchor.lyric_craft.level", "kind": "judge", "signature": RULES, "scale": UNIT}
+    human: dict[str, Any] = {
+        "name": "human.lyric_craft.level",
+        "kind": "human",
+        "signature": "human|v:1",
+        "scale": UNIT,
+    }
+    anchor: dict[str, Any] = {
+        "name": "anchor.lyric_craft.level",
+        "kind": "judge",
+        "signature": RULES,
+        "scale": UNIT,
+    }
     for i in range(2):
         rows.append(Row(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
         rows.append(Row(**key, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))

@@ -52,8 +52,9 @@ def test_every_face_but_the_json_says_it(data) -> None:
 
 
 def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(data) -> None:
-    document = run_document(calibrated(data, calibration_of(data, signature="other|v:1")))
-    assert any("the calibration is stale: signature: other" in item for item in document.record["warnings"])
+    stale = calibrated(data, calibration_of(data, signature="other|v:1"))
+    document = run_document(stale)
+    assert any("the calibration is stale: signature: other" in item for item in build_report(stale).warnings)
     assert "against human labels" not in to_html(document, "en")
     assert "the calibration is stale" in to_html(document, "en")
 

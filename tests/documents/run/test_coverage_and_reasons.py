@@ -44,10 +44,10 @@ def data_of(*rows: Row, samples: int | None = None) -> ReportData:
 
 def faces(data: ReportData) -> dict[str, str]:
     document = run_document(data)
-    console = Console(file=io.StringIO(), width=200)
-    to_terminal(document, console, "en", verbose=True)
+    file = io.StringIO()
+    to_terminal(document, Console(file=file, width=200), "en", verbose=True)
     return {
-        "terminal": console.file.getvalue(),
+        "terminal": file.getvalue(),
         "md": to_markdown(document, "en"),
         "html": to_html(document, "en"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import event
@@ -116,7 +117,11 @@ def test_answers_can_be_read_by_key(store: Store) -> None:
 
 def test_the_pinned_run_is_the_baseline_of_the_report_or_is_named_in_a_warning(store: Store) -> None:
     store.pin(RUNS[0], "now")
-    assert report_document(store, RUNS).record["summary"]["baseline"] == "r0"
-    (warning,) = report_document(store, RUNS[1:]).record["warnings"]
+
+    def record(*args: Any) -> Any:
+        return report_document(store, args[0], warnings=args[1:]).record
+
+    assert record(RUNS)["summary"]["baseline"] == "r0"
+    (warning,) = record(RUNS[1:])["warnings"]
     assert warning.startswith("the pinned baseline c0 (r0) is not in this report, so the last checkpoint is")
-    assert report_document(store, RUNS[1:], warnings=["first"]).record["warnings"] == ["first", warning]
+    assert record(RUNS[1:], "first")["warnings"] == ["first", warning]
