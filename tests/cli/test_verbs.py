@@ -36,7 +36,7 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
     assert hengwen("demo", "--quiet", "-o", "r.md").code == 0
     lines = (tmp_path / "r.md").read_text("utf-8").replace("\\", "").splitlines()
     (lyric, craft, persona) = (
-        next(line for line in lines if line.startswith(f"- **{score}**"))
+        next(line for line in lines if line.startswith("- ") and f"**{score}**" in line)
         for score in ("lyrics/lyric.total", "lyrics/lyric_craft.level", "persona/persona_generic.level")
     )
     assert re.search("ckpt-4000 .* is better than ckpt-1000 ", lyric)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA
 from hengwen.text.numbers import MAX_REASON
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from hengwen.documents.run.report import Report
-    from hengwen.documents.run.trajectory import Trajectory
     from hengwen.records import Scale
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import ScoreSummaries
@@ -116,4 +117,13 @@ def _scale(scale: Scale | None) -> dict[str, Any] | None:
 
 
 def _trajectory(path: Trajectory) -> dict[str, Any]:
-    return {**asdict(path), "reason": path.reason.en}
+    return {
+        "n": path.n,
+        "first": path.first,
+        "last": path.last,
+        **{metric.name: path.value(metric) for metric in MAIN_METRICS},
+        "pairs": path.n * (path.n - 1) // 2 if path.is_compared else 0,
+        "windows": path.windows,
+        "too_short": path.too_short,
+        "reason": path.reason.en,
+    }

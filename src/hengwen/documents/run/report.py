@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Answers
     from hengwen.documents.run.data import ReportData
-    from hengwen.documents.run.trajectory import Trajectory
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable

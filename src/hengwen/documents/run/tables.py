@@ -7,8 +7,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Chart, Column, Point, Series, Table
-from hengwen.documents.run.trajectory import MIN_WINDOWS
 from hengwen.documents.run.words import KIND_WORDS, counts_in_words, score_counts
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Text, Value
     from hengwen.documents.run.report import Report
-    from hengwen.documents.run.trajectory import Trajectory
     from hengwen.records import Run
+    from hengwen.relevance_metrics.inference.sequence_metrics import SequenceMetric
+    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_summaries import ScoreSummaries
 
@@ -29,9 +31,7 @@ _TRAJECTORY_COLUMNS = (
     Column(key="score", head=SCORE),
     Column(key="ends", head=Bilingual("首 → 末", "first → last"), align="right"),
     Column(key="change", head=Bilingual("变化", "change"), align="right"),
-    Column(key="pen", head="PEN", align="right"),
-    Column(key="cin", head="CIN", align="right"),
-    Column(key="lis", head="LIS", align="right"),
+    *(Column(key=metric.name, head=metric.symbol, align="right") for metric in MAIN_METRICS),
 )
 _TOO_SHORT = Bilingual(
     f"† 太短：不足 {MIN_WINDOWS} 个窗口，PEN 主要是偏差。请先看水平：三者都反映不出整体下降。",
@@ -155,12 +155,12 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
     paths = [(score.name, report.trajectories[score.address]) for score in scores]
     obstacles = [
         Bilingual(f"{name} 不作比较：{path.reason.zh}", f"{name} is not compared: {path.reason.en}")
-        if path.cin is None
+        if not path.is_compared
         else Bilingual(f"{name}：{path.reason.zh}", f"{name}: {path.reason.en}")
         for name, path in paths
         if path.reason.en
     ]
-    is_short = any(path.pen is not None and path.too_short for _, path in paths)
+    is_short = any(path.is_compared and path.windows and path.too_short for _, path in paths)
     return Table(
         key=key,
         title=Bilingual("随检查点的变化", "Trajectory over the checkpoints"),
@@ -177,19 +177,21 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
 
 
 def _trajectory_cells(path: Trajectory, decimals: int) -> tuple[Cell, ...]:
-    is_known = path.cin is not None
-    ends = f"{number(path.first, decimals)} → {number(path.last, decimals)}" if is_known else NOTHING
+    ends = f"{number(path.first, decimals)} → {number(path.last, decimals)}" if path.is_compared else NOTHING
     change = None if path.first is None or path.last is None else path.last - path.first
-    is_short = path.pen is not None and path.too_short
     return (
         Cell(text=ends, values={"first": path.first, "last": path.last}),
         Cell(text=signed_difference(path.first, path.last, decimals), values={"": change}),
-        Cell(
-            text=f"{number(path.pen, 3)} †" if is_short else number(path.pen, 3),
-            values={"": path.pen, "windows": path.windows},
-        ),
-        Cell(text=f"{path.cin} / {path.pairs}" if is_known else NOTHING, values={"": path.cin}),
-        Cell(text=f"{path.lis} / {path.n}" if is_known else NOTHING, values={"": path.lis}),
+        *(_metric_cell(path, metric) for metric in MAIN_METRICS),
+    )
+
+
+def _metric_cell(path: Trajectory, metric: SequenceMetric) -> Cell:
+    value, text = path.value(metric), path.text(metric)
+    is_biased = metric.has_patterns and path.too_short and value is not None
+    return Cell(
+        text=f"{text} †" if is_biased else text,
+        values={"": value, **({"windows": path.windows} if metric.has_patterns else {})},
     )
 
 

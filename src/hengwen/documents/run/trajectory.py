@@ -34,7 +34,9 @@ def trajectory_of(
 def obstacle(checkpoints: Sequence[str], summaries: Sequence[Summary | None]) -> Bilingual:
     """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
     missing = [
-        name for name, summary in zip(checkpoints, summaries, strict=True) if summary is None or summary.mean is None
+        name
+        for name, summary in zip(checkpoints, summaries, strict=True)
+        if summary is None or summary.mean is None
     ]
     if missing:
         return Bilingual(
