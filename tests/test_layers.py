@@ -18,7 +18,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("demo", "errors", "records", "stats", "text"),
-    ("_internal", "io", "protocols", "registry", "reports", "results"),
+    ("_internal", "io", "protocols", "registry", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.documents.judges.calibrate import DECISIONS
 from hengwen.documents.run.judge_notes import judge_name
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.text.language import Bilingual
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration import Calibration
     from hengwen.results.score_summaries import ScoreSummaries
-
-DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficient": "证据不足"}
 
 
 def calibration_notes(score: ScoreSummaries, calibrations: Sequence[Calibration]) -> list[Bilingual]:
@@ -42,7 +41,7 @@ def stale_warnings(scores: Sequence[ScoreSummaries], calibrations: Sequence[Cali
 def sentence(calibration: Calibration) -> Bilingual:
     """Return the result of a calibration as one sentence."""
     score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
-    zh = f"{score} 与人工标注比较：{DECISIONS_ZH[decision]}"
+    zh = f"{score} 与人工标注比较：{DECISIONS[decision].zh}"
     if agreement is None or agreement.quadratic_kappa.value is None:
         return Bilingual(
             f"{zh}。", f"{score} against human labels: {decision} ({'; '.join(calibration.reasons)})."
@@ -88,5 +87,5 @@ def _certificate_note(score: ScoreSummaries, calibration: Calibration | None) ->
         return None
     why = "" if calibration.decision == "not certified" else ": the labels do not allow a decision"
     return Bilingual(
-        f"评审未通过校准（{DECISIONS_ZH[calibration.decision]}）", f"the judge is not certified{why}"
+        f"评审未通过校准（{DECISIONS[calibration.decision].zh}）", f"the judge is not certified{why}"
     )

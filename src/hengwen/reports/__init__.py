@@ -1,1 +1,0 @@
-"""The template environments of the report of a peer review."""

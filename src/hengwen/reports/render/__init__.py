@@ -1,1 +1,0 @@
-"""Render a report as HTML, Markdown or JSON, and draw its charts."""
