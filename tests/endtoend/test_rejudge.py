@@ -1,4 +1,4 @@
-"""``hengwen drift --rejudge``: the verdict, the cost, a kill, and a judge that changes between two runs."""
+"""``hengwen judge-drift``: the verdict, the cost, a kill, and a judge that changes between two runs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ COUNT = 40
 
 
 @pytest.fixture
-def drift(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, judge_server):
-    """Return a function that runs ``hengwen drift`` in the folder of the test; exit code, stdout, stderr."""
+def rejudge(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, judge_server
+):
+    """Return a function that runs a command in the folder of the test; exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setenv("HENGWEN_LANG", "en")
 
-    def call(*words: object) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", "drift", *map(str, words)])
+    def call(*words: object, command: str = "judge-drift") -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hengwen", command, *map(str, words)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
@@ -51,83 +53,94 @@ def judged(run, judge_server, suite, tmp_path: Path) -> tuple[str, ...]:
     assert run(plan, *judge)[0] == 0
     judge_server.prompts.clear()
     judge_server.answered = 0
-    return ("--rejudge", str(plan), *judge)
+    return (str(plan), *judge)
 
 
-def test_a_judge_that_becomes_stricter_is_named(drift, judged, judge_server) -> None:
+def test_a_judge_that_becomes_stricter_is_named(rejudge, judged, judge_server) -> None:
     judge_server.label = "C"
-    code, out, err = drift(*judged)
+    code, out, err = rejudge(*judged)
     assert (code, err) == (0, "")
     assert len(judge_server.prompts) == COUNT
     assert "judge drift: a → b" in out
     assert "t/persona_generic.level: judge drifted" in out
-    assert "judge: 0.750 → 0.500 on the same answers of a, change -0.250" in out
+    (row,) = (line.split() for line in out.splitlines() if line.startswith("t/persona_generic.level  judge"))
+    assert row[2:5] == ["0.750", "0.500", "-0.250"]
 
 
 def test_a_judge_that_changed_before_the_later_run_is_told_from_the_model(
-    drift, run, judged, judge_server, tmp_path: Path
+    rejudge, run, judged, judge_server, tmp_path: Path
 ) -> None:
-    plan = Path(judged[1])
+    plan = Path(judged[0])
     judge_server.label = "C"
     plan.write_text(plan.read_text("utf-8").replace('"name": "b"', '"name": "c"'), "utf-8")
-    assert run(plan, *judged[2:])[0] == 0
+    assert run(plan, *judged[1:])[0] == 0
     judge_server.prompts.clear()
-    code, out, _ = drift(*judged, "--json")
+    code, out, _ = rejudge(*judged, "--json")
     document = json.loads(out)
-    (score,) = document["judge_drift"]["scores"]
+    (score,) = document["scores"]
     assert (code, score["verdict"], score["arm"]) == (0, "judge drifted", "re-judged")
     assert (score["judge"]["difference"], score["model"]["difference"]) == (-0.25, 0)
-    assert document["judge_drift"]["before"]["checkpoint"] == "b"
+    assert document["before"]["checkpoint"] == "b"
     assert len(judge_server.prompts) == COUNT
     assert KEY not in out
     assert KEY not in (tmp_path / "hengwen.db").read_bytes().decode("latin-1")
 
 
-def test_a_dry_run_says_what_it_costs_and_counts_no_look(drift, judged, judge_server) -> None:
-    code, out, _ = drift(*judged, "--dry-run")
+def test_a_dry_run_says_what_it_costs_and_counts_no_look(rejudge, judged, judge_server) -> None:
+    code, out, _ = rejudge(*judged, "--dry-run")
     assert code == 0
     assert out.startswith(f"{COUNT} calls needed\n")
     assert judge_server.prompts == []
-    _, out, _ = drift(*judged, "--json")
-    assert json.loads(out)["looks"]["differ"] == 1
-    assert drift(*judged, "--dry-run")[1].startswith("no calls needed")
+    assert rejudge(*judged, "-q")[0] == 0
+    assert json.loads(rejudge("--json", command="drift")[1])["looks"]["differ"] == 1
+    assert rejudge(*judged, "--dry-run")[1].startswith("no calls needed")
 
 
-def test_the_same_command_pays_for_nothing_twice_and_fresh_judges_again(drift, judged, judge_server) -> None:
-    assert drift(*judged, "-q")[0] == drift(*judged, "-q")[0] == 0
+def test_the_same_command_pays_for_nothing_twice_and_fresh_judges_again(
+    rejudge, judged, judge_server
+) -> None:
+    assert rejudge(*judged, "-q")[0] == rejudge(*judged, "-q")[0] == 0
     assert len(judge_server.prompts) == COUNT
-    assert drift(*judged, "-q", "--fresh")[0] == 0
+    assert rejudge(*judged, "-q", "--fresh")[0] == 0
     assert len(judge_server.prompts) == 2 * COUNT
 
 
-def test_without_rejudging_the_report_says_nothing_of_the_judge(drift, judged) -> None:
-    code, out, _ = drift()
+def test_without_rejudging_the_report_says_nothing_of_the_judge(rejudge, judged) -> None:
+    code, out, _ = rejudge(command="drift")
     assert (code, "judge drift" in out) == (0, False)
-    assert json.loads(drift("--json")[1])["judge_drift"] is None
+    assert json.loads(rejudge("--json", command="drift")[1])["judge_drift"] is None
 
 
-def test_a_judge_that_answers_nothing_is_an_error(drift, judged, judge_server) -> None:
+def test_the_drift_report_has_what_was_judged_again(rejudge, judged, judge_server) -> None:
+    judge_server.label = "C"
+    assert rejudge(*judged, "-q")[0] == 0
+    assert "· t/persona_generic.level: judge drifted" in rejudge(command="drift")[1].splitlines()
+    record = json.loads(rejudge("--json", command="drift")[1])["judge_drift"]
+    assert record == json.loads(rejudge(*judged, "--json")[1])
+
+
+def test_a_judge_that_answers_nothing_is_an_error(rejudge, judged, judge_server) -> None:
     judge_server.misbehave = lambda number: (401, "{}")
-    code, out, err = drift(*judged)
+    code, out, err = rejudge(*judged)
     assert code == 1
     assert "no scores for t/persona_generic.level" in err
     assert "cannot tell" in out
 
 
-def test_a_time_limit_ends_with_a_message_and_the_same_command_resumes(drift, judged, judge_server) -> None:
+def test_a_time_limit_ends_with_a_message_and_the_same_command_resumes(rejudge, judged, judge_server) -> None:
     judge_server.delay = 0.2
-    code, _, err = drift(*judged, "--time-limit", "0.5", "-j", "2")
+    code, _, err = rejudge(*judged, "--time-limit", "0.5", "-j", "2")
     assert code == 130
     assert "the time limit of 0.5 s is reached" in err
     judge_server.delay = 0.0
-    assert drift(*judged, "-q")[0] == 0
+    assert rejudge(*judged, "-q")[0] == 0
     assert len(judge_server.prompts) == COUNT
 
 
 def started(judged: Sequence[str], folder: Path) -> subprocess.Popen[str]:
-    """Start ``hengwen drift --rejudge`` in a separate process."""
+    """Start ``hengwen judge-drift`` in a separate process."""
     return subprocess.Popen(
-        [sys.executable, "-m", "hengwen", "drift", *judged, "-j", "4", "-q"],
+        [sys.executable, "-m", "hengwen", "judge-drift", *judged, "-j", "4", "-q"],
         cwd=folder,
         env={**os.environ, "OPENAI_API_KEY": "x"},
         stdout=subprocess.PIPE,
@@ -154,7 +167,7 @@ def test_a_signal_ends_the_command_with_a_message(
 
 
 def test_a_killed_command_resumes_and_pays_for_few_answers_twice(
-    drift, judged, judge_server, answered, tmp_path: Path
+    rejudge, judged, judge_server, answered, tmp_path: Path
 ) -> None:
     process = started(judged, tmp_path)
     try:
@@ -162,7 +175,7 @@ def test_a_killed_command_resumes_and_pays_for_few_answers_twice(
     finally:
         process.kill()
         process.communicate()
-    assert drift(*judged, "-q")[0] == 0
+    assert rejudge(*judged, "-q")[0] == 0
     assert COUNT <= len(judge_server.prompts) <= COUNT + 8
     with open_store(tmp_path / "hengwen.db") as store:
         (again,) = store.rejudgings(store.find("a"))

@@ -28,7 +28,7 @@ from hengwen.cli.commands import (
     score,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, gate, monitor, power, sequence
+from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_error
@@ -63,6 +63,7 @@ app.command("gate")(gate.gate)
 app.command("peer-review")(peer_review.peer_review)
 app.command("power")(power.power)
 app.command("drift")(drift.drift)
+app.command("judge-drift")(judge_drift.judge_drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)

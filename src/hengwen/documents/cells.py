@@ -62,6 +62,11 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
     return Cell(text=text, values={"": p_adjusted, "raw": p})
 
 
+def plain_p_cell(p: float | None) -> Cell:
+    """Return a cell with a p-value of which the head of the column says that it is not corrected."""
+    return Cell(text=NOTHING if p is None else p_short(p), values={"": p})
+
+
 def p_short(p: float) -> str:
     """Format a p-value without its equals sign."""
     return p_text(p).removeprefix("= ")

@@ -8,33 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from score_pairs import UNIT, pair
 
 from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair, compare_scores
-from hengwen.records import Scale
-from hengwen.results.paired_values import PairedValues, pair_values
+from hengwen.results.paired_values import pair_values
 from hengwen.results.score_table import Column
-
-UNIT = Scale(low=0, high=1)
-DOWN = Scale(low=0, high=1, higher_is_better=False)
-
-
-def paired(before, after, **changes: object) -> PairedValues:
-    prompts = tuple(f"p{index}" for index in range(len(before)))
-    fields = {
-        "prompts": prompts,
-        "clusters": prompts,
-        "before": tuple(map(float, before)),
-        "after": tuple(map(float, after)),
-        "repeats": (((1,), (1,)),) * len(prompts),
-        "subsampled": 0,
-        "coverage": (1.0, 1.0),
-        "repeat_variance": None,
-    }
-    return PairedValues(**{**fields, **changes})
-
-
-def pair(before, after, *, family: str = "headline", scale: Scale | None = UNIT, **changes) -> ScorePair:
-    return ScorePair(address="t/s", family=family, scale=scale, values=paired(before, after, **changes))
 
 
 def compare(*pairs: ScorePair, weights: str = "equal") -> tuple[ScoreComparison, ...]:

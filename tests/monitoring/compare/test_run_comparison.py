@@ -6,21 +6,18 @@ import numpy as np
 import pytest
 from rows import each_row
 from scipy import stats
+from score_pairs import DOWN, UNIT, pair, paired
 
 from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.records import Scale
 
 from .simulations import (
     CLUSTER_SIZES,
-    DOWN,
     SHARES,
-    UNIT,
     alarms_of_clusters,
     alarms_of_scores,
     alarms_of_unequal_repeats,
     compare,
-    pair,
-    paired,
 )
 
 RISING = ([0.25] * 10, [0.5] * 9 + [0.75])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from recorded_runs import UNIT, Values, by_prompt, record_run
 from scipy import stats
 
-from hengwen import Failure, Row, Run, Scale, Score, Store, open_store
+from hengwen import Run, Scale, Store, open_store
 from hengwen.monitoring.drift.collect import CollectedScore
 from hengwen.monitoring.drift.series import TestedSeries
 
-UNIT = Scale(low=0, high=1)
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
 ANSWER_SD = 2**0.5
 """Standard deviation of a latent answer: of its prompt and of itself."""
@@ -66,63 +66,6 @@ def make_series(values: NDArray[np.float64], scale: Scale | None = UNIT, **chang
         score.signatures.append("s")
         score.human.append(([], []))
     return TestedSeries.of(score)
-
-
-Values = Mapping[str, Sequence[float | None]]
-"""The repeats of each prompt; None if one failed."""
-
-
-def record_run(
-    store: Store,
-    checkpoint: str,
-    scores: Mapping[str, Values],
-    *,
-    order: int = 0,
-    step: int | None = None,
-    kind: str = "scorer",
-    signature: str = "v:1",
-    human: Values | None = None,
-    clusters: Mapping[str, str] | None = None,
-    scale: Scale | None = UNIT,
-    **run: Any,
-) -> Run:
-    """Record a run with scores by name; ``human`` has human values of the answers for the first score."""
-    fields = {"plan": "p", "plan_hash": "", "started": f"2026-01-{1 + len(store.runs()):02d}", **run}
-    new = Run(id=f"r-{checkpoint}", checkpoint=checkpoint, order=order, step=step, **fields)
-    ledger = store.ledger()
-    ledger.begin(new)
-    rows = []
-    items = [(name, kind, values) for name, values in scores.items()]
-    if human is not None:
-        items.append((f"human.{next(iter(scores))}", "human", human))
-    for name, row_kind, values in items:
-        for prompt, repeats in values.items():
-            for repeat, value in enumerate(repeats, start=1):
-                rest: dict[str, Any] = {"name": name, "signature": f"{name}|{signature}", "kind": row_kind}
-                outcome = (
-                    Failure(status="missing", message="no answer", **rest)
-                    if value is None
-                    else Score(value=value, scale=scale, **rest)
-                )
-                rows.append(
-                    Row(
-                        run_id=new.id,
-                        task="t",
-                        checkpoint=checkpoint,
-                        sample_id=prompt or None,
-                        repeat=repeat if prompt else None,
-                        cluster=(clusters or {}).get(prompt, prompt),
-                        outcome=outcome,
-                    )
-                )
-    ledger.record_rows(rows)
-    ledger.commit()
-    return new
-
-
-def by_prompt(column: NDArray[np.float64]) -> dict[str, list[float]]:
-    """Return the repeats of each prompt, from an array of the shape (prompts, repeats)."""
-    return {f"p{index}": row for index, row in enumerate(column.tolist())}
 
 
 @pytest.fixture

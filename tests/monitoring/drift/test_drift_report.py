@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 from hengwen import ConfigError, DataError, ScoreDrift, Store, drift_report, open_store, run_plan
-from hengwen.cli.monitoring.drift_json import drift_json
+from hengwen.documents.drift.document import drift_document
+from hengwen.documents.render.write import to_json
 from hengwen.importers.muchin import import_muchin
 from hengwen.records import Scale
 
@@ -103,7 +104,7 @@ def test_constant_scores_show_nothing_and_are_no_error(fill: Callable[..., Store
     assert (score.steps.slope, score.steps.newest, score.steps.change_point) == (None, None, None)
     assert (score.difference.p, score.overall.p) == (1.0, 1.0)
     assert (score.changes, score.prompts_vary) == ((), False)
-    json.loads(drift_json(drift_report(fill(np.full((PROMPTS, 1, 2), 0.75)[:, :0]))))
+    json.loads(to_json(drift_document(drift_report(fill(np.full((PROMPTS, 1, 2), 0.75)[:, :0])))))
 
 
 def test_a_first_fall_from_the_end_of_the_scale_is_measured_by_prompts(fill: Callable[..., Store]) -> None:

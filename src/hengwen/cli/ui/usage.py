@@ -13,7 +13,9 @@ from hengwen.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FORMER_OPTIONS = {
+_JUDGING = "rejudge judge base-url concurrency budget time-limit dry-run fresh wait trust"
+FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
+    **{("drift", f"--{name}"): "hengwen judge-drift PLAN" for name in _JUDGING.split()},
     ("run", "--batch"): "hengwen batch submit|export|import|cancel PLAN",
     ("run", "--poll"): "hengwen batch submit PLAN --poll",
     ("run", "--online-below"): "hengwen batch submit PLAN --online-below",

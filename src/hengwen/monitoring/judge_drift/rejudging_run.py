@@ -45,9 +45,9 @@ class RejudgingRun:
     def __init__(self, resources: RunResources, pair: RunPair) -> None:
         if pair.before is None:
             raise ConfigError(
-                f"plan {pair.after.plan!r} has one checkpoint in {resources.store.name} "
-                f"({pair.after.checkpoint}), so there is no earlier one whose answers could be judged again; "
-                "run another checkpoint first: hengwen run"
+                f"no checkpoint before {pair.after.checkpoint} in {resources.store.name} whose answers could "
+                "be judged again; name an earlier run (--before), or run another checkpoint first: hengwen "
+                "run"
             )
         self._resources = resources
         self._pair = pair

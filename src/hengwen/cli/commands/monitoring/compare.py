@@ -42,23 +42,27 @@ def compare(
         ),
     ] = "equal",
     store: options.Store = options.DEFAULT_STORE,
+    output: options.Outputs = None,
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Test whether B differs from A on their common prompts: difference, interval, p, effect sizes.
 
     Exits with 2 if the runs are not comparable.
     """
-    from hengwen.cli.monitoring.comparison_table import comparison_json, print_comparison
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.compare import compare_document
     from hengwen.monitoring.compare.compare_runs import compare_runs
 
     if len(runs) > 2:
         raise typer.BadParameter(f"name at most two runs, got {len(runs)}")
     if weights not in ("equal", "precision"):
         raise typer.BadParameter(f"--weights is equal or precision, got {weights!r}")
+    outputs = check_outputs(output)
     with open_existing_store(store) as opened:
         comparison = compare_runs(
             opened,
@@ -71,8 +75,11 @@ def compare(
         )
     for checkpoint in comparison.unchecked:
         print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
-    if as_json:
-        typer.echo(comparison_json(comparison))
-    elif not quiet:
-        view_language = language.report_language(lang, (comparison.before, comparison.after))
-        print_comparison(comparison, view_language)
+    show(
+        compare_document(comparison),
+        outputs,
+        language=language.report_language(lang, (comparison.before, comparison.after)),
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+    )

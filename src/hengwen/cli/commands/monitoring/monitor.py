@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.monitoring.score_file import COLUMN_HELP, FILE_HELP, read_scores
+from hengwen.cli.score_file import COLUMN_HELP, FILE_HELP, read_scores
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def monitor(
     seed: Annotated[
         int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the simulated thresholds.")
     ] = 0,
+    output: options.Outputs = None,
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -52,11 +53,13 @@ def monitor(
 
     Exits with 3 if there was an alarm. Standard input is read line by line.
     """
-    from hengwen.cli.monitoring.monitor_text import alarm_text, monitor_json, summary_text
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.monitor import alarm_text, monitor_document
     from hengwen.errors import DataError
     from hengwen.monitoring.streams.monitor import Monitor
 
     _check_options(baseline, direction, scale)
+    outputs = check_outputs(output, [baseline, stream])
     chosen_language = language.choose_language(lang)
     scores = [score for _, score in read_scores(baseline, column)]
     try:
@@ -76,10 +79,8 @@ def monitor(
                 typer.echo(alarm_text(state).in_language(chosen_language))
             if stop:
                 break
-    if as_json:
-        typer.echo(monitor_json(stream_monitor))
-    elif not quiet:
-        typer.echo(summary_text(stream_monitor).in_language(chosen_language))
+    document = monitor_document(stream_monitor)
+    show(document, outputs, language=chosen_language, as_json=as_json, quiet=quiet)
     if stream_monitor.alarm_at is not None:
         raise typer.Exit(ALARM_EXIT_CODE)
 

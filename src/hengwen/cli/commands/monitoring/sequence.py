@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.monitoring.score_file import COLUMN_HELP, FILE_HELP, read_scores
+from hengwen.cli.score_file import COLUMN_HELP, FILE_HELP, read_scores
 from hengwen.cli.ui import language, options
 
 

@@ -1,0 +1,112 @@
+"""``hengwen judge-drift PLAN``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+
+def judge_drift(
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="The plan whose judges judge the earlier answers again.")
+    ],
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before",
+            metavar="RUN",
+            help="The run whose answers are judged again; default: the pinned baseline, otherwise the "
+            "checkpoint before --after.",
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after",
+            metavar="RUN",
+            help="The later run, with which it is compared; default: that of the last checkpoint.",
+        ),
+    ] = None,
+    score: Annotated[
+        list[str] | None, typer.Option("--score", help="Report only TASK/SCORE; repeatable.")
+    ] = None,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
+    dry_run: options.DryRun = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not reuse the verdicts of an earlier judge-drift.")
+    ] = False,
+    wait: options.Wait = False,
+    trust: options.Trust = False,
+    store: options.Store = options.DEFAULT_STORE,
+    output: options.Outputs = None,
+    lang: language.Lang = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Did the model change, or its judge? Judge the answers of an earlier checkpoint again, and compare.
+
+    Exits with 5 if the budget is reached; the same command resumes.
+    """
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.exit import exit_code
+    from hengwen.cli.ui.messages import print_waiting
+    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.cli.ui.progress import resumable_progress
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.documents.dry_run import dry_run_document
+    from hengwen.documents.judge_drift import judge_drift_document
+    from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
+    from hengwen.monitoring.judge_drift.report import judge_drift_of
+    from hengwen.monitoring.judge_drift.run_pair import choose_runs
+    from hengwen.runs.options import RunOptions
+
+    outputs = check_outputs(output, [plan])
+    with open_existing_store(store) as opened:
+        loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
+        pair = choose_runs(opened, before, after, loaded.name)
+        common: dict[str, Any] = {
+            "store": opened,
+            "before": pair.before and pair.before.id,
+            "after": pair.after.id,
+            "judge": judge,
+            "base_url": base_url,
+            "trust": True,
+        }
+        limits = RunOptions(
+            concurrency=concurrency,
+            fresh=fresh,
+            budget=budget,
+            time_limit=time_limit,
+            wait=print_waiting if wait else False,
+        )
+        if dry_run:
+            show(
+                dry_run_document(estimate_rejudging(loaded, options=limits, **common)),
+                outputs,
+                language=language.choose_language(lang, loaded.language),
+                as_json=as_json,
+                quiet=False,
+            )
+            raise typer.Exit
+        hint = f"the verdicts are in {opened.name}, the same command resumes"
+        with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
+            result = rejudge(loaded, options=replace(limits, progress=progress), **common)
+        report = judge_drift_of(opened, pair, score or ())
+    code = exit_code(result, strict=False)
+    show(
+        judge_drift_document(report),
+        outputs,
+        language=language.report_language(lang, (report.after,)),
+        as_json=as_json,
+        quiet=quiet,
+    )
+    raise typer.Exit(code)

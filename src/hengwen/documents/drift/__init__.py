@@ -1,0 +1,1 @@
+"""A drift report as a document."""

@@ -1,0 +1,196 @@
+"""The document of a drift report: do checkpoints differ, and is that more than they usually move?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents.blocks import Chart, Details, Document, Point, Sentence, Series, Verdict
+from hengwen.documents.drift import words
+from hengwen.documents.drift.details import drift_details
+from hengwen.documents.drift.tables import answer_tables
+from hengwen.documents.judge_drift import judge_drift_document
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.documents.blocks import Block, Text
+    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
+    from hengwen.monitoring.judge_drift.report import JudgeDriftReport
+
+MAX_NAMES = 8
+"""Maximum number of scores or checkpoints that a list names."""
+
+
+Z_95 = 1.96
+
+
+def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = None) -> Document:
+    """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
+    tested = [score for score in report.scores if _is_tested(score)]
+    blocks: list[Block] = [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
+    blocks += [_verdict(report, score) for score in report.scores]
+    if tested:
+        blocks += answer_tables(report, tested)
+    blocks += [_chart(score) for score in report.scores if len(score.means) > 1 and not report.order_problem]
+    blocks += drift_details(tested)
+    record = None
+    if judge_drift is not None and judge_drift.is_known:
+        section = judge_drift_document(judge_drift)
+        blocks.append(Details(title=section.title, blocks=section.blocks))
+        record = section.record
+    return Document(kind="drift", title=_title(report), blocks=tuple(blocks), record=_record(report, record))
+
+
+def names_text(names: Sequence[str]) -> Bilingual:
+    """Return the first names of a list, and how many there are."""
+    rest, listed = len(names) - MAX_NAMES, names[:MAX_NAMES]
+    if rest <= 0:
+        return Bilingual("，".join(listed), ", ".join(listed))
+    return Bilingual(f"{'，'.join(listed)} 等 {len(names)} 项", f"{', '.join(listed)} and {rest} more")
+
+
+def _is_tested(score: ScoreDrift) -> bool:
+    return score.drifts not in ("one checkpoint", "missing scores", "not comparable")
+
+
+def _title(report: DriftReport) -> Bilingual:
+    n, plan = len(report.runs), report.newest.plan
+    if n == 1:
+        return Bilingual(f"{plan}：{report.labels[0]}", f"{plan}: {report.labels[0]}")
+    if report.order_problem:
+        return Bilingual(f"{plan}：{n} 个检查点，先后未知", f"{plan}: {n} checkpoints in unknown order")
+    course = f"{report.labels[0]} → {report.labels[-1]}"
+    return Bilingual(f"{plan}：{course}，{n} 个检查点", f"{plan}: {course}, {n} checkpoints")
+
+
+def _heading_notes(report: DriftReport) -> list[Bilingual]:
+    notes = []
+    if report.order_problem:
+        notes.append(
+            Bilingual(
+                f"检查点先后未知（{report.order_problem}）：给每个检查点写上 step，"
+                "或在同一个计划里按训练顺序列出",
+                f"{report.order_problem}: give every checkpoint a step, or list them in training order in "
+                "one plan",
+            )
+        )
+    name = report.labels[0]
+    if report.pinned:
+        notes.append(Bilingual(f"基线从 {name} 起", f"the baseline begins with {name}"))
+    elif not report.order_problem and len(report.runs) > 1:
+        notes.append(
+            Bilingual(
+                f"基线从 {name} 起（第一个检查点；可用 hengwen runs pin 指定）",
+                f"the baseline begins with {name} (the first checkpoint; choose another with: hengwen runs "
+                "pin)",
+            )
+        )
+    if report.before_baseline:
+        n = len(report.before_baseline)
+        notes.append(
+            Bilingual(
+                f"基线之前的 {n} 个检查点不参与检验",
+                f"{plural(n, 'checkpoint')} before the baseline {'is' if n == 1 else 'are'} left out",
+            )
+        )
+    if report.other_scores:
+        names = names_text(report.other_scores)
+        notes.append(
+            Bilingual(
+                f"未检验的细项（可用 --score 指定检验）：{names.zh}",
+                f"not tested (test them with --score): {names.en}",
+            )
+        )
+    return notes
+
+
+def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
+    first, second = words.differs_text(report, score), words.drifts_text(score)
+    evidence: list[Text] = [words.means_text(score)] if score.means else []
+    evidence += [words.left_out_text(item) for item in score.left_out]
+    if score.drifts == "one checkpoint":
+        evidence.append(
+            Bilingual(
+                "至少需要两个检查点；请先评测下一个检查点",
+                "two checkpoints are needed; run the next one first",
+            )
+        )
+    elif _is_tested(score):
+        evidence += [*words.first_reasons(report, score), *words.second_reasons(score)]
+    sentence = first if first == second else Bilingual(f"{first.zh}；{second.zh}", f"{first.en}; {second.en}")
+    return Verdict(
+        tone=words.tone_of(score), subject=score.address, sentence=sentence, evidence=tuple(evidence)
+    )
+
+
+def _chart(score: ScoreDrift) -> Chart:
+    decimals = decimals_for(score.scale, [item.mean for item in score.means])
+    error = score.steps.mean_error if score.steps else None
+    points = []
+    for index, item in enumerate(score.means):
+        text = number(item.mean, decimals)
+        bounds = None if error is None else (item.mean - Z_95 * error, item.mean + Z_95 * error)
+        hint = f"{item.checkpoint} {text} {interval(bounds, decimals) if bounds else ''}".rstrip()
+        points.append(
+            Point(x=index, label=item.checkpoint, value=item.mean, text=text, interval=bounds, hint=hint)
+        )
+    with_error = Bilingual(
+        "；竖线是在这些题目上的 95% 区间，不含题目之间的差异",
+        "; bars are 95% intervals on these prompts, without the differences between prompts",
+    )
+    return Chart(
+        key=score.address,
+        title=score.address,
+        series=(Series(name="", points=tuple(points)),),
+        description=Bilingual(
+            f"各检查点的均值{with_error.zh if error else ''}",
+            f"means of the checkpoints{with_error.en if error else ''}",
+        ),
+        limits=None if score.scale is None else (score.scale.low, score.scale.high),
+    )
+
+
+def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "plan": report.newest.plan,
+        "runs": [
+            {"id": run.id, "checkpoint": run.checkpoint, "step": run.step, "label": label}
+            for run, label in zip(report.runs, report.labels, strict=True)
+        ],
+        "baseline": report.baseline.id,
+        "pinned": report.pinned,
+        "newest": report.newest.id,
+        "before_baseline": report.before_baseline,
+        "other_prompts": report.other_prompts,
+        "unchecked": report.unchecked,
+        "order_problem": report.order_problem,
+        "alpha": report.alpha,
+        "looks": asdict(report.looks),
+        "families": {
+            "differ": {"correction": "holm", "tests": report.differ_tests},
+            "drift": {"correction": "holm", "tests": report.drift_tests},
+        },
+        "scores": [_score_record(score) for score in report.scores],
+        "other_scores": report.other_scores,
+        "judge_drift": judge_drift,
+    }
+
+
+def _score_record(score: ScoreDrift) -> dict[str, Any]:
+    record = asdict(score)
+    if score.course is not None:
+        del record["course"]["reason"]  # a course has every metric
+    if score.difference is not None:
+        record["difference"]["interval"]["bounds"] = score.difference.interval.bounds
+    slope = score.steps.slope if score.steps else None
+    if slope is not None:
+        record["steps"]["slope"] |= {
+            "total": slope.total,
+            "total_interval": slope.total_interval,
+            "signal_to_noise": slope.signal_to_noise,
+        }
+    return record

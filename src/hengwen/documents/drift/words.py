@@ -1,0 +1,226 @@
+"""The words of a drift report: the answers to its two questions, and what limits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.documents import cells
+from hengwen.monitoring.drift.steps import is_constant
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.documents.blocks import Tone
+    from hengwen.monitoring.drift.score_drift import BaselineDifference, DriftReport, LeftOut, ScoreDrift
+
+MAX_MEANS = 12
+"""Maximum number of checkpoints whose means a verdict names; of more, it names the first and the last."""
+DIFFERS: Mapping[str, tuple[Tone, Bilingual]] = {
+    "differ": ("plain", Bilingual("有差别", "differ")),
+    "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
+    "too few prompts": ("open", Bilingual("题目太少", "too few prompts")),
+    "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
+    "not comparable": ("plain", Bilingual("无法比较", "not comparable")),
+    "one checkpoint": ("open", Bilingual("只有一个检查点", "only one checkpoint")),
+}
+DRIFTS: Mapping[str, tuple[Tone, Bilingual]] = {
+    "drift": ("plain", Bilingual("发生漂移", "drift")),
+    "no change beyond the usual movement seen": (
+        "none",
+        Bilingual("未见超出平常波动的变化", "no change beyond the usual movement seen"),
+    ),
+    "cannot be told from the usual movement": (
+        "open",
+        Bilingual("无法与平常波动区分", "cannot be told from the usual movement"),
+    ),
+    "order unknown": ("open", Bilingual("检查点先后未知", "order of checkpoints unknown")),
+}
+DIRECTIONS: Mapping[str, tuple[Tone, Bilingual]] = {
+    "better": ("better", Bilingual("，变好", " for the better")),
+    "worse": ("worse", Bilingual("，变差", " for the worse")),
+    "": ("plain", Bilingual("", "")),
+}
+FIRST = Bilingual("在这类题目上，检查点之间有差别吗？", "Do these checkpoints differ on prompts like these?")
+SECOND = Bilingual("差别是否超出检查点平常的波动？", "Is that more than checkpoints usually move?")
+GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered without a value for each prompt")
+
+
+def tone_of(score: ScoreDrift) -> Tone:
+    """Return what the answers say of a score: worse or better only if it drifts."""
+    if score.drifts == "drift":
+        return direction_tone(score)
+    if score.differs in ("differ", "not comparable") and score.drifts in DRIFTS:
+        return DRIFTS[score.drifts][0]
+    return DIFFERS[score.differs][0]
+
+
+def direction_tone(score: ScoreDrift) -> Tone:
+    """Return whether a drift is for the better or for the worse."""
+    return DIRECTIONS[score.direction][0] if score.direction in DIRECTIONS else "plain"
+
+
+def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
+    """Return in words whether the checkpoints differ, and whether only Friedman's test says so."""
+    answer = first_answer(score)
+    difference, level = score.difference, report.looks.differ_alpha
+    if score.differs != "differ" or difference is None or level is None:
+        return answer
+    if difference.p_adjusted is not None and difference.p_adjusted <= level:
+        return answer
+    baseline, is_mean = baseline_text(difference), len(difference.baseline) > 1
+    return Bilingual(
+        f"{answer.zh}，但{baseline.zh}与 {difference.newest} 之间未见差别",
+        f"{answer.en}, but no difference is seen between {'the ' * is_mean}{baseline.en} and "
+        f"{difference.newest}",
+    )
+
+
+def first_answer(score: ScoreDrift) -> Bilingual:
+    """Return in words whether the checkpoints differ in one score."""
+    return GROUP_SCORE if score.problem == "group score" else DIFFERS[score.differs][1]
+
+
+def drifts_text(score: ScoreDrift) -> Bilingual:
+    """Return in words whether one score drifts, and whether it gets better or worse."""
+    answer = (DRIFTS.get(score.drifts) or DIFFERS[score.drifts])[1]
+    direction = _mixed_text(score) if score.direction == "mixed" else DIRECTIONS[score.direction][1]
+    return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
+
+
+def _mixed_text(score: ScoreDrift) -> Bilingual:
+    rises = score.steps is not None and score.steps.slope is not None and score.steps.slope.slope > 0
+    if rises == (score.scale is None or score.scale.higher_is_better):
+        return Bilingual(
+            "，趋势变好，最新检查点变差", ", trend for the better, newest checkpoint for the worse"
+        )
+    return Bilingual("，趋势变差，最新检查点变好", ", trend for the worse, newest checkpoint for the better")
+
+
+def baseline_text(difference: BaselineDifference) -> Bilingual:
+    """Return the name of the baseline: one checkpoint, or the mean of several."""
+    first, *others = difference.baseline
+    if not others:
+        return Bilingual(first, first)
+    n, last = 1 + len(others), others[-1]
+    return Bilingual(
+        f"前 {n} 个检查点（{first} … {last}）的均值", f"mean of {n} checkpoints ({first} … {last})"
+    )
+
+
+def means_text(score: ScoreDrift) -> Bilingual:
+    """Return the mean of each checkpoint; of many, the first and the last."""
+    decimals = decimals_for(score.scale, [item.mean for item in score.means])
+    texts = [f"{item.checkpoint} {number(item.mean, decimals)}" for item in score.means]
+    if len(texts) > MAX_MEANS:
+        texts = [*texts[:3], "…", *texts[-3:]]
+    return Bilingual(f"均值：{'，'.join(texts)}", f"means: {', '.join(texts)}")
+
+
+def left_out_text(item: LeftOut) -> Bilingual:
+    """Return why a checkpoint is left out of the tests of a score."""
+    name = item.checkpoint
+    if item.problem == "keys":
+        return Bilingual(f"略去 {name}：评分设置不同（{item.detail}）", f"{name} left out: {item.detail}")
+    if item.problem == "coverage":
+        share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
+        return Bilingual(
+            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题，或尚未评测",
+            f"{name} left out: only {share} of the prompts have a score, below {least}; the others "
+            "may be the ones with bad answers, or were not evaluated",
+        )
+    return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
+
+
+def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
+    """Return what limits the answer to the first question."""
+    reasons, difference = [], score.difference
+    if score.problem == "group score":
+        reasons.append(
+            Bilingual(
+                "整组回答只有一个数值，无法逐题比较",
+                "one value for all answers, so prompts cannot be compared",
+            )
+        )
+    if difference is not None and score.differs != "differ":
+        fine = fine_decimals(score)
+        reasons.append(cells.detectable_text(difference.detectable, fine, difference.clusters))
+    if score.overall is None and score.problem == "" and len(score.means) > 2:
+        reasons.append(
+            Bilingual(
+                "在每个检查点都有得分的互相独立的题目不到 2 个，无法检验所有检查点之间有无差别",
+                "fewer than 2 independent prompts have a score at every checkpoint, so all checkpoints "
+                "cannot be tested together",
+            )
+        )
+    if score.differs == "too few prompts":
+        tests = sum(test is not None for item in report.scores for test in (item.difference, item.overall))
+        alpha = report.looks.differ_alpha or alpha_at_look(1, report.alpha)
+        reasons.append(cells.too_few_text(min_clusters(max(1, tests), alpha)))
+    return reasons
+
+
+def second_reasons(score: ScoreDrift) -> list[Bilingual]:
+    """Return what limits the answer to the second question."""
+    steps = score.steps
+    if score.drifts == "order unknown":
+        return []
+    if steps is None:
+        return [
+            Bilingual(
+                "至少需要 4 个检查点，才知道平常的波动有多大",
+                "4 checkpoints are needed to know how far one usually moves",
+            )
+        ]
+    reasons = []
+    if steps.slope is None:
+        reasons.append(_missing_slope_text(score))
+    elif score.drifts != "drift":
+        smallest = number(steps.slope_detectable, fine_decimals(score))
+        reasons.append(
+            Bilingual(
+                f"从首到末可检出的最小变化 {smallest}",
+                f"smallest detectable change from first to last {smallest}",
+            )
+        )
+    if steps.slope is not None and steps.newest is None:
+        reasons.append(
+            Bilingual(
+                "之前的检查点均值全部相同，无从得知平常波动有多大",
+                "all earlier checkpoints have the same mean, so the usual movement is not known",
+            )
+        )
+    if steps.newest is not None and steps.mean_error is None:
+        reasons.append(_unknown_error_text(score))
+    return reasons
+
+
+def _missing_slope_text(score: ScoreDrift) -> Bilingual:
+    """Return why there is no test of the slope: all means are equal, or they lie on one line."""
+    if is_constant([item.mean for item in score.means]):
+        return Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
+    return Bilingual(
+        "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
+        "the means of all checkpoints lie on one line, so the usual movement is not known",
+    )
+
+
+def _unknown_error_text(score: ScoreDrift) -> Bilingual:
+    reason = (
+        Bilingual("整组回答只有一个数值", "one value for all answers")
+        if score.problem == "group score"
+        else Bilingual("互相独立的题目太少", "too few independent prompts")
+    )
+    return Bilingual(
+        f"这些题目上均值的误差未知（{reason.zh}），最新检查点的检验只用之前各均值的波动",
+        f"the error of a mean on these prompts is not known ({reason.en}), so the test of the newest "
+        "checkpoint uses only the scatter of the earlier means",
+    )
+
+
+def fine_decimals(score: ScoreDrift) -> int:
+    """Return the decimals of differences, which are smaller than the means."""
+    return max(cells.MIN_DECIMALS, decimals_for(score.scale, [item.mean for item in score.means]))

@@ -1,0 +1,374 @@
+"""A judge drift report as a document: did the model change, or the judge?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents import cells
+from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
+from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
+from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.results.run_order import run_labels
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import (
+    decimals_for,
+    format_timestamp,
+    interval,
+    number,
+    p_text,
+    percent,
+    plural,
+)
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.documents.blocks import Block, Text, Tone
+    from hengwen.monitoring.judge_drift.effects import Effect
+    from hengwen.monitoring.judge_drift.report import JudgeDriftReport
+    from hengwen.monitoring.judge_drift.verdicts import (
+        AnchorAgreement,
+        DriftVerdict,
+        JudgedScoreDrift,
+        Reason,
+    )
+    from hengwen.records import Run
+    from hengwen.results.comparability import Difference
+
+MAX_SETTING = 300
+"""Maximum number of characters of a changed setting that a verdict names."""
+_VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
+    "stable": ("none", Bilingual("稳定", "stable")),
+    "model drifted": ("plain", Bilingual("模型变了", "model drifted")),
+    "judge drifted": ("plain", Bilingual("评审变了", "judge drifted")),
+    "both": ("plain", Bilingual("模型和评审都变了", "both drifted")),
+    "cannot tell": ("open", Bilingual("无法判断", "cannot tell")),
+}
+_CHANGED = {"judge": Bilingual("评审", "judge"), "model": Bilingual("模型", "model")}
+_PROBLEMS = {
+    "one checkpoint": Bilingual(
+        "库中只有一个检查点，没有更早的回答可比",
+        "there is one checkpoint, so there are no earlier answers",
+    ),
+    "no judged scores": Bilingual("没有评审打的分数", "there are no scores by a judge"),
+}
+_REASONS: Mapping[Reason, Bilingual] = {
+    "equal evidence": Bilingual(
+        "模型或评审变了，但两个 p 相同，看不出是哪一个；增加题目可能看得出",
+        "the model or the judge changed, but both p are equal, so nothing shows which; more prompts may show "
+        "it",
+    ),
+    "too few": Bilingual(
+        "互相独立的题目太少，任何结果都不可能显著",
+        "too few independent prompts for a significant result",
+    ),
+    "missing scores": Bilingual(
+        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}；哪些题失败可能与质量有关",
+        f"below {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score; which prompts fail may "
+        "depend on quality",
+    ),
+    "not judged again": Bilingual(
+        "早先的回答没有重新评审，也没有两次运行都评审过的锚点；请用 hengwen judge-drift PLAN",
+        "the earlier answers were not judged again, and no anchors were judged in both runs; "
+        "use hengwen judge-drift PLAN",
+    ),
+    "few anchors": Bilingual(
+        f"锚点不足 {MIN_ANCHORS} 个（通常需要 {ANCHORS_FOR_VERDICT} 至 300 个）；"
+        "也可用 hengwen judge-drift PLAN",
+        f"fewer than {MIN_ANCHORS} anchors ({ANCHORS_FOR_VERDICT} to 300 are usually needed); "
+        "hengwen judge-drift PLAN needs none",
+    ),
+    "anchor levels": Bilingual(
+        "超过 5% 的回答所在等级没有锚点", "more than 5% of the answers have a level that no anchor has"
+    ),
+    "judge changed": Bilingual(
+        "两次运行的评审不同，分数不可比；请用 hengwen judge-drift PLAN",
+        "the two runs have different judges, so their scores are not comparable; "
+        "use hengwen judge-drift PLAN",
+    ),
+    "judges differ": Bilingual(
+        "重新评审时的评审与较晚一次运行的评审不同，两批回答不可比；请用同一评审运行和重新评审",
+        "the earlier answers were judged again by another judge than the later answers, so the two are not "
+        "comparable; run and re-judge with the same judge",
+    ),
+    "group score": Bilingual(
+        "整组回答只有一个数值，没有逐题的值", "one value for a group of answers, none for each prompt"
+    ),
+    "not scored": Bilingual("其中一次运行没有这项分数", "one of the runs does not have this score"),
+    "no common prompts": Bilingual("没有双方都有的题目", "the runs have no prompt in common"),
+}
+
+
+def judge_drift_document(report: JudgeDriftReport) -> Document:
+    """Return for each judged score whether the model or the judge changed, with the measured changes."""
+    before_and_after = (report.after,) if report.before is None else (report.before, report.after)
+    names = run_labels(before_and_after)
+    blocks: list[Block] = []
+    if report.problem:
+        blocks.append(Sentence(text=_PROBLEMS[report.problem]))
+    else:
+        blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report, names)]
+        blocks += [_verdict(score) for score in report.scores]
+        measured = [score for score in report.scores if score.judge is not None or score.model is not None]
+        if measured:
+            blocks.append(_change_table(report, measured, names))
+    course = " → ".join(names)
+    return Document(
+        kind="judge-drift",
+        title=Bilingual(f"评审漂移：{course}", f"judge drift: {course}"),
+        blocks=tuple(blocks),
+        record=_record(report),
+    )
+
+
+def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilingual]:
+    notes = []
+    if report.again is not None:
+        again, after = format_timestamp(report.again.started), format_timestamp(report.after.started)
+        notes.append(
+            Bilingual(
+                f"{names[0]} 的回答重新评审于 {again}，{names[1]} 的运行开始于 {after}",
+                f"{names[0]}: answers judged again at {again}; {names[1]}: run began at {after}",
+            )
+        )
+        if report.again.status != "finished":
+            notes.append(
+                Bilingual(
+                    "重新评审尚未完成，同一命令可以继续",
+                    "judging again is not finished; the same command resumes it",
+                )
+            )
+    if report.left_out_prompts:
+        notes.append(cells.left_out_prompts_text(report.left_out_prompts))
+    if report.unchecked:
+        unchecked = ", ".join(report.unchecked)
+        notes.append(
+            Bilingual(
+                f"由旧版本运行，评审的设置是否变过无从得知：{unchecked}",
+                f"run by an older version, so whether the judge's settings changed is not known: {unchecked}",
+            )
+        )
+    return notes
+
+
+def _name(score: JudgedScoreDrift) -> str:
+    return one_line(score.label or score.address, MAX_SETTING)
+
+
+def _verdict(score: JudgedScoreDrift) -> Verdict:
+    tone, sentence = _VERDICTS[score.verdict]
+    subject: Text = _name(score)
+    if score.family == "member":
+        subject = Bilingual(f"评审团成员 {subject}", f"panel member {subject}")
+    return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(_evidence(score)))
+
+
+def _evidence(score: JudgedScoreDrift) -> list[Bilingual]:
+    lines = [_reason(score)] if score.reason else []
+    if score.verdict == "stable":
+        lines.append(_stable_text(score))
+    elif score.verdict in ("model drifted", "judge drifted"):
+        lines += _second_change(score)
+    lines += [_change_text(change) for change in score.changes]
+    lines += [_conflict_text(change) for change in score.conflicts]
+    if score.agreement is not None:
+        lines.append(_agreement_text(score.agreement, _decimals(score)))
+    return lines
+
+
+def _reason(score: JudgedScoreDrift) -> Bilingual:
+    if score.reason != "not enough evidence":
+        return _REASONS[score.reason]
+    margin = number(score.margin, 3) if score.margin else ""
+    needed_zh, needed_en = [], []
+    if score.prompts_needed is not None:
+        needed_zh.append(f"{score.prompts_needed} 题")
+        needed_en.append(plural(score.prompts_needed, "prompt"))
+    if score.anchors_needed is not None:
+        needed_zh.append(f"{score.anchors_needed} 个锚点")
+        needed_en.append(plural(score.anchors_needed, "anchor"))
+    if not margin or not needed_zh:
+        return Bilingual(
+            "没有看出变化，但也不能说没有变化", "no change is seen, which does not mean that there is none"
+        )
+    return Bilingual(
+        f"没有看出变化，但不能排除大于 {margin} 的变化；若其实没有变化，"
+        f"约需 {'和 '.join(needed_zh)}才能判定“稳定”",
+        f"no change is seen, but one above {margin} cannot be excluded; if there is none, about "
+        f'{" and ".join(needed_en)} are needed to say "stable"',
+    )
+
+
+def _stable_text(score: JudgedScoreDrift) -> Bilingual:
+    decimals = _decimals(score)
+    margin = number(score.margin, decimals)
+    judge, model = (
+        interval(effect.interval_90 if effect else None, decimals) for effect in (score.judge, score.model)
+    )
+    return Bilingual(
+        f"两个变化的 90% 区间都在 ±{margin} 之内：评审 {judge}，模型 {model}",
+        f"both 90% intervals lie within ±{margin}: judge {judge}, model {model}",
+    )
+
+
+def _second_change(score: JudgedScoreDrift) -> list[Bilingual]:
+    """Return a sentence if both judge and model may have changed, but the verdict names only one of them."""
+    is_model = score.verdict == "model drifted"
+    other = score.judge if is_model else score.model
+    if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:
+        return []
+    name = Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model")
+    return [
+        Bilingual(
+            f"{name.zh}可能也变了，但 p 未达到判定两者都变所需的 {SECOND_ALPHA}",
+            f"{name.en} may have changed too, but its p is above {SECOND_ALPHA}, the limit for naming both",
+        )
+    ]
+
+
+def _change_text(change: Difference) -> Bilingual:
+    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
+    return Bilingual(
+        f"评审的设置变了：{change.part} {this} → {that}",
+        f"the judge's {change.part} changed: {this} → {that}",
+    )
+
+
+def _conflict_text(change: Difference) -> Bilingual:
+    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
+    return Bilingual(
+        f"重新评审：{change.part} {this}；较晚的运行：{that}",
+        f"{change.part}: {this} where judged again, {that} in the later run",
+    )
+
+
+def _agreement_text(agreement: AnchorAgreement, decimals: int) -> Bilingual:
+    then, now = number(agreement.error_then, decimals), number(agreement.error_now, decimals)
+    p = p_text(agreement.p)
+    return Bilingual(
+        f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，p {p}，未校正",
+        f"on {plural(agreement.anchors, 'anchor')}, the mean difference between judge and people "
+        f"{then} → {now}, p {p}, not corrected",
+    )
+
+
+def _change_table(
+    report: JudgeDriftReport, scores: Sequence[JudgedScoreDrift], names: Sequence[str]
+) -> Table:
+    before, after = names
+    notes = []
+    if any(score.arm == "re-judged" for score in scores):
+        notes.append(
+            Bilingual(
+                f"评审的变化：{before} 的同样回答，重新评审减去当时；模型的变化：{after} 减去重新评审的 "
+                f"{before}，都由现在的评审打分",
+                f"change of the judge: the same answers of {before}, judged again minus then; change of the "
+                f"model: {after} minus {before} judged again, both by the present judge",
+            )
+        )
+    if any(score.arm == "anchors" for score in scores):
+        notes.append(
+            Bilingual(
+                "评审的变化：两次运行的同样锚点；模型的变化：得分的变化减去评审的变化",
+                "change of the judge: on the same anchors in both runs; change of the model: change of the "
+                "scores minus the change of the judge",
+            )
+        )
+    tests = sum(
+        score.model is not None and score.model.p_adjusted is not None
+        for score in report.scores
+        if score.family == "headline"
+    )
+    if tests > 1:
+        notes.append(
+            Bilingual(f"p 按 Holm 法对 {tests} 项分数校正", f"p corrected by Holm for {tests} scores")
+        )
+    return Table(
+        key="changes",
+        columns=(
+            cells.SCORE,
+            Column(key="changed", head=Bilingual("变化", "change of")),
+            cells.right("before", "之前", "before"),
+            cells.right("after", "之后", "after"),
+            cells.right("difference", "相差 [95% 区间]", "difference [95% interval]"),
+            cells.P,
+            cells.right("detectable", "可检出的最小变化", "smallest detectable"),
+            cells.right("units", "题数", "prompts"),
+            Column(key="verdict", head=Bilingual("结论", "verdict")),
+        ),
+        rows=tuple(row for score in scores for row in _change_rows(score)),
+        notes=tuple(notes),
+    )
+
+
+def _change_rows(score: JudgedScoreDrift) -> list[tuple[Cell, ...]]:
+    """Return the change of the judge and that of the model, with the means between which they lie."""
+    is_rejudged = score.arm == "re-judged"
+    judge = (score.then, score.again) if is_rejudged else (None, None)
+    model = (score.again, score.now) if is_rejudged else (score.then, score.now)
+    return [
+        _change_row(score, name, effect, means)
+        for name, effect, means in (("judge", score.judge, judge), ("model", score.model, model))
+        if effect is not None
+    ]
+
+
+def _change_row(
+    score: JudgedScoreDrift, name: str, effect: Effect, means: tuple[float | None, float | None]
+) -> tuple[Cell, ...]:
+    decimals, (tone, verdict) = _decimals(score), _VERDICTS[score.verdict]
+    anchors = Bilingual(f"{effect.anchors} 个锚点", plural(effect.anchors, "anchor"))
+    return (
+        Cell(text=_name(score), values={"": score.address, "member": score.label or None}),
+        Cell(text=_CHANGED[name], values={"": name}),
+        *(cells.number_cell(mean, decimals) for mean in means),
+        cells.difference_cell(effect.difference, effect.interval, decimals),
+        cells.p_cell(effect.p, effect.p_adjusted),
+        Cell(text=_detectable_text(effect, decimals), values={"": effect.detectable}),
+        Cell(
+            text=str(effect.prompts) if effect.prompts else anchors,
+            values={"prompts": effect.prompts, "anchors": effect.anchors, "clusters": effect.clusters},
+        ),
+        cells.verdict_cell(verdict, score.verdict, tone),
+    )
+
+
+def _detectable_text(effect: Effect, decimals: int) -> Text:
+    """Return the smallest change that would usually be detected, or why it is not known."""
+    if effect.detectable is not None:
+        return number(effect.detectable, decimals)
+    if effect.clusters < 2:
+        return Bilingual("未知：只有一组互相独立的题目", "not known: only one independent group")
+    unit = Bilingual("题", "prompt") if effect.prompts else Bilingual("锚点", "anchor")
+    return Bilingual(f"各{unit.zh}变化全部相同", f"every {unit.en} changed by the same amount")
+
+
+def _decimals(score: JudgedScoreDrift) -> int:
+    return max(3, decimals_for(score.scale, [score.then, score.again, score.now]))
+
+
+def _record(report: JudgeDriftReport) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "before": _run_record(report.before),
+        "after": _run_record(report.after),
+        "again": _run_record(report.again),
+        "problem": report.problem,
+        "alpha": report.alpha,
+        "left_out_prompts": report.left_out_prompts,
+        "unchecked": report.unchecked,
+        "scores": [_score_record(score) for score in report.scores],
+    }
+
+
+def _run_record(run: Run | None) -> dict[str, Any] | None:
+    return None if run is None else {**cells.run_record(run), "started": run.started, "status": run.status}
+
+
+def _score_record(score: JudgedScoreDrift) -> dict[str, Any]:
+    record = asdict(score)
+    for name in ("changes", "conflicts"):
+        record[name] = [change._asdict() for change in getattr(score, name)]
+    return {**record, "prompts_needed": score.prompts_needed, "anchors_needed": score.anchors_needed}

@@ -1,0 +1,104 @@
+"""The state of a monitor of a stream of scores as a document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents import cells
+from hengwen.documents.blocks import Cell, Document, Sentence, Table, Verdict
+from hengwen.stats.confidence_sequence import MIN_ASYMPTOTIC
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, plural
+
+if TYPE_CHECKING:
+    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.streams.state import MonitorState
+
+_CHANGES = {
+    "down": Bilingual("均值下降", "the mean is lower than the baseline's"),
+    "up": Bilingual("均值上升", "the mean is higher than the baseline's"),
+}
+
+
+def monitor_document(monitor: Monitor) -> Document:
+    """Return whether there is an alarm, and the means of stream and baseline with their intervals."""
+    state, settings = monitor.state, monitor.settings
+    alpha, horizon = settings["alpha"], settings["horizon"]
+    notes = [
+        _interval_text(state, has_scale=settings["scale"] is not None),
+        Bilingual(
+            f"无变化时，前 {horizon} 个分数内误报的概率约为 {alpha:g}",
+            f"without a change, an alarm within {horizon} scores has a probability of about {alpha:g}",
+        ),
+    ]
+    if not state.within_horizon:
+        notes.append(
+            Bilingual(
+                "分数已超出这一范围，误报会更多", "the stream is longer: more false alarms are to be expected"
+            )
+        )
+    return Document(
+        kind="monitor",
+        title=Bilingual(f"{state.n} 个分数", plural(state.n, "score")),
+        blocks=(
+            Verdict(tone="none" if state.alarm is None else "worse", sentence=alarm_text(state)),
+            _means_table(state),
+            *(Sentence(text=note, is_note=True) for note in notes),
+        ),
+        record=_record(monitor),
+    )
+
+
+def alarm_text(state: MonitorState) -> Bilingual:
+    """Return the alarm in words, or that there is none."""
+    alarm = state.alarm
+    if alarm is None:
+        return Bilingual(f"{state.n} 个分数，无警报", f"no alarm in {plural(state.n, 'score')}")
+    change = _CHANGES[alarm.direction]
+    return Bilingual(
+        f"第 {alarm.at} 个分数：警报，{change.zh}，变化大约始于第 {alarm.since} 个分数",
+        f"score {alarm.at}: alarm, {change.en}, probably since score {alarm.since}",
+    )
+
+
+def _means_table(state: MonitorState) -> Table:
+    decimals = decimals_for(None, (state.mean, state.baseline_mean))
+    low, high = state.interval or (None, None)
+    mean = f"{number(state.mean, decimals)} {interval(state.interval, decimals)}"
+    return Table(
+        key="means",
+        columns=(
+            cells.right("scores", "分数个数", "scores"),
+            cells.right("mean", "均值 [区间]", "mean [interval]"),
+            cells.right("baseline", "基线", "baseline"),
+            cells.right("difference", "相差 [区间]", "difference [interval]"),
+        ),
+        rows=(
+            (
+                cells.count_cell(state.n),
+                Cell(text=mean, values={"": state.mean, "low": low, "high": high}),
+                cells.number_cell(state.baseline_mean, decimals),
+                cells.difference_cell(state.difference, state.difference_interval, max(2, decimals)),
+            ),
+        ),
+    )
+
+
+def _interval_text(state: MonitorState, *, has_scale: bool) -> Bilingual:
+    """Return how far the intervals can be trusted, or why there are none."""
+    if state.interval is None:
+        return Bilingual(
+            f"未给出 --scale，满 {MIN_ASYMPTOTIC} 个且不全相同的分数后才有区间",
+            f"without --scale, intervals need {MIN_ASYMPTOTIC} scores that are not all equal",
+        )
+    if not has_scale:
+        return Bilingual(
+            "区间可随时查看，但未给出 --scale，只是近似",
+            "the intervals may be read at any time, but are approximate without --scale",
+        )
+    return Bilingual("区间可随时查看", "the intervals may be read at any time")
+
+
+def _record(monitor: Monitor) -> dict[str, Any]:
+    return {"schema": 1, **monitor.settings, **asdict(monitor.state)}

@@ -1,0 +1,127 @@
+"""A comparison as a document: what is said of each score, and what limits it, in both languages."""
+
+from __future__ import annotations
+
+import pytest
+from printed import printed
+from score_pairs import comparison, pair
+
+from hengwen.documents.compare import compare_document
+from hengwen.monitoring.compare.run_comparison import ScorePair
+
+HALF, MORE = [0.5] * 12, [0.625, 0.75] * 6
+
+
+def words(*pairs: ScorePair, language="en", **fields) -> str:
+    return printed(compare_document(comparison(*pairs, **fields)), language)
+
+
+def row(text: str, address: str) -> list[str]:
+    """Return the cells of the first row of a score in a table."""
+    return next(line.split() for line in text.splitlines() if line.startswith(f"{address} "))
+
+
+def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
+    text = words(pair(HALF, MORE), pair(MORE, HALF, family="breakdown", address="t/other"))
+    assert text.splitlines()[0] == "a → b"
+    assert "▲ t/s: better" in text.splitlines()
+    assert "t/other: worse" not in text
+    assert row(text, "t/s")[:5] == ["t/s", "0.500", "0.688", "+0.188", "[-0.072,"]
+    assert row(text, "t/s")[6:] == [".0005", "(Holm)", "12", "▲", "better"]
+    assert row(text, "t/other")[6:] == [".0005", "(BH)", "12", "▼", "worse"]
+    assert "headline scores: 1 test, p corrected by Holm" in text
+    assert "breakdowns: 1 test, p corrected by BH" in text
+
+
+def test_chinese_has_no_english_sentences() -> None:
+    text = words(pair(HALF, HALF), pair(MORE, HALF), language="zh")
+    assert "▼ t/s: 更差" in text
+    assert "主要分数：共 2 次检验，p 按 Holm 法校正" in text
+    assert "可检出的最小差别" in text
+    assert "difference" not in text
+
+
+def test_the_effect_sizes_stand_in_the_details() -> None:
+    text = words(pair(MORE, HALF, length_changes=[0.01 * index for index in range(12)]))
+    assert "smallest detectable difference" in text
+    details = [line for line in text.splitlines() if line.startswith("t/s ")][-1].split()
+    assert details[2:5] == ["0/12/0", "-1.00", "0.00"]
+    assert details[-1] == "1.06"
+
+
+def test_weights_are_labelled_as_another_estimand() -> None:
+    repeats = (((1, 2), (1, 2)),) * 12
+    text = words(pair(HALF, MORE, repeats=repeats, repeat_variance=0.01), weights="precision")
+    assert "weighted by precision (another estimand)" in text
+    assert "(not corrected)" in text
+    text = words(pair(HALF, MORE), weights="precision")
+    assert "no weights: prompts have no repeats to average" in text
+    assert "weighted" not in words(pair(HALF, MORE))
+
+
+PASSES = [0] * 12, [1] * 11 + [0]
+TEN = [0.1] * 10
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        pytest.param(pair(*PASSES), "McNemar's p (not corrected)", id="passes and failures"),
+        pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
+        pytest.param(pair([0] * 4, [1] * 4), "◇ t/s: too few prompts", id="few in words"),
+        pytest.param(pair(HALF, HALF), "all prompts have the same difference", id="constant"),
+        pytest.param(pair(HALF, HALF), "1.00 (Holm)", id="constant p"),
+        pytest.param(
+            pair(HALF, MORE, coverage=(1.0, 0.5)), "too many missing scores for a verdict", id="missing"
+        ),
+        pytest.param(
+            pair(HALF, MORE, coverage=(1.0, 0.5)),
+            "only 100% / 50% of the prompts have a score, below 95%; which prompts fail may depend on",
+            id="shares",
+        ),
+        pytest.param(
+            pair(HALF, MORE, length_changes=[0.1] * 12),
+            "not estimated, all lengths changed by the same ratio",
+            id="one ratio",
+        ),
+        pytest.param(
+            pair([0.5] * 8, [0.5] * 8, length_changes=[0.1] * 8),
+            "not estimated below 10 independent prompts",
+            id="no slope",
+        ),
+        pytest.param(pair(HALF, MORE, clusters=tuple("aabbccddeeff")), "12 in 6 clusters", id="clusters"),
+        pytest.param(pair(HALF, MORE, subsampled=7), "prompts cut to equal repeats", id="unequal repeats"),
+        pytest.param(
+            ScorePair(address="t/g", family="headline", problem="group score"),
+            "one value for a group of answers, none for each prompt",
+            id="group",
+        ),
+        pytest.param(
+            ScorePair(address="t/g", family="breakdown", problem="not scored"),
+            "no answer of one of the runs has this score",
+            id="not scored",
+        ),
+        pytest.param(
+            ScorePair(address="t/g", family="headline", problem="keys", detail="samples differ: x, y"),
+            "samples differ: x, y",
+            id="conflict",
+        ),
+    ],
+)
+def test_what_limits_a_verdict_is_said(item: ScorePair, expected: str) -> None:
+    assert expected in words(item)
+
+
+def test_prompts_that_are_left_out_are_counted() -> None:
+    assert "1 prompt that differs between the runs is left out" in words(pair(HALF, MORE), left_out_prompts=1)
+    text = words(pair(HALF, MORE), left_out_prompts=3, language="zh")
+    assert "两次运行中内容不同的 3 个题目已略去" in text
+
+
+def test_the_rows_have_all_digits() -> None:
+    document = compare_document(comparison(pair([0] * 7, [1 / 3] * 7)))
+    (scores,) = (block for block in document.blocks if getattr(block, "key", "") == "scores")
+    values = {column.key: cell.values for column, cell in zip(scores.columns, scores.rows[0], strict=True)}
+    assert values["after"] == {"": pytest.approx(1 / 3, rel=1e-15)}
+    assert values["score"] == {"": "t/s", "family": "headline"}
+    assert values["verdict"] == {"": "better"}
