@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.endpoint import without_secrets
-from hengwen.backends.openai.backend import build_signature
+from hengwen.backends.parameters import backend_signature
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.records import Reply, Usage, digest
@@ -69,7 +69,7 @@ class ReplayBackend:
     ) -> None:
         if (file is None) == (replies is None):
             raise ConfigError("replay needs either file (recorded replies as JSONL) or replies (a list)")
-        self.signature = build_signature(recorded_from, model or "recorded", params or {})
+        self.signature = backend_signature(recorded_from, model or "recorded", params or {})
         self.endpoint = without_secrets(base_url) if base_url else "replay"
         self._by_key = _read(Path(file)) if file is not None else {}
         self._replies = None if replies is None else iter(replies)

@@ -187,7 +187,8 @@ class BackendSpec(StrictModel):
     file: Path | None = None
     """For replay: file of recorded replies."""
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str | None = None
+    """Environment variable of the API key; None for the variable that the backend usually reads."""
     params: dict[str, Any] = {}
     options: dict[str, Any] = {}
     timeout: Annotated[float, Field(gt=0)] = 120.0

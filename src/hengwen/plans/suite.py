@@ -102,11 +102,11 @@ class ConfiguredJudge:
         instruction = self.spec.task_instruction
         if instruction is not None and self.spec.plugin != "rules":  # the rules judge has no prompt
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
-        if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
+        if self.rules is not None and "evidence_signature" in _parameters("judges", self.spec.plugin):
             arguments["evidence_signature"] = self.rules.evidence_signature
         # the rules judge skips checks that are also rules of the task, because its raw score must not depend
         # on the rules
-        if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
+        if self.rules is not None and "exclude_clauses" in _parameters("judges", self.spec.plugin):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
         return arguments
@@ -251,8 +251,12 @@ def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:
 
 def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
     """Build a backend of the plan."""
-    provider_options: dict[str, Any] = {"factory": spec.factory, "file": spec.file}
-    if not check_key and _accepts("backends", spec.provider, "check_key"):
+    provider_options: dict[str, Any] = {
+        "factory": spec.factory,
+        "file": spec.file,
+        "api_key_env": spec.api_key_env,
+    }
+    if not check_key and "check_key" in _parameters("backends", spec.provider):
         provider_options["check_key"] = False
     backend: Backend = registry.build(
         "backends",
@@ -260,19 +264,26 @@ def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
         {**{name: value for name, value in provider_options.items() if value is not None}, **spec.options},
         model=spec.model,
         base_url=spec.base_url,
-        api_key_env=spec.api_key_env,
         params=spec.params,
         timeout=spec.timeout,
     )
     return backend
 
 
-def _accepts(group: registry.Group, plugin: str, argument: str) -> bool:
-    """Return whether the constructor of a plug-in accepts an argument."""
+def key_variable(spec: BackendSpec) -> str:
+    """Return the environment variable of a backend's API key; empty if the backend has no usual one."""
+    if spec.api_key_env is not None:
+        return spec.api_key_env
+    parameter = _parameters("backends", spec.provider).get("api_key_env")
+    return parameter.default if parameter is not None and isinstance(parameter.default, str) else ""
+
+
+def _parameters(group: registry.Group, plugin: str) -> Mapping[str, inspect.Parameter]:
+    """Return the arguments that the constructor of a plug-in accepts."""
     try:
-        return argument in inspect.signature(registry.load(group, plugin)).parameters
+        return inspect.signature(registry.load(group, plugin)).parameters
     except (TypeError, ValueError):
-        return False
+        return {}
 
 
 def _load_task(plan: Plan, index: int) -> LoadedTask:

@@ -101,7 +101,7 @@ def _code_names(plan: Plan) -> Iterator[tuple[Location, str, str]]:
 def _backend_needs(spec: BackendSpec) -> Iterator[str]:
     if spec.api_key_env and not _API_KEY_NAME.fullmatch(spec.api_key_env):
         yield f"sends the variable {spec.api_key_env} to {_target(spec.base_url)} (API keys end in _API_KEY)"
-    has_usual_key = "api_key_env" not in spec.model_fields_set or spec.api_key_env == USUAL_KEY
+    has_usual_key = spec.api_key_env in (None, USUAL_KEY)
     if has_usual_key and spec.base_url and spec.provider != "replay" and not is_local(spec.base_url):
         yield f"sends the usual API key to {_target(spec.base_url)} (name its own key in api_key_env)"
     if spec.provider != "langchain" or spec.factory or spec.options.get("factory"):

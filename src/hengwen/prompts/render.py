@@ -18,6 +18,7 @@ from jinja2 import (
 
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import PLACEHOLDER, neutralize
+from hengwen.prompts.rubric import verdict_shape
 from hengwen.prompts.sandbox import TemplateSandbox
 from hengwen.records import Message, digest
 from hengwen.text.language import Language
@@ -242,11 +243,7 @@ def _conversation(sample: Sample) -> str:
 
 def _answer_format(rubric: Rubric, language: Language) -> str:
     reason, label = ("理由", "等级") if language == "zh" else ("your reason", "a level")
-    shape: dict[str, object] = {"reason": f"<{reason}>"}
-    if rubric.criteria:
-        shape["criteria"] = dict.fromkeys(rubric.criteria, f"<{label}>")
-    shape["level"] = f"<{label}>"
-    return json.dumps(shape, ensure_ascii=False)
+    return json.dumps(verdict_shape(rubric, f"<{reason}>", f"<{label}>"), ensure_ascii=False)
 
 
 @lru_cache(maxsize=1)

@@ -228,6 +228,12 @@ class Rubric(StrictModel):
         return {level.label: value for value, level in self.levels.items()}
 
 
+def verdict_shape(rubric: Rubric, reason: object, label: object) -> dict[str, Any]:
+    """Return the object that a judge writes: first the reason, then the criteria, then the level."""
+    criteria = {"criteria": dict.fromkeys(rubric.criteria, label)} if rubric.criteria else {}
+    return {"reason": reason, **criteria, "level": label}
+
+
 def load_rubric(name_or_path: str | Path) -> Rubric:
     """Load a packaged rubric by its name, or a rubric from a file.
 

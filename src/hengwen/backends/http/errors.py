@@ -88,7 +88,7 @@ def status_error(
         kind = "timeout"
     elif 400 <= status < 500 and not retryable:
         kind = "rejected"
-        message += f"; check the key in {api_key_env}" if status in (401, 403) else ""
+        message += f"; check the key in {api_key_env}" if api_key_env and status in (401, 403) else ""
     elif status < 400:
         location = redact(headers.get("location", "elsewhere"), secrets).partition("?")[0]
         message = (

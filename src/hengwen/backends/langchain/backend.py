@@ -16,9 +16,14 @@ from hengwen.backends.http.endpoint import (
     without_secrets,
 )
 from hengwen.backends.langchain.reply import error_of, reply_of, truncated_reply
-from hengwen.backends.openai.backend import build_signature
-from hengwen.backends.openai.request import SCHEMA_NAME, checked_params, without_limits
-from hengwen.backends.openai.schema_modes import SchemaModes
+from hengwen.backends.parameters import (
+    SCHEMA_NAME,
+    backend_signature,
+    call_params,
+    checked_params,
+    without_limits,
+)
+from hengwen.backends.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
 from hengwen.text.safety import replace_surrogates
 
@@ -36,7 +41,7 @@ LANGCHAIN_METHODS: Mapping[str, str] = {
     "tool": "function_calling",
 }
 """LangChain's name for each response format (the way in which a request sends its JSON schema)."""
-DEFAULT_KEY = "OPENAI_API_KEY"
+OPENAI_KEY = "OPENAI_API_KEY"
 MAX_CACHED_RUNNABLES = 256
 """Maximum number of LangChain runnables that are cached, one per schema, response format and parameters."""
 
@@ -50,8 +55,8 @@ class LangChainBackend:
             ``model`` and ``base_url``, if they are set, and each item of ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
-        api_key_env: Name of the environment variable that holds the key. By default, providers other than
-            OpenAI read the environment variables that LangChain defines for them.
+        api_key_env: Name of the environment variable that holds the key. By default, OpenAI's is
+            ``OPENAI_API_KEY``, and other providers read the variables that LangChain defines for them.
         params: Keyword arguments of the chat model, such as ``temperature``. Without a factory,
             ``max_retries`` is 0 unless ``params`` sets it, because the engine retries failed calls.
         timeout: Seconds for one call in total, > 0.
@@ -79,7 +84,7 @@ class LangChainBackend:
         factory: str | None = None,
         chat: BaseChatModel | None = None,
         base_url: str | None = None,
-        api_key_env: str = DEFAULT_KEY,
+        api_key_env: str | None = None,
         params: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
         structured: str | None = None,
@@ -90,9 +95,12 @@ class LangChainBackend:
             raise ConfigError(f"timeout must be above 0 seconds, got {timeout}")
         self.params = checked_params(params or {})
         self.timeout = timeout
-        self.api_key_env = api_key_env
         self._base_url = validate_url(base_url) if base_url else None
         self._model = model
+        provider, colon, _ = model.partition(":")
+        self._is_openai = provider == "openai" if colon else base_url is not None
+        usual_key = OPENAI_KEY if self._is_openai or factory else ""
+        self.api_key_env = usual_key if api_key_env is None else api_key_env
         self._factory = factory
         self._chat = chat
         self._is_ready = False
@@ -100,7 +108,7 @@ class LangChainBackend:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._schema_modes = SchemaModes(structured)
         name = "/".join(part for part in (factory, model) if part) or type(chat).__name__
-        self.signature = build_signature("langchain", name, self.params, structured)
+        self.signature = backend_signature("langchain", name, self.params, structured)
         self.endpoint = without_secrets(base_url) if base_url else f"langchain:{name}"
         self._runnables: dict[tuple[object, ...], tuple[object, Any]] = {}
 
@@ -167,7 +175,7 @@ class LangChainBackend:
         self, chat: BaseChatModel, request: Request, response_format: str, logprobs: int | None
     ) -> Any:
         """Return LangChain's runnable for a request; None if the next response format must be tried."""
-        params = self._call_params(request, logprobs)
+        params = call_params(self.params, request, logprobs)
         cache_key = (id(request.schema), response_format, repr(sorted(params.items())))
         cached = self._runnables.get(cache_key)
         if cached is None:
@@ -185,15 +193,6 @@ class LangChainBackend:
             # cached
             cached = self._runnables[cache_key] = (request.schema, runnable)
         return cached[1]
-
-    def _call_params(self, request: Request, logprobs: int | None) -> dict[str, Any]:
-        params = checked_params(request.params)
-        seed = params.get("seed", self.params.get("seed"))
-        if request.repeat > 1 and isinstance(seed, int) and not isinstance(seed, bool):
-            params["seed"] = seed + request.repeat - 1
-        if logprobs is not None:
-            params |= {"logprobs": True, "top_logprobs": logprobs}
-        return params
 
     def _structured(
         self, chat: BaseChatModel, request: Request, response_format: str, params: dict[str, Any]
@@ -253,13 +252,14 @@ class LangChainBackend:
 
     def _access(self) -> dict[str, Any]:
         """Return provider, key and an HTTP client for this event loop."""
-        provider, colon, _ = self._model.partition(":")
-        is_openai = provider == "openai" if colon else self._base_url is not None
-        access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}
-        if is_openai or self.api_key_env != DEFAULT_KEY:
+        names_provider = ":" in self._model
+        access: dict[str, Any] = (
+            {"model_provider": "openai"} if self._is_openai and not names_provider else {}
+        )
+        if self.api_key_env:
             key = api_key_from(self.api_key_env) or (NO_KEY if self._base_url else "")
             access |= {"api_key": key} if key else {}
-        if is_openai:
+        if self._is_openai:
             from openai import DefaultAsyncHttpxClient
 
             self._http_client = DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)

@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.errors import redact, status_error
-from hengwen.backends.openai.logprobs import read_logprobs
-from hengwen.backends.openai.reply import read_reply
+from hengwen.backends.openai.reply import read_logprobs, read_reply
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
 from hengwen.text.safety import replace_surrogates

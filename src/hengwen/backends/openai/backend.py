@@ -20,7 +20,8 @@ from hengwen.backends.openai.batch_client import BatchClient
 from hengwen.backends.openai.batch_lines import BatchLines
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
-from hengwen.backends.openai.schema_modes import SchemaModes
+from hengwen.backends.parameters import backend_signature
+from hengwen.backends.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
 from hengwen.text.safety import replace_surrogates
 
@@ -87,7 +88,7 @@ class OpenAIBackend:
         self._schema_modes = SchemaModes(structured)
         self.endpoint = without_secrets(self._base_url)
         """Base URL without user, password and query."""
-        self.signature = build_signature("openai", model, self.params, structured)
+        self.signature = backend_signature("openai", model, self.params, structured)
         """Text with provider, model and parameters; the parameters are sorted by name."""
         is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
         self._encoder = ChatRequestEncoder(model, self.params, limits=not is_openai)
@@ -205,22 +206,3 @@ class OpenAIBackend:
                 timeout=self.timeout,
             )
         return self._transport
-
-
-_SHORT_NAMES = {"temperature": "temp"}
-
-
-def build_signature(
-    provider: str, model: str, params: Mapping[str, Any], structured: str | None = None
-) -> str:
-    """Return the signature of a backend: its provider, model, parameters and required response format."""
-    parts = [f"{provider}/{model}"]
-    parts += [f"{_SHORT_NAMES.get(name, name)}:{_format_value(params[name])}" for name in sorted(params)]
-    parts += [f"structured:{structured}"] if structured else []
-    return "|".join(parts)
-
-
-def _format_value(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)

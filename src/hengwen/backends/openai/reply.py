@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact
-from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
 from hengwen.text.safety import replace_surrogates
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 MAX_COUNT = 2**53
 """Token counts of this size or more are ignored as wrong."""
+
+Alternative = tuple[bytes, float]
+"""A token that the model could have chosen: (bytes, log-probability)."""
+Token = tuple[bytes, float, tuple[Alternative, ...]]
+"""A token that the model chose: (bytes, log-probability, alternatives)."""
 
 
 def read_reply(
@@ -104,3 +109,26 @@ def _count(value: object) -> int:
 def _raw(body: object, secrets: Iterable[str]) -> str:
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
     return redact(replace_surrogates(text), secrets)[:MAX_RAW]
+
+
+def read_logprobs(value: object) -> tuple[Token, ...] | None:
+    """Read the field ``logprobs`` of a choice (one reply of a chat completion)."""
+    content = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(content, list) or not content:
+        return None
+    try:
+        return tuple(
+            (*_alternative(entry), tuple([_alternative(other) for other in entry.get("top_logprobs") or ()]))
+            for entry in content
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _alternative(entry: dict[str, Any]) -> Alternative:
+    raw_bytes, logprob = entry.get("bytes"), float(entry["logprob"])
+    if isnan(logprob):
+        raise ValueError("a log-probability is not a number")
+    if isinstance(raw_bytes, list):
+        return bytes(raw_bytes), logprob
+    return entry["token"].encode("utf-8", "surrogatepass"), logprob

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from hengwen.errors import ConfigError
+from hengwen.backends.parameters import SCHEMA_NAME, call_params, checked_params, encode, without_limits
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -15,22 +14,15 @@ if TYPE_CHECKING:
 
     from hengwen.records import Message, Request
 
-RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
-"""Parameters that the backend sets; a plan may not set them."""
-SCHEMA_NAME = "verdict"
-"""Name that requests give to the JSON schema or to the tool."""
 MAX_CACHED_ENDS = 256
 """Maximum number of cached request ends (the part of a body after the messages)."""
-
-# Parameters are encoded by the json module, because orjson (used for messages) turns NaN into null.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 class ChatRequestEncoder:
     """Encode the request bodies of one backend."""
 
     def __init__(self, model: str, params: Mapping[str, Any], *, limits: bool) -> None:
-        self._head = replace_surrogates(f'{{"model":{_encode(model)},"messages":').encode()
+        self._head = replace_surrogates(f'{{"model":{encode(model)},"messages":').encode()
         self._params = checked_params(params)
         self._limits = limits
         self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
@@ -61,36 +53,12 @@ class ChatRequestEncoder:
         return cached[1]
 
     def _encode_end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
-        params = {**self._params, **checked_params(request.params)}
-        seed = params.get("seed")
-        if request.repeat > 1 and isinstance(seed, int) and not isinstance(seed, bool):
-            params["seed"] = seed + request.repeat - 1
-        if logprobs is not None:
-            params |= {"logprobs": True, "top_logprobs": logprobs}
+        params = self._params | call_params(self._params, request, logprobs)
         if request.schema is not None:
             schema = request.schema if self._limits else without_limits(request.schema)
             params |= _schema_params(schema, response_format)
-        text = "".join(f",{_encode(name)}:{_encode(value)}" for name, value in params.items()) + "}"
+        text = "".join(f",{encode(name)}:{encode(value)}" for name, value in params.items()) + "}"
         return replace_surrogates(text).encode()
-
-
-def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of valid sampling parameters."""
-    for name, value in params.items():
-        if name in RESERVED_PARAMS:
-            raise ConfigError(f"params may not set {name!r}: the backend does")
-        try:
-            _encode(value)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"params: {name!r} cannot be sent: {error}") from None
-    return dict(params)
-
-
-def without_limits(schema: Any) -> Any:
-    """Return a schema without ``maxLength``."""
-    if isinstance(schema, dict):
-        return {key: without_limits(value) for key, value in schema.items() if key != "maxLength"}
-    return schema
 
 
 def _encode_messages(messages: Sequence[Message]) -> bytes:

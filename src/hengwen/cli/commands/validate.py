@@ -11,7 +11,7 @@ import typer
 from hengwen.cli.ui import options
 
 if TYPE_CHECKING:
-    from hengwen.plans.suite import LoadedPlan
+    from hengwen.plans.suite import LoadedPlan, key_variable
 
 
 def validate(
@@ -35,8 +35,8 @@ def validate(
     for name, spec in loaded.backends.items():
         try:
             backend = build_backend(spec)
-            has_key = spec.provider == "openai" or "api_key_env" in spec.model_fields_set
-            key = f", key from {spec.api_key_env}" if has_key else ""
+            key_name = key_variable(spec)
+            key = f", key from {key_name}" if key_name else ""
             typer.echo(printable(f"backend {name}: {backend.endpoint}{key}"))
         except ConfigError as error:
             print_warning(f"{locate(loaded, 'backends', name)}backend {name!r}: {error}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import JudgeError
 from hengwen.objective.detectors.thinking import after_thinking, strip_thinking
+from hengwen.prompts.rubric import verdict_shape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 REASON_LIMIT = 2000
 """Maximum length of a reason in the schema, in characters."""
-_KEYS = dict.fromkeys(("reason", "criteria", "level"))
-_KEYS_WITHOUT_CRITERIA = dict.fromkeys(("reason", "level"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +38,11 @@ class ParsedVerdict:
 
 
 def verdict_schema(rubric: Rubric) -> dict[str, Any]:
-    """Return the JSON schema of a verdict: first the reason, then the criteria, then the level."""
-    level = {"type": "string", "enum": list(rubric.labels)[::-1]}
-    properties: dict[str, Any] = {"reason": {"type": "string", "maxLength": REASON_LIMIT}}
+    """Return the JSON schema of a verdict."""
+    label = {"type": "string", "enum": list(rubric.labels)[::-1]}
+    properties = verdict_shape(rubric, {"type": "string", "maxLength": REASON_LIMIT}, label)
     if rubric.criteria:
-        properties["criteria"] = object_schema(dict.fromkeys(rubric.criteria, level))
-    properties["level"] = level
+        properties["criteria"] = object_schema(properties["criteria"])
     return object_schema(properties)
 
 
@@ -68,7 +66,7 @@ def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerd
 
 
 def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
-    reason, verdict = verdict_fields(text, finish, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
+    reason, verdict = verdict_fields(text, finish, verdict_shape(rubric, None, None))
     criteria = verdict.get("criteria", {})
     if not isinstance(criteria, dict):
         raise _unusable("parse_error", f"criteria must be an object, got {_short_repr(criteria)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.judges.panel import outcomes_or_failures
-from hengwen.prompts.rubric import NonEmptyStr, Rubric
+from hengwen.prompts.rubric import NonEmptyStr, Rubric, verdict_shape
 from hengwen.records import Failure, Response, Sample, Verdict, digest
 from hengwen.text.language import Language
 
@@ -262,10 +262,7 @@ async def run_canaries(
 
 
 def _verdict(rubric: Rubric, best: str, language: Language) -> str:
-    verdict: dict[str, object] = {"reason": _REASONS[language]}
-    if rubric.criteria:
-        verdict["criteria"] = dict.fromkeys(rubric.criteria, best)
-    return json.dumps({**verdict, "level": best}, ensure_ascii=False)
+    return json.dumps(verdict_shape(rubric, _REASONS[language], best), ensure_ascii=False)
 
 
 def _result(

@@ -71,8 +71,10 @@ def check_store(store: str) -> None:
 
 def _environment(plan: Plan) -> Mapping[str, str]:
     """Return the environment variables with the keys and base URLs of the backends of a plan."""
+    from hengwen.plans.suite import key_variable
+
     specs = plan.used_backends.values()
-    names = {spec.api_key_env for spec in specs}
+    names = {key_variable(spec) for spec in specs}
     endings = ["_BASE_URL"]
     if any(spec.provider == "langchain" for spec in specs):  # LangChain chooses variables by the provider
         endings.append("_API_KEY")
