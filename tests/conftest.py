@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from next_version import next_version  # noqa: F401 - fixture
 from postgres_server import postgres, postgres_server  # noqa: F401 - fixtures
 from ray_cluster import ray_cluster, ray_settings  # noqa: F401 - fixtures
 

@@ -96,7 +96,7 @@ def test_the_plan_of_the_page_on_scorers_gives_its_scores(scorer_folder: Path) -
 
     with open_store("sqlite://") as store:
         result = run_plan(scorer_folder / "plan.yaml", store=store, trust=True)
-        scores = {row.outcome.name: row.outcome for row in store.rows(result.runs)}
+        scores = {row.score.name: row.outcome for row in store.rows(result.runs)}
     assert {name: score.value for name, score in scores.items()} == {
         "line_count.distance": 5,
         "quatrain.distance": 1,

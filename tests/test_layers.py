@@ -17,8 +17,9 @@ Node = TypeVar("Node", bound=Hashable)
 SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("demo", "errors", "records", "stats", "text"),
-    ("_internal", "io", "protocols", "registry", "results"),
+    ("demo", "errors", "score_id", "stats", "text"),
+    ("io", "records", "registry"),
+    ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans"),

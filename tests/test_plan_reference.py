@@ -139,7 +139,7 @@ def test_the_plan_of_the_page_loads_with_its_files_and_without_a_warning(folder:
     suite = load_suite(load_plan(folder / "plan.yaml"))
     assert [len(task.samples.samples) for task in suite.tasks] == [1, 2]
     assert (len(suite.labels), len(suite.anchors), suite.warnings) == (2, 1, ())
-    assert "muchin.total" in suite.tasks[0].scorer_names
+    assert "muchin.total" in [score.name for score in suite.tasks[0].scorer_scores]
     sample = suite.tasks[0].samples.samples["sea"]
     assert sample.metadata == {"template": "(verse)\ncccR\ncccR"}
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from hengwen.score_id import ScoreId
+
 Status = Literal[
     "transport_error",
     "rejected",
@@ -42,8 +44,6 @@ AnswerKey = tuple[str, str, str, int]
 """(task, sample id, checkpoint, repeat): key that identifies one answer."""
 LabelKey = tuple[str, str, str, int, str]
 """(task, sample id, checkpoint, repeat, score name): a rater gives at most one label per key."""
-RowKey = tuple[str, str, str | None, int | None, str]
-"""(run id, task, sample id, repeat, score name): key of one stored score or failure."""
 
 MAX_SCHEMAS = 256
 """Maximum number of JSON schemas whose hashes are cached."""
@@ -272,15 +272,10 @@ class Request:
     """Number of most likely tokens to return with log-probabilities at each position; None to return none."""
 
     def key(self, endpoint: str) -> str:
-        """Return the call key; requests with equal keys count as one call, which is paid for only once.
-
-        Args:
-            endpoint: Address from ``Backend.endpoint``.
-        """
+        """Return the call key at an endpoint; requests with equal keys are one call, paid for once."""
         identity: object = self.identity or self.messages
-        return digest(
-            self.signature, endpoint, identity, _schema_digest(self.schema), dict(self.params), self.repeat
-        )
+        schema = _schema_digest(self.schema)
+        return digest(self.signature, endpoint, identity, schema, dict(self.params), self.repeat)
 
 
 _SCHEMAS: dict[int, tuple[object, str]] = {}
@@ -356,7 +351,7 @@ class Row(NamedTuple):
     """A Score or Failure with the key of the answer that it belongs to; ``key`` is unique in a store."""
 
     run_id: str
-    task: str
+    score: ScoreId
     checkpoint: str
     sample_id: str | None
     """Id of the prompt; None if the Score or Failure belongs to a set of answers."""
@@ -367,9 +362,14 @@ class Row(NamedTuple):
     """Hash of the sample and the scored answer, or of the scored set of answers."""
 
     @property
-    def key(self) -> RowKey:
-        """Key of the row."""
-        return self.run_id, self.task, self.sample_id, self.repeat, self.outcome.name
+    def task(self) -> str:
+        """Name of the task."""
+        return self.score.task
+
+    @property
+    def key(self) -> tuple[str, ScoreId, str | None, int | None]:
+        """Run, score, sample and repeat."""
+        return self.run_id, self.score, self.sample_id, self.repeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,7 +388,7 @@ class Run:
     """Start of the run, in ISO 8601 and UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)
     score_order: tuple[str, ...] = ()
-    """Names of the run's scores, as TASK/SCORE, in the order of the plan."""
+    """Addresses (TASK/SCORE) of the scores of the run's answers and tasks, in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
     """For each task, how the scores of several answers to one prompt are combined; default: the mean."""
     facts: Mapping[str, object] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from hengwen.store import schema
+from hengwen.store import schema, tables
 
 VERBS = [["runs", "list"], ["runs", "show", "a"], ["report", "--json"], ["run", "plan.yaml", "--json"]]
 
@@ -116,14 +116,14 @@ def test_a_read_only_store_is_listed_and_reported_and_refuses_every_write(hengwe
     assert store.read_bytes() == before
 
 
-def test_a_migrated_store_says_where_the_copy_is(hengwen, tmp_path: Path) -> None:
+def test_a_migrated_store_says_where_the_copy_is(hengwen, tmp_path: Path, next_version: None) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'hengwen.db'}")
-    schema.upgrade(engine, "0003")
+    schema.upgrade(engine, tables.FIRST)
     engine.dispose()
     done = hengwen("runs", "list")
     assert (done.code, done.err) == (
         0,
-        "hengwen.db: migrated to the present schema; the store as it was: hengwen.schema-0003.db\n",
+        "hengwen.db: migrated to the present schema; the store as it was: hengwen.schema-0012.db\n",
     )
-    assert (tmp_path / "hengwen.schema-0003.db").exists()
+    assert (tmp_path / "hengwen.schema-0012.db").exists()
     assert hengwen("runs", "list").err == ""

@@ -12,11 +12,11 @@ from judge_drifts import report as judge_report
 from judge_drifts import score as judged_score
 from printed import printed
 from recorded_runs import record_run
+from score_rows import row_of
 
 from hengwen import Run, Score, Store, drift_report, open_store
 from hengwen.documents.blocks import Chart
 from hengwen.documents.drift.document import drift_document
-from hengwen.records import Row
 
 FALL = [0.9, 0.87, 0.74, 0.62, 0.55, 0.4, 0.33, 0.2, 0.12]
 JITTER = [0.5, 0.7, 0.45, 0.65, 0.52, 0.6]
@@ -211,7 +211,9 @@ def test_judgments_of_unknown_value_are_counted() -> None:
             for prompt in range(8):
                 value = 0.1 * prompt
                 score = Score(name="j.level", value=value, signature="j", kind="judge", details=details)
-                ledger.record_rows([Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)])
+                ledger.record_rows(
+                    [row_of(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)]
+                )
         ledger.commit()
         assert "t/j.level: 8 answers with levels whose values are not known" in words(store)
         assert "t/j.level：8 个回答的评审等级不知对应何值" in words(store, language="zh")

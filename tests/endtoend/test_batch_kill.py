@@ -95,7 +95,7 @@ def finish(begin, batch_server, tmp_path: Path) -> None:
         attempts = list(store.attempts(run))
         assert store.batches("p").files() == []
     assert run.status == "finished"
-    assert len(rows) == len({(row.sample_id, row.outcome.name) for row in rows}) == COUNT * 6
+    assert len(rows) == len({(row.sample_id, row.score.name) for row in rows}) == COUNT * 6
     assert all(isinstance(row.outcome, Score) for row in rows)
     assert Counter(attempt.status for attempt in attempts)["ok"] == len(attempts) == len(batch_server.sent)
     assert not list(tmp_path.glob("*.batches"))

@@ -90,7 +90,7 @@ def test_its_code_score_carries_the_tag_by_which_reports_recognise_rules(run, fo
     run(write_plan(folder, "shouting"))
     with open_store(folder / "hengwen.db") as store:
         rows = store.rows([store.runs()[0]])
-        signatures = {row.outcome.signature for row in rows if row.outcome.name == "shouting.match"}
+        signatures = {row.outcome.signature for row in rows if row.score.name == "shouting.match"}
     assert signatures == {"shouting|rule:cap|shouting|v:1"}
 
 

@@ -55,7 +55,7 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
         (finished,) = store.runs()
         assert (finished.id, finished.status) == (run.id, "finished")
         rows = list(store.rows([finished]))
-    places = Counter((row.sample_id, row.repeat, row.outcome.name) for row in rows)
+    places = Counter((row.sample_id, row.repeat, row.score.name) for row in rows)
     assert set(places.values()) == {1}
     assert len(rows) == COUNT * 6  # the level and five criteria
     assert all(isinstance(row.outcome, Score) for row in rows)
@@ -88,7 +88,7 @@ def test_of_a_thousand_good_answers_few_are_paid_for_twice(
     assert second.returncode == 0, (out, err)
     with open_store(path) as store:
         (run,) = store.runs()
-        levels = [str(row.sample_id) for row in store.rows([run]) if row.outcome.name.endswith(".level")]
+        levels = [str(row.sample_id) for row in store.rows([run]) if row.score.name.endswith(".level")]
     assert sorted(levels) == sorted(f"q{number}" for number in range(count))
     twice = before & {question(prompt) for prompt in judge_server.prompts[calls:]}
     assert len(before) >= count // 2

@@ -76,7 +76,7 @@ def finals(folder: Path, name: str = "muice_live.final") -> dict[tuple[str, int]
         return {
             (row.sample_id or "", row.repeat or 0): row.outcome
             for row in store.rows([newest])
-            if row.outcome.name == name
+            if row.score.name == name
         }
 
 

@@ -44,7 +44,7 @@ def outcomes(url: str) -> dict[tuple, tuple]:
         assert finished.status == "finished"
         rows = list(store.rows([finished]))
     values = {
-        (row.sample_id, row.repeat, row.outcome.name): (row.outcome.value, row.outcome.signature)
+        (row.sample_id, row.repeat, row.score.name): (row.outcome.value, row.outcome.signature)
         for row in rows
         if isinstance(row.outcome, Score)
     }

@@ -120,7 +120,7 @@ class Bench:
         job = Job(run=self.run(run), tasks=[make(self.meter)])
         self.pending = await execute(job, self.ledger, committer, concurrency=concurrency)
         return {
-            (row.sample_id, row.repeat, row.outcome.name): row.outcome
+            (row.sample_id, row.repeat, row.score.name): row.outcome
             for row in self.ledger.rows
             if row.run_id == run
         }

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from score_rows import row_of
 
 from hengwen.engine import metered_backend
 from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens, total
@@ -261,7 +262,7 @@ SCORE = Score(name="x", value=1, signature="x|v:1")
 
 def row(run: str = "r1", sample: str = "a", **outcome: Any) -> Row:
     result = Failure(name="x", signature="x|v:1", message="", **outcome) if outcome else SCORE
-    return Row(
+    return row_of(
         run_id=run,
         task="t",
         checkpoint="c",

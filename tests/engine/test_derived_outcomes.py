@@ -79,7 +79,7 @@ async def test_an_outcome_that_follows_from_a_stored_verdict_is_derived_without_
         ([new.level()], "a", "two", ["one"]),
     ]
     keys = [item_hash(SAMPLE, STORED[0]), item_hash(SAMPLE, STORED[1], STORED[:1])]
-    assert sorted((row.repeat, row.item_hash, row.outcome.name, row.outcome.signature) for row in rows) == [
+    assert sorted((row.repeat, row.item_hash, row.score.name, row.outcome.signature) for row in rows) == [
         (repeat, key, name, signature)
         for repeat, key in zip((1, 2), keys, strict=True)
         for name, signature in sorted(new.signatures.items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from rows import each_row
+from score_rows import row_of
 
 from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
@@ -102,7 +103,7 @@ async def evaluate(
 
 
 def row(part: Part, sample: Sample | None, repeat: int | None, key: str, kind: str = "scorer") -> Row:
-    return Row(
+    return row_of(
         run_id="r1",
         task="t",
         checkpoint="c",
@@ -341,8 +342,7 @@ async def test_rows_of_anchors_have_every_field_and_are_not_shared_with_answers(
     )
     rows = await evaluate(Ledger(), task)
     plain, anchor = row(judge, a, 1, item_hash(a, frozen), "judge"), item_hash(a, frozen, namespace="anchor")
-    outcome = Score(name="anchor.judge.total", value=1.0, signature="judge|v:1", kind="judge")
-    assert rows == [plain, plain._replace(outcome=outcome, item_hash=anchor)]
+    assert rows == [plain, plain._replace(score=plain.score.about("anchor"), item_hash=anchor)]
     assert plain.item_hash != anchor
     assert anchored.inputs == [("a", "one", [])]
 

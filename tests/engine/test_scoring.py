@@ -88,11 +88,11 @@ async def evaluate(task: TaskJob, *, workers: int = 0, ledger: MemoryLedger | No
 
 
 def by_key(rows: Sequence[Row]) -> dict[tuple[str | None, int | None, str], Row]:
-    return {(row.sample_id, row.repeat, row.outcome.name): row for row in rows}
+    return {(row.sample_id, row.repeat, row.score.name): row for row in rows}
 
 
 def outcomes(rows: Sequence[Row], name: str) -> list[Score | Failure]:
-    return [row.outcome for row in rows if row.outcome.name == name]
+    return [row.outcome for row in rows if row.score.name == name]
 
 
 def process_ids(rows: Sequence[Row]) -> set[float]:

@@ -36,7 +36,7 @@ def test_the_real_lyrics_get_the_published_totals(shared: Callable[[str], Path],
     with open_store(tmp_path / "x.db") as store:
         result = run_plan(imported.plan, store=store)
         outcomes = {
-            (row.checkpoint, row.sample_id, row.repeat, row.outcome.name): row.outcome
+            (row.checkpoint, row.sample_id, row.repeat, row.score.name): row.outcome
             for row in store.rows(result.runs)
         }
     totals = defaultdict(list)

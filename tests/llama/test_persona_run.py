@@ -73,7 +73,7 @@ def test_a_persona_run_with_rules_beside_a_real_judge(plan: Path, tmp_path: Path
         rows = list(store.rows(result.runs))
         calls = store.usage(result.runs)["judge"].calls
     outcomes = {
-        (row.sample_id, row.repeat, row.outcome.name): row.outcome
+        (row.sample_id, row.repeat, row.score.name): row.outcome
         for row in rows
         if isinstance(row.outcome, Score)
     }

@@ -100,7 +100,7 @@ def run_scorers(folder: Path, scorers: str) -> dict[str, list[float]]:
         assert result.failures == {}
         values: dict[str, list[float]] = {}
         for row in store.rows(result.runs):
-            values.setdefault(row.outcome.name, []).append(row.outcome.value)
+            values.setdefault(row.score.name, []).append(row.outcome.value)
         return values
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import each_row
+from score_rows import row_of
 
 from hengwen.records import Failure, Kind, Outcome, Reducer, Row, Scale, Score
 from hengwen.results.aggregate import Summary, aggregate, reduce_repeats
@@ -15,7 +16,7 @@ from hengwen.results.score_table import MAX_MESSAGE, ScoreTable
 
 
 def row(sample: str | None, repeat: int | None, outcome: Outcome, cluster: str | None = None) -> Row:
-    return Row(
+    return row_of(
         run_id="r",
         task="t",
         checkpoint="c",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rows import each_row
+from score_rows import row_of, series_of
 
 from hengwen.records import Failure, Row, Sample, Score
 from hengwen.results.comparability import (
@@ -15,7 +16,7 @@ from hengwen.results.comparability import (
     comparability_conflict,
     comparability_of,
 )
-from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.results.score_table import ScoreTable
 from hengwen.runs.run_facts import sample_hashes
 
 SAMPLES = [Sample(id=name, input="问", references=("答",), metadata={"k": 1}) for name in "ab"]
@@ -63,8 +64,8 @@ def key_of(
     """Return the key of a series with one score."""
     details = {"model": "gpt-4o", "form": "json_schema", "method": "logprobs", **details}
     score = Score(name=name, value=0.5, signature="s", kind=kind, details=details if kind == "judge" else {})
-    row = Row("r", "t", "c", sample_id, repeat, "a", score)
-    return comparability_of(SeriesKey("r", "t", name, kind), ScoreTable([row]), run_facts)
+    row = row_of("r", "t", "c", sample_id, repeat, "a", score)
+    return comparability_of(series_of("r", "t", name, kind), ScoreTable([row]), run_facts)
 
 
 CODE = {"name": "rouge.f", "kind": "scorer"}
@@ -128,8 +129,8 @@ def test_a_run_without_facts_is_compared_by_signatures_alone() -> None:
 
 def test_a_series_without_a_score_says_so() -> None:
     failure = Failure(name="rouge.f", status="timeout", message="slow", signature="s")
-    table = ScoreTable([Row("r", "t", "c", "a", 1, "a", failure)])
-    assert comparability_of(SeriesKey("r", "t", "rouge.f", "scorer"), table, facts()) == UNSCORED
+    table = ScoreTable([row_of("r", "t", "c", "a", 1, "a", failure)])
+    assert comparability_of(series_of("r", "t", "rouge.f", "scorer"), table, facts()) == UNSCORED
 
 
 def rows_by(models: list[str]) -> list[Row]:
@@ -137,20 +138,20 @@ def rows_by(models: list[str]) -> list[Row]:
         Score(name="craft.level", value=0.5, signature="s", kind="judge", details={"model": model})
         for model in models
     ]
-    return [Row("r", "t", "c", str(i), 1, str(i), score) for i, score in enumerate(scores)]
+    return [row_of("r", "t", "c", str(i), 1, str(i), score) for i, score in enumerate(scores)]
 
 
 @pytest.mark.parametrize(("second", "model"), [(1, "old"), (5, "new + old")])
 def test_a_model_counts_from_a_twentieth_of_the_scores_on(second: int, model: str) -> None:
     table = ScoreTable(rows_by(["old"] * (100 - second) + ["new"] * second))
-    key = comparability_of(SeriesKey("r", "t", "craft.level", "judge"), table, facts())
+    key = comparability_of(series_of("r", "t", "craft.level", "judge"), table, facts())
     assert key.parts["model"] == model
 
 
 def test_derived_scores_have_the_provenance_of_the_level() -> None:
     final = Score(name="craft.final", value=0.5, signature="f", kind="judge", details={"raw": 0.5})
-    table = ScoreTable([*rows_by(["gpt"]), Row("r", "t", "c", "0", 1, "0", final)])
-    key = comparability_of(SeriesKey("r", "t", "craft.final", "judge"), table, facts())
+    table = ScoreTable([*rows_by(["gpt"]), row_of("r", "t", "c", "0", 1, "0", final)])
+    key = comparability_of(series_of("r", "t", "craft.final", "judge"), table, facts())
     assert key.parts["model"] == "gpt"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from rows import each_row
+from score_rows import row_of
 
 from hengwen.records import Outcome, Row, Run, Score, digest
 from hengwen.results.comparability import (
@@ -48,12 +49,12 @@ def row(
     name: str, kind: Any = "scorer", *, sample: str | None = "a", repeat: int | None = 1, **details: Any
 ) -> Row:
     score: Outcome = Score(name=name, value=1, signature="s", kind=kind, details=details)
-    return Row("r", "t", "c", sample, repeat, sample or "t", score)
+    return row_of("r", "t", "c", sample, repeat, sample or "t", score)
 
 
 def parts_of(item: Row, *others: Row, facts: Mapping[str, Any] = FACTS) -> dict[str, str]:
     """Return the parts of the key of a row's series, in a table that has other rows too."""
-    series = SeriesKey("r", "t", item.outcome.name, item.outcome.kind)
+    series = SeriesKey(item.run_id, item.score, item.outcome.kind)
     return dict(comparability_of(series, ScoreTable([item, *others]), facts).parts)
 
 

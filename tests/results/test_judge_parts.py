@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rows import each_row
+from score_rows import score_of
 
 from hengwen.results.comparability import _judge_parts
 
@@ -23,7 +24,7 @@ ENDPOINT = {"endpoint": "x + y"}
     ],
 )
 def test_versions_count_for_scores_that_rules_decide(name: str, rules: bool, parts: dict[str, str]) -> None:
-    assert _judge_parts(name, {"endpoints": ["x", "y"], "rules": rules}, VERSIONS) == parts
+    assert _judge_parts(score_of(name), {"endpoints": ["x", "y"], "rules": rules}, VERSIONS) == parts
 
 
 @pytest.mark.parametrize("judge", [{}, {"endpoints": []}, {"endpoints": [], "rules": True}])

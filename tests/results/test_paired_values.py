@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from score_rows import row_of
 
-from hengwen.records import Failure, Reducer, Row, Scale, Score
+from hengwen.records import Failure, Reducer, Scale, Score
 from hengwen.results.paired_values import log_length_changes, pair_values
 from hengwen.results.score_table import Column, ScoreTable
 
@@ -16,7 +17,7 @@ def column(
 ) -> Column:
     """Return a column with a failure for each None; clusters are the first letters."""
     rows = [
-        Row(
+        row_of(
             run_id="r",
             task="t",
             checkpoint="c",

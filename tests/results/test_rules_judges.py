@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rows import each_row
+from score_rows import row_of
 
 from hengwen.records import Row, Score
 from hengwen.results.aggregate import aggregate
@@ -15,7 +16,7 @@ RULES = {"model": "rules", "clauses": {}}
 
 def row(name: str, kind: Any = "judge", *, run: str = "r", task: str = "t", **details: Any) -> Row:
     score = Score(name=name, value=1, signature="s", kind=kind, details=details)
-    return Row(run, task, "c", "a", 1, "a", score)
+    return row_of(run, task, "c", "a", 1, "a", score)
 
 
 @each_row(
@@ -34,5 +35,5 @@ def row(name: str, kind: Any = "judge", *, run: str = "r", task: str = "t", **de
 @each_row("level", ["craft.level", "anchor.craft.level"])
 def test_a_score_is_by_rules_where_a_level_of_its_judge_is(level: str, other: Row, by_rules: bool) -> None:
     summaries = aggregate(ScoreTable([other, row(level, **RULES)]))
-    key = SeriesKey(other.run_id, other.task, other.outcome.name, other.outcome.kind)
+    key = SeriesKey(other.run_id, other.score, other.outcome.kind)
     assert summaries[key].judged_by_rules == by_rules

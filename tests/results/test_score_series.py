@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rows import each_row
+from score_rows import row_of, score_of
 
 from hengwen.records import Failure, Row, Score
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
@@ -29,11 +30,11 @@ def row(
         if isinstance(value, str)
         else Score(**common, value=value)
     )
-    return Row(run, "t", "c", sample, repeat, f"cluster of {sample}", outcome)
+    return row_of(run, "t", "c", sample, repeat, f"cluster of {sample}", outcome)
 
 
 def series_of(rows: list[Row], run_ids: list[str], **options: Any) -> ScoreSeries:
-    return score_series(ScoreTable(rows), run_ids, "t", "craft.level", "judge", **options)
+    return score_series(ScoreTable(rows), run_ids, score_of("craft.level"), "judge", **options)
 
 
 def test_a_series_has_the_values_of_its_runs_in_the_order_of_the_runs() -> None:
@@ -62,7 +63,7 @@ def test_a_run_without_the_score_has_neither_values_nor_coverage() -> None:
 
 @pytest.mark.parametrize(("task", "name", "kind"), [("u", "craft.level", "judge"), ("t", "craft", "judge")])
 def test_a_series_is_found_by_task_and_name(task: str, name: str, kind: Any) -> None:
-    series = score_series(ScoreTable([row("first", "a", 0.5)]), ["first"], task, name, kind)
+    series = score_series(ScoreTable([row("first", "a", 0.5)]), ["first"], score_of(name, task), kind)
     assert (series.address, series.values) == (f"{task}/{name}", ({},))
 
 

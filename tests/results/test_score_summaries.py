@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hengwen.records import Row, Run, Score
+from score_rows import row_of
+
+from hengwen.records import Run, Score
 from hengwen.results.aggregate import Summary
 from hengwen.results.comparability import distinct_parts
 from hengwen.results.score_summaries import signature_conflict, task_scores
@@ -20,7 +22,7 @@ def test_anchors_stand_beside_their_human_rows_and_criteria_behind():
         ("human.anchor.craft.form", "human"),
     ]
     table = ScoreTable(
-        Row(**key, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
+        row_of(**key, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
     )
     (task,) = task_scores([run], table)
     assert [s.name for s in task.anchor_heads] == [
@@ -44,7 +46,7 @@ def test_of_a_judge_with_rules_the_final_level_is_tested_and_rules_are_no_headli
         ("x.published", "judge", "x"),
     ]
     table = ScoreTable(
-        Row(**key, outcome=Score(name=name, kind=kind, value=1.0, signature=signature))
+        row_of(**key, outcome=Score(name=name, kind=kind, value=1.0, signature=signature))
         for name, kind, signature in scores
     )
     (task,) = task_scores([run], table)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from score_rows import row_of, series_of
 
 from hengwen.records import Failure, Row, Scale, Score
 from hengwen.results.aggregate import prompt_values, summarize_column
-from hengwen.results.score_table import AnswerKeys, Column, ScoreTable, SeriesKey
+from hengwen.results.score_table import AnswerKeys, Column, ScoreTable
 
 
 def row(
@@ -23,7 +24,7 @@ def row(
     **details: Any,
 ) -> Row:
     score = Score(name=name, value=1, signature="s", scale=scale, details=details)
-    return Row(run, task, "c", sample, 1, cluster, score)
+    return row_of(run, task, "c", sample, 1, cluster, score)
 
 
 def test_series_are_sorted_by_address_and_others_follow_in_their_order() -> None:
@@ -48,9 +49,9 @@ def test_the_number_of_samples_is_set_for_one_run_and_one_task() -> None:
 def test_a_column_has_one_entry_for_each_outcome() -> None:
     failure = Failure(name="s.total", status="timeout", message="late", signature="s2")
     scale = Scale(low=0, high=5)
-    table = ScoreTable([Row("r", "t", "c", "b", 2, "k2", failure), row(scale=scale), row()])
+    table = ScoreTable([row_of("r", "t", "c", "b", 2, "k2", failure), row(scale=scale), row()])
     ((key, column),) = table.series.items()
-    assert key == SeriesKey("r", "t", "s.total", "scorer")
+    assert key == series_of("r", "t", "s.total", "scorer")
     assert (column.sample_ids, column.repeats, column.clusters) == (
         ["b", "a", "a"],
         [2, 1, 1],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rows import each_row
+from score_rows import row_of
 
-from hengwen.records import Failure, Row, Scale, Score
+from hengwen.records import Failure, Scale, Score
 from hengwen.results.aggregate import Summary, aggregate, summarize_column
 from hengwen.results.score_table import Column, ScoreTable
 from hengwen.stats.mean_interval import mean_interval
@@ -19,7 +20,7 @@ def table(values: list[float | str], sample_ids: list[str | None] | None = None)
     """A table of one series; a text in the place of a value is the status of a failure."""
     common = {"name": "s.total", "signature": "s|v:1"}
     return ScoreTable(
-        Row(
+        row_of(
             run_id="r",
             task="t",
             checkpoint="c",

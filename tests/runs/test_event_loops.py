@@ -44,7 +44,7 @@ def test_a_plan_runs_within_a_running_loop(plan: Path, where: str, monkeypatch: 
         with open_store(where) as store:
             result = run_plan(plan, store=store)
             assert [run.status for run in result.runs] == ["finished"]
-            assert sum(1 for row in store.rows(result.runs) if row.outcome.name == "length.words") == SAMPLES
+            assert sum(1 for row in store.rows(result.runs) if row.score.name == "length.words") == SAMPLES
 
     asyncio.run(cell())
 

@@ -62,7 +62,7 @@ def test_a_label_with_the_text_of_the_answer_is_used(plan: Path) -> None:
     assert {(row.run_id, row.task, row.checkpoint, row.repeat, row.cluster) for row in rows} == {
         ("r", "t", "a", 1, "c")
     }
-    assert {(row.outcome.name, row.outcome.kind) for row in rows} == {("human.lyric_craft.level", "human")}
+    assert {(row.score.name, row.outcome.kind) for row in rows} == {("human.lyric_craft.level", "human")}
 
 
 def test_a_label_whose_text_has_changed_since_is_skipped_with_a_warning(plan: Path) -> None:

@@ -47,7 +47,7 @@ def test_each_answer_has_a_row_with_its_stored_scores(source: Path) -> None:
     rows = read(target)
     assert [(row["id"], row["repeat"], row["status"]) for row in rows] == [("a", 1, "ok"), ("b", 1, "ok")]
     for row, answer in zip(rows, answers, strict=True):
-        scores = {item.name: item for item in answer.outcomes if isinstance(item, Score)}
+        scores = {id_.name: item for id_, item in answer.outcomes.items() if isinstance(item, Score)}
         level = scores["lyric_craft.level"]
         assert {name: row[name] for name in scores} == {name: item.value for name, item in scores.items()}
         assert (row["reason"], row["signature"]) == (level.reason, level.signature)

@@ -60,7 +60,7 @@ def result(tmp_path: Path) -> RunResult:
 def human_scores(store_path: str, run: Run) -> dict[tuple[str, str | None], tuple[float, Scale | None]]:
     with open_store(store_path) as store:
         return {
-            (row.outcome.name, row.sample_id): (row.outcome.value, row.outcome.scale)
+            (row.score.name, row.sample_id): (row.outcome.value, row.outcome.scale)
             for row in store.rows([run])
             if row.outcome.kind == "human" and isinstance(row.outcome, Score)
         }
@@ -72,12 +72,11 @@ def test_each_run_has_the_place_and_the_settings_of_its_checkpoint(result: RunRe
     assert [dict(run.reducers) for run in result.runs] == [{"t": "worst"}] * 2
 
 
-def test_scores_are_in_the_order_of_tasks_scorers_judges_labels_and_anchors(result: RunResult) -> None:
+def test_scores_are_in_the_order_of_tasks_scorers_and_judges(result: RunResult) -> None:
     order = result.runs[0].score_order
     scorers = [name for name in order if name.startswith("t/length")]
     judged = [name.removeprefix("t/") for name in order if name.startswith("t/lyric_craft")]
-    prefixes = ("", "human.", "anchor.", "human.anchor.")
-    expected = [*scorers, *(f"t/{prefix}{name}" for prefix in prefixes for name in judged)]
+    expected = [*scorers, *(f"t/{name}" for name in judged)]
     assert "lyric_craft.level" in judged
     assert list(order) == [*expected, *(name.replace("t/", "u/", 1) for name in scorers)]
 

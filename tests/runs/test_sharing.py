@@ -63,7 +63,7 @@ def results(store: Store) -> dict[tuple, tuple]:
     for run in store.runs():
         assert run.status == "finished"
         for row in store.rows([run]):
-            key = (run.checkpoint, row.task, row.sample_id, row.repeat, row.outcome.name)
+            key = (run.checkpoint, row.task, row.sample_id, row.repeat, row.score.name)
             assert key not in outcomes
             outcomes[key] = (getattr(row.outcome, "value", None), row.outcome.signature, row.item_hash)
     return outcomes

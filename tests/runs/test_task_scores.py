@@ -7,6 +7,7 @@ from math import sqrt
 
 import pytest
 from rows import each_row
+from score_rows import row_of, score_of
 
 from hengwen.plans.plan import ScaleSpec
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
@@ -24,7 +25,7 @@ def row(name: str, repeat: int, value: float | str, scale: Scale | None = LEVELS
         if isinstance(value, str)
         else Score(**fields, value=value, scale=scale)
     )
-    return Row(
+    return row_of(
         run_id="r", task="t", checkpoint="c", sample_id=name, repeat=repeat, cluster=name, outcome=outcome
     )
 
@@ -39,9 +40,7 @@ def publish(
 ) -> dict[str, Outcome]:
     names = list(values) + [f"more{i}" for i in range((prompts or len(values)) - len(values))]
     task_score = TaskScore(
-        task="t",
-        judge="x",
-        source="x.final",
+        source=score_of("x.final"),
         signature="sig",
         scale=ScaleSpec(**scale),
         samples=names,

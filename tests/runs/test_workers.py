@@ -59,7 +59,7 @@ def write_plan(folder: Path, answers: list[str], *scorers: Any) -> Path:
 def stored(path: Path) -> dict[tuple, Any]:
     with open_store(path) as store:
         return {
-            (run.checkpoint, row.sample_id, row.repeat, row.outcome.name): row.outcome
+            (run.checkpoint, row.sample_id, row.repeat, row.score.name): row.outcome
             for run in store.runs()
             for row in store.rows([run])
         }

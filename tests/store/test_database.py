@@ -119,47 +119,21 @@ def test_a_transaction_that_fails_is_undone_and_the_next_takes_another_connectio
     assert fresh.closed
 
 
-@pytest.mark.parametrize("version", ["0001", "0002"])
-def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, version: str) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    schema.upgrade(engine, version)
-    with engine.begin() as connection:
-        names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
-        row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
-        connection.exec_driver_sql(f"INSERT INTO run ({names}) VALUES ({row})")
-        connection.exec_driver_sql("INSERT INTO label VALUES ('p', 't', 'a', 'c', 1, 's', 'ann', 0.5, '')")
-    engine.dispose()
-    with open_store(tmp_path / "x.db") as store:
-        (run,) = store.runs()
-        assert "label" not in inspect(store._engine).get_table_names()
-    assert (run.id, run.reducers, run.facts) == ("r1", {}, {})
-
-
-def test_kinds_and_attempts_of_an_older_store_keep_their_meaning(tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    key = "ab" * 32
-    schema.upgrade(engine, "0004")
-    with engine.begin() as connection:
-        for sample, kind in (("a", "code"), ("b", "judge")):
-            connection.exec_driver_sql(
-                "INSERT INTO row (run_id, task, sample_id, repeat, name, kind, cluster, status, value, "
-                "signature, item_hash, scale, reason, details) VALUES "
-                f"('r1', 't', '{sample}', 1, 's', '{kind}', 'c', 'ok', 0.5, 's|v:1', '', '', '', '{{}}')"
-            )
-        connection.exec_driver_sql(
-            "INSERT INTO attempt (call_key, scope, number, status, run_id, role, request, raw, calls, "
-            "input_tokens, output_tokens, latency, model, finish, extras) VALUES "
-            f"('{key}', 'r1', 2, 'ok', 'r1', 'judge', '{{\"messages\": []}}', 'yes', 1, 0, 0, 0, '', '', '')"
-        )
-    engine.dispose()
-    with open_store(tmp_path / "x.db") as store:
-        ledger = store.ledger()
-        good = ledger.find_call(key, "r1")
-        assert good is not None
-        assert (good.raw, good.attempt_no, good.cache_scope) == ("yes", 2, "r1")
-        assert ledger.next_attempt_no(key, "r1") == 3
-        run = Run(id="r1", plan="p", plan_hash="h", checkpoint="c")
-        assert [row.outcome.kind for row in store.rows([run])] == ["scorer", "judge"]
+@pytest.mark.parametrize("version", ["0001", "0011"])
+def test_a_store_of_an_earlier_shape_is_refused_with_the_remedy_and_stays_as_it_is(
+    tmp_path: Path, version: str
+) -> None:
+    open_store(tmp_path / "x.db").close()
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.execute("UPDATE alembic_version SET version_num = ?", [version])
+    connection.commit()
+    connection.close()
+    before = (tmp_path / "x.db").read_bytes()
+    with pytest.raises(
+        StoreError, match=rf"x.db: .*schema {version}.*stays as it is: name a new store with --store"
+    ):
+        open_store(tmp_path / "x.db")
+    assert (tmp_path / "x.db").read_bytes() == before
 
 
 @pytest.fixture

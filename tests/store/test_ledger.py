@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from score_rows import by_score, row_of
 
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store import Store, open_store
@@ -40,7 +41,7 @@ FAILURE = Failure(
 def row(
     outcome: Score | Failure = SCORE, sample: str | None = "a", repeat: int | None = 1, run: str = "r1"
 ) -> Row:
-    return Row(
+    return row_of(
         run_id=run,
         task="t",
         checkpoint="c",
@@ -88,7 +89,7 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     assert store.runs() == [RUN]
     assert list(store.rows([RUN])) == rows
     (answer,) = store.answers(RUN)
-    assert (answer.input, answer.text, answer.outcomes) == ("问", "答\n案", (SCORE,))
+    assert (answer.input, answer.text, answer.outcomes) == ("问", "答\n案", by_score(SCORE))
     assert store.usage([RUN]) == {"judge": Usage(calls=1, input_tokens=3, output_tokens=2)}
     assert store.ledger().find_call(KEY, "") == attempt()
 

@@ -125,12 +125,11 @@ def test_a_journal_that_must_be_rolled_back_is_not_left_out(path: Path, read_onl
     assert read_only_uri_of(path) == f"{path.as_uri()}?mode=ro"
 
 
-def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(path: Path, read_only: None) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0002'")
-    connection.close()
+def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(
+    path: Path, read_only: None, next_version: None
+) -> None:
     message = (
-        r"x.db: written by an older hengwen \(schema 0002, now \d{4}\), and cannot be migrated where it is"
+        r"x.db: written by an older hengwen \(schema 0012, now \d{4}\), and cannot be migrated where it is"
     )
     with pytest.raises(StoreError, match=message):
         open_store(path)

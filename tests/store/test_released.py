@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from score_rows import row_of
 
-from hengwen.records import Attempt, Response, Row, Run, Sample, Score
+from hengwen.records import Attempt, Response, Run, Sample, Score
 from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import Store, open_store
 
@@ -41,7 +42,7 @@ def record(ledger: SqlLedger, calls: range) -> None:
         score = Score(name="s.level", value=1, signature="s|v:1")
         ledger.record_rows(
             [
-                Row(
+                row_of(
                     run_id="r1",
                     task="t",
                     checkpoint="c",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from score_rows import row_of, score_of
 
 from hengwen import Failure, Row, Run, Scale, Score, Store, open_store
 from hengwen.results.score_table import Column, ScoreTable
@@ -14,7 +15,7 @@ UNIT = Scale(low=0, high=1, levels=(0, 0.5, 1))
 
 def row(outcome: Score | Failure, sample: str | None = "p1", repeat: int | None = 1) -> Row:
     key = {"run_id": "r", "task": "t", "checkpoint": "c", "sample_id": sample, "repeat": repeat}
-    return Row(**key, cluster="song", outcome=outcome)
+    return row_of(**key, cluster="song", outcome=outcome)
 
 
 JUDGED = {"signature": "j|v:1", "kind": "judge", "scale": UNIT}
@@ -64,6 +65,6 @@ def test_every_column_is_that_of_the_rows(store: Store) -> None:
 
 
 def test_only_the_named_scores_are_read(store: Store) -> None:
-    table = store.table(store.runs(), [("t", "j.level"), ("other", "len.value")])
-    assert [key.name for key in table.series] == ["j.level"]
+    table = store.table(store.runs(), [score_of("j.level"), score_of("len.value", "other")])
+    assert [key.score.name for key in table.series] == ["j.level"]
     assert store.table(store.runs(), []).series == {}

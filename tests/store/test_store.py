@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from score_rows import row_of, score_of
 from sqlalchemy.engine import make_url
 
 from hengwen.errors import ConfigError
@@ -35,7 +36,7 @@ def row(
         else Failure(name=name, status=status, message="why", signature="s|v:1")
     )
     values = {"run_id": run_id, "task": "t", "checkpoint": "a", "sample_id": sample, "repeat": repeat}
-    return Row(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})
+    return row_of(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})
 
 
 def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(
@@ -124,7 +125,7 @@ def test_every_field_of_an_outcome_comes_back(store: Store, record: Callable[...
     )
     words = replace(score, name="s.y", scale=Scale(low=0, high=10), details={"label": "B"}, kind="judge")
     failure = Failure(name="s.z", status="off_scale", message="7?", signature="z", kind="judge", raw="<7>")
-    rows = [row()._replace(outcome=outcome) for outcome in (score, words, failure)]
+    rows = [row()._replace(score=score_of(out.name), outcome=out) for out in (score, words, failure)]
     record(run("r1"), *rows)
     assert list(store.rows([run("r1")])) == rows
 
@@ -140,10 +141,10 @@ def test_statuses_are_counted_over_runs_in_the_order_of_the_plan(
     more = [row("s.b", "r2"), row("s.c", "r2", status="refused"), row("s.a", "else")]
     record(first, second, *rows, *more)
     assert list(store.statuses([first, second]).items()) == [
-        ("t/s.b", Counter(ok=2, timeout=1)),
-        ("t/s.a", Counter(ok=1)),
-        ("t/s.c", Counter(refused=1)),
-        ("t/s.new", Counter(ok=1)),
+        (score_of("s.b"), Counter(ok=2, timeout=1)),
+        (score_of("s.a"), Counter(ok=1)),
+        (score_of("s.c"), Counter(refused=1)),
+        (score_of("s.new"), Counter(ok=1)),
     ]
 
 
@@ -154,7 +155,7 @@ def test_a_table_is_in_the_order_of_the_plan_and_knows_its_reducers(
     record_of_run = run("r1", score_order=("t/s.b", "t/s.a"), reducers={"t": "worst"})
     record(record_of_run, row("s.a"), row("s.b"))
     table = store.table([record_of_run])
-    assert [(key.name, column.reducer) for key, column in table.series.items()] == [
+    assert [(key.score.name, column.reducer) for key, column in table.series.items()] == [
         ("s.b", "worst"),
         ("s.a", "worst"),
     ]
@@ -188,7 +189,7 @@ def test_answers_come_back_in_order_with_their_input_and_outcomes(store: Store) 
         ("t", "q2", 2, "简短\n问", "third"),
         ("u", "q1", 1, "x", "other task"),
     ]
-    assert [[outcome.name for outcome in answer.outcomes] for answer in answers] == [
+    assert [[score.name for score in answer.outcomes] for answer in answers] == [
         ["s.b", "s.a"],
         [],
         ["s.c"],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from score_rows import row_of, score_of
 from sqlalchemy import event
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
@@ -23,7 +24,7 @@ def run(name: str, checkpoint: str = "a", **more: Any) -> Run:
 
 
 def row(outcome: Outcome, run_id: str = "1", sample: str = "x", task: str = "t") -> Row:
-    return Row(run_id, task, "a", sample, 1, sample, outcome, item_hash="i")
+    return row_of(run_id, task, "a", sample, 1, sample, outcome, item_hash="i")
 
 
 def score(name: str = "s", **more: Any) -> Score:
@@ -78,7 +79,7 @@ def test_statuses_of_several_runs_are_added_up(store: Store, record: Callable[..
     for run_id in ("1", "2"):
         late = row(failure("timeout", "late"), run_id, "z")
         record(row(score(), run_id), row(score(), run_id, "y"), late)
-    assert store.statuses(store.runs()) == {"t/s": {"ok": 4, "timeout": 2}}
+    assert store.statuses(store.runs()) == {score_of("s"): {"ok": 4, "timeout": 2}}
 
 
 @pytest.mark.slow
@@ -86,7 +87,10 @@ def test_a_table_knows_the_number_of_samples_of_each_task(store: Store, record: 
     facts = {"tasks": {"t": {"samples_total": 7}, "u": {"samples_total": 9}}}
     record(run("1", facts=facts), run("2"))
     record(*(row(score(), run_id, task=task) for run_id in "12" for task in "tu"))
-    counts = {key[:2]: column.sample_count for key, column in store.table(store.runs()).series.items()}
+    counts = {
+        (key.run_id, key.task): column.sample_count
+        for key, column in store.table(store.runs()).series.items()
+    }
     assert counts == {("1", "t"): 7, ("1", "u"): 9, ("2", "t"): None, ("2", "u"): None}
 
 
@@ -150,7 +154,7 @@ def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
         "[null]",
         '["parse_error"]',
     )
-    assert [evaluator["scores"] for evaluator in encoder.new_evaluators.values()] == ['[["s",null]]']
+    assert [evaluator["scores"] for evaluator in encoder.new_evaluators.values()] == ['[["",null]]']
 
 
 @pytest.mark.parametrize(
@@ -179,7 +183,7 @@ def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wro
         (lambda store, of: store.statuses([of]), "evaluation_1 (run_id=?)"),
         (lambda store, of: store.first_messages([of]), "INDEX evaluation_failed"),
         (lambda store, of: store.table([of]), "evaluation_1 (run_id=?)"),
-        (lambda store, of: store.table([of], [("t", "s")]), "evaluation_1 (run_id=?)"),
+        (lambda store, of: store.table([of], [score_of("s")]), "evaluation_1 (run_id=?)"),
         (
             lambda store, of: list(store.answers(of, [("t", "x", 1)])),
             "evaluation_1 (run_id=? AND sample_id=?)",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from score_rows import by_score, row_of
+
 from hengwen.documents.run.answers import AnswerList, AnswerRecord
 from hengwen.documents.run.data import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
@@ -65,7 +67,7 @@ def rows_of(run: Run, task: str, suffix: str) -> list[Row]:
     key: dict[str, Any] = {"run_id": run.id, "task": task, "checkpoint": run.checkpoint, "repeat": 1}
     name = run.checkpoint.removesuffix(suffix)
     rows = [
-        Row(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=outcome)
+        row_of(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=outcome)
         for i in range(4)
         for outcome in outcomes_of(name, i, suffix)
     ]
@@ -82,13 +84,13 @@ def rows_of(run: Run, task: str, suffix: str) -> list[Row]:
         "scale": UNIT,
     }
     for i in range(2):
-        rows.append(Row(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
-        rows.append(Row(**key, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))
+        rows.append(row_of(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
+        rows.append(row_of(**key, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))
     version = "1" if run.order < 2 else "2"
     whole = Score(
         name="distinct_n.distinct_2", value=0.5 + run.order / 8, signature=f"distinct_n|v:{version}"
     )
-    rows.append(Row(**{**key, "repeat": None}, sample_id=None, cluster="", outcome=whole))
+    rows.append(row_of(**{**key, "repeat": None}, sample_id=None, cluster="", outcome=whole))
     return rows
 
 
@@ -117,7 +119,7 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
             repeat=repeat,
             input=f"写一首歌{suffix}",
             text=text,
-            outcomes=outcomes_of(run.checkpoint.removesuffix(suffix), i, suffix),
+            outcomes=by_score(*outcomes_of(run.checkpoint.removesuffix(suffix), i, suffix), task=task),
         )
         for run in runs[:2]
         for i in range(4)

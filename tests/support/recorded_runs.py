@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from score_rows import row_of
 
-from hengwen import Failure, Row, Run, Scale, Score, Store
+from hengwen import Failure, Run, Scale, Score, Store
 
 UNIT = Scale(low=0, high=1)
 Values = Mapping[str, Sequence[float | None]]
@@ -48,7 +49,7 @@ def record_run(
                     else Score(value=value, scale=scale, **rest)
                 )
                 rows.append(
-                    Row(
+                    row_of(
                         run_id=new.id,
                         task="t",
                         checkpoint=checkpoint,

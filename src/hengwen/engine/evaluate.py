@@ -11,6 +11,7 @@ from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import StoreError
 from hengwen.protocols import EvaluationContext, MultiSignature, Rederivable, is_local, parts_read
 from hengwen.records import Failure, Kind, Outcome
+from hengwen.score_id import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.engine.job import Item
     from hengwen.protocols import GroupScorer, Judge, Scorer
     from hengwen.records import Response, Sample
+    from hengwen.score_id import Role, ScoreId
 
 
 class Evaluator:
@@ -27,6 +29,8 @@ class Evaluator:
         self.signature = plugin.signature
         self._names = list(plugin.names)
         self._kind: Kind = kind
+        self._plugin = plugin
+        self._scores: dict[tuple[str, Role], dict[str, ScoreId]] = {}
         self._signatures: Mapping[str, str] = (
             plugin.signatures
             if isinstance(plugin, MultiSignature)
@@ -42,6 +46,14 @@ class Evaluator:
     def signatures(self) -> list[str]:
         """Distinct signatures (texts of all settings) of the scores, in the order of the score names."""
         return list(dict.fromkeys(self._signatures.values()))
+
+    def scores(self, task: str, role: Role = "answer") -> dict[str, ScoreId]:
+        """Return the identities of the scores by name, always the same objects."""
+        scores = self._scores.get((task, role))
+        if scores is None:
+            known = scores_of(self._plugin, task, is_judge=self._kind == "judge")
+            scores = self._scores[task, role] = {name: score.about(role) for name, score in known.items()}
+        return scores
 
     def failures(self, error: Exception) -> list[Outcome]:
         """Return a Failure for each score of a scorer or judge that raised an exception."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, RowKey, Run, Sample
+    from hengwen.records import Attempt, Outcome, Response, Run, Sample
 
 
 class MemoryLedger:
@@ -20,7 +20,7 @@ class MemoryLedger:
         self.runs: dict[str, Run] = {}
         self.responses: list[Response] = []
         self.attempts: list[Attempt] = []
-        self._rows: dict[RowKey, Row] = {}
+        self._rows: dict[tuple[object, ...], Row] = {}
 
     @property
     def rows(self) -> list[Row]:

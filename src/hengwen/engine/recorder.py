@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hengwen.engine.job import Item, Job
     from hengwen.protocols import CompletedIndex, EvaluationKey, Ledger
     from hengwen.records import Outcome, Response, Sample
+    from hengwen.score_id import Role
 
 
 class ItemKey(NamedTuple):
@@ -54,14 +55,17 @@ class Recorder:
         self._ledger.record_response(self._run.id, sample, response)
         self._committer.schedule_commit()
 
-    def record(self, item_key: ItemKey, outcomes: Sequence[Outcome]) -> None:
+    def record(
+        self, item_key: ItemKey, evaluator: Evaluator, outcomes: Sequence[Outcome], role: Role = "answer"
+    ) -> None:
         """Record the scores and failures that one scorer or judge gave."""
         task, sample, repeat, item_hash = item_key
         run_id, checkpoint = self._run.id, self._run.checkpoint
         sample_id, cluster = (sample.id, sample.cluster) if sample else (None, task)
+        scores = evaluator.scores(task, role)
         self.record_rows(
             [
-                Row(run_id, task, checkpoint, sample_id, repeat, cluster, outcome, item_hash)
+                Row(run_id, scores[outcome.name], checkpoint, sample_id, repeat, cluster, outcome, item_hash)
                 for outcome in outcomes
             ]
         )

@@ -6,7 +6,7 @@ An outcome is a ``Score`` or a ``Failure``. The ledger records outcomes and call
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from hengwen._internal.answered_samples import AnsweredSamples
@@ -218,33 +218,33 @@ class RunEvaluation:
     def _fail_all(self, task: TaskEvaluators, sample: Sample, repeat: int, status: str, message: str) -> None:
         """Record a Failure for each score that a missing response would have got."""
         error = JudgeError(message, status=status)
-        evaluators: list[Evaluator] = [*task.scorers, *task.judges]
-        outcomes = [failure for evaluator in evaluators for failure in evaluator.failures(error)]
-        self._recorder.record(ItemKey(task.job.name, sample, repeat, ""), outcomes)
+        for evaluator in (*task.scorers, *task.judges):
+            item_key = ItemKey(task.job.name, sample, repeat, "")
+            self._recorder.record(item_key, evaluator, evaluator.failures(error))
 
     async def score_in_pool(self, batch: list[Answered], pool: ScoringPool) -> list[Answered]:
         """Do the evaluations of samples in worker processes, record the outcomes, and return the samples."""
         units: list[Unit] = []
-        keys: list[list[ItemKey]] = []
+        keys: list[list[tuple[ItemKey, Evaluator]]] = []
         for answered in batch:
             evaluations = self._evaluations_in_pool(answered)
             if evaluations:
-                numbers = [evaluation for evaluation, _ in evaluations]
+                numbers = [evaluation for evaluation, _, _ in evaluations]
                 units.append(pack_unit(answered.task.job.name, answered.sample, answered.responses, numbers))
-                keys.append([key for _, key in evaluations])
+                keys.append([(key, evaluator) for _, key, evaluator in evaluations])
             answered.is_scored = not answered.is_anchor
         if units:
             for unit_keys, results in zip(keys, await pool.evaluate(units), strict=True):
-                for item_key, outcomes in zip(unit_keys, results, strict=True):
-                    self._recorder.record(item_key, outcomes)
+                for (item_key, evaluator), outcomes in zip(unit_keys, results, strict=True):
+                    self._recorder.record(item_key, evaluator, outcomes)
         return batch
 
-    def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey]]:
-        """Return the evaluations for worker processes: index of response, index of evaluator, and key."""
+    def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey, Evaluator]]:
+        """Return the evaluations for worker processes: indices of response and evaluator, key, evaluator."""
         task = answered.task
         if answered.is_anchor or not answered.items:
             return []
-        evaluations: list[tuple[tuple[int, int], ItemKey]] = []
+        evaluations: list[tuple[tuple[int, int], ItemKey, Evaluator]] = []
         for index, item in enumerate(answered.items):
             item_key = ItemKey.of(task.job.name, item)
             for evaluator in (*task.scorers, *task.judges):
@@ -253,13 +253,13 @@ class RunEvaluation:
                     continue
                 if isinstance(evaluator, JudgeEvaluator) and self._record_derived(evaluator, item, item_key):
                     continue
-                evaluations.append(((index, number), item_key))
+                evaluations.append(((index, number), item_key, evaluator))
         for group in task.repeat_scorers:
             number = task.number_of(group)
             if number is not None:
                 item_key = self._group_key(answered)
                 if not self._recorder.is_completed(item_key, group):
-                    evaluations.append(((WHOLE_GROUP, number), item_key))
+                    evaluations.append(((WHOLE_GROUP, number), item_key, group))
         return evaluations
 
     async def evaluate(self, answered: Answered) -> None:
@@ -277,7 +277,7 @@ class RunEvaluation:
             item_key = ItemKey.of(task.job.name, item)
             for scorer in scorers:
                 if not self._recorder.is_completed(item_key, scorer):
-                    self._recorder.record(item_key, scorer.score(item))
+                    self._recorder.record(item_key, scorer, scorer.score(item))
                     self._raise_if_stopping()
             judgments += [self._judge(judge, item, item_key) for judge in judges]
         await _gather(judgments)
@@ -286,7 +286,7 @@ class RunEvaluation:
                 item_key = self._group_key(answered)
                 if not self._recorder.is_completed(item_key, group):
                     pairs = [(answered.sample, response) for response in answered.responses]
-                    self._recorder.record(item_key, group.score(pairs))
+                    self._recorder.record(item_key, group, group.score(pairs))
 
     def _local(self, answered: Answered, evaluators: list[AnyEvaluator]) -> list[AnyEvaluator]:
         """Return the evaluators that no worker process has applied, so this process must apply them."""
@@ -303,7 +303,7 @@ class RunEvaluation:
         if not self._recorder.is_completed(item_key, judge) and not self._record_derived(
             judge, item, item_key
         ):
-            self._recorder.record(item_key, await judge.judge(item))
+            self._recorder.record(item_key, judge, await judge.judge(item))
 
     def _record_derived(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> bool:
         """Record derived (such as capped) scores if they can be recomputed from stored scores."""
@@ -312,15 +312,12 @@ class RunEvaluation:
         stored = self._recorder.stored_outcomes(item_key, judge.verdict_signature)
         if stored is None:
             return False
-        self._recorder.record(item_key, judge.derive(item, stored))
+        self._recorder.record(item_key, judge, judge.derive(item, stored))
         return True
 
     async def _judge_anchor(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> None:
         if not self._recorder.is_completed(item_key, judge, same_run_only=True):
-            outcomes = await judge.judge(item)
-            self._recorder.record(
-                item_key, [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
-            )
+            self._recorder.record(item_key, judge, await judge.judge(item), "anchor")
 
     def finish(self) -> None:
         """Apply scorers of whole checkpoints to all responses of a task; record scores from human labels."""
@@ -332,7 +329,7 @@ class RunEvaluation:
                 item_key = ItemKey(task.job.name, None, None, group_hash(task.answered))
                 for group in task.checkpoint_scorers:
                     if not self._recorder.is_completed(item_key, group):
-                        self._recorder.record(item_key, group.score(task.answered))
+                        self._recorder.record(item_key, group, group.score(task.answered))
                     self._raise_if_stopping()
         self._recorder.record_rows(self._human_rows)
 

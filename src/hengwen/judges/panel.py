@@ -27,6 +27,7 @@ from hengwen.errors import StoreError
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, parts_read
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 from hengwen.results.comparability import provenance_of
+from hengwen.score_id import judge_name, score_ids, score_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,10 +98,13 @@ class Panel:
             raise ValueError(f"reducer must be one of {choices}, got {self.reducer!r}")
         if quorum is not None and not 1 <= quorum <= len(judges):
             raise ValueError(f"quorum must be from 1 to {len(judges)}, the number of judges, got {quorum}")
-        names = judges[0].names
-        renamed = {name: _renamed(name, self.name) if self.name else name for name in names}
+        members_name = judge_name(judges[0].names)
+        renamed = {
+            member_name: score_name(self.name, score.part or member_name) if self.name else member_name
+            for member_name, score in score_ids("", judges[0].names, members_name).items()
+        }
         object.__setattr__(self, "_names_by_member_name", renamed)
-        object.__setattr__(self, "name", self.name or names[0].partition(".")[0])
+        object.__setattr__(self, "name", self.name or members_name)
         for field_name in ("quorum", "_quorum"):
             object.__setattr__(self, field_name, len(judges) // 2 + 1 if quorum is None else quorum)
         object.__setattr__(self, "judges", tuple(sorted(judges, key=lambda judge: judge.signature)))
@@ -268,10 +272,6 @@ def _rubric_of(judge: Judge) -> str:
     """Return name, version and hash of a judge's rubric; empty if the judge has no rubric."""
     rubric: Any = getattr(judge, "rubric", None)
     return f"{rubric.name} {rubric.version}.{rubric.hash}" if hasattr(rubric, "hash") else ""
-
-
-def _renamed(name: str, panel: str) -> str:
-    return f"{panel}.{name.partition('.')[2] or name}"
 
 
 def short_labels(signatures: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from hengwen.plans.datasets import read_labels
 from hengwen.plans.suite import load_suite
 from hengwen.prompts import load_rubric
 from hengwen.records import Label, Score
+from hengwen.score_id import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +55,7 @@ class ScoreSeries:
     @property
     def address(self) -> str:
         """Task and score of the series, as ``TASK/SCORE``."""
-        return f"{self.task}/{self.score}"
+        return address_of(self.task, self.score)
 
 
 @dataclass(slots=True)
@@ -101,9 +102,9 @@ def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
             outcome = row.outcome
             if outcome.kind == "human":
                 human += _human_labels(row, text)
-            elif outcome.kind == "judge" and not outcome.name.startswith("anchor."):
+            elif outcome.kind == "judge" and row.score.is_of_run:
                 answer = _judged_answer(row, text)
-                judged.setdefault((row.task, outcome.name), []).append((run, answer, outcome))
+                judged.setdefault((row.task, row.score.base), []).append((run, answer, outcome))
     return StoredJudgments(
         runs, {address: _newest_series(address, rows) for address, rows in judged.items()}, human
     )
@@ -124,8 +125,8 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 def _human_labels(row: Row, text: str) -> list[Label]:
     """Return the human value in a row (mean of the raters) as a list with one label."""
-    outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
-    if not isinstance(outcome, Score) or score.startswith("anchor."):
+    outcome = row.outcome
+    if not isinstance(outcome, Score) or row.score.role != "human":
         return []
     details: Mapping[str, Any] = outcome.details
     raters = [str(rater) for rater in details.get("raters", ())]
@@ -137,7 +138,7 @@ def _human_labels(row: Row, text: str) -> list[Label]:
             checkpoint=row.checkpoint,
             repeat=row.repeat or 1,
             output=text,
-            score=score,
+            score=row.score.base,
             value=outcome.value,
             rater=raters[0] if len(raters) == 1 else "mean of raters",
             drawn=draws.pop() if len(draws) == 1 else "",

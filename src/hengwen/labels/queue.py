@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.prompts import Rubric
     from hengwen.records import Response, Sample
+    from hengwen.score_id import ScoreId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +27,10 @@ class Question:
     sample: Sample
     response: Response
     rubric: Rubric
-    score: str
+    score: ScoreId
     persona: str
     drawn: str
     """How the answer was selected, such as ``random|seed:0``; stored with each label of the answer."""
-
-    @property
-    def part(self) -> str:
-        """Name of the score: ``level``, or a criterion of the rubric."""
-        return self.score.rpartition(".")[2]
 
     def label(self, value: float, rater: str) -> Label:
         """Return a label with the value that a rater gave this answer."""
@@ -45,7 +41,7 @@ class Question:
             checkpoint=response.checkpoint,
             repeat=response.repeat,
             output=response.text,
-            score=self.score,
+            score=self.score.base,
             value=value,
             rater=rater,
             drawn=self.drawn,
@@ -134,12 +130,13 @@ def _question(task: LoadedTask, score: str, answer: Response, drawn: str) -> Que
     from hengwen.prompts.render import render_persona
 
     sample, rubric = task.samples.samples[answer.sample_id], task.rubrics[score]
+    score_id = next(judged for judged in task.judged_scores if judged.base == score)
     persona = task.persona if "persona" in rubric.uses else ""
     return Question(
         sample=sample,
         response=answer,
         rubric=rubric,
-        score=score,
+        score=score_id,
         persona=render_persona(persona, sample),
         drawn=drawn,
     )

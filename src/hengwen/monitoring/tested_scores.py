@@ -26,7 +26,7 @@ def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, 
         ("headline" if score.address in headline else "breakdown", score)
         for task in tasks
         for score in task.scores
-        if score.section == "score" and score.group != "published"
+        if score.id.role == "answer"
     ]
 
 

@@ -29,6 +29,7 @@ from pydantic import field_validator, model_validator
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import StrictModel
+from hengwen.score_id import split_address
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -245,13 +246,12 @@ class _Parser:
         )
 
     def _address(self, token: _Token) -> str:
-        task, slash, score = token.text.partition("/")
         if "*" in token.text:
             self._fail(
                 token,
                 f"expected one score, got the pattern {token.text!r}; patterns are for no_drop and no_drift",
             )
-        if not (task and slash and score):
+        if not all(split_address(token.text)):
             self._fail(token, f"expected a score (TASK/SCORE), got {token.text!r}")
         return token.text
 

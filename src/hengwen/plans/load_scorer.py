@@ -17,6 +17,7 @@ from hengwen.protocols import (
     Scorer,
     parts_read,
 )
+from hengwen.score_id import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,10 +33,11 @@ class _Renamed(Generic[Inner]):
     A signature contains every setting that can change a score.
     """
 
-    def __init__(self, inner: Inner, names: Mapping[str, str], marks: str) -> None:
+    def __init__(self, inner: Inner, names: Mapping[str, str], marks: str, configured_name: str = "") -> None:
         self._inner: Inner = inner
         self._names = names
         self._marks = marks
+        self.configured_name = configured_name
         self.signature = inner.signature + marks
         self.names = tuple(names.values())
 
@@ -53,8 +55,10 @@ class _Renamed(Generic[Inner]):
 class RenamedScorer(_Renamed[Scorer]):
     """A scorer of single answers whose scores have the names that a plan sets."""
 
-    def __init__(self, inner: Scorer, names: Mapping[str, str], marks: str) -> None:
-        super().__init__(inner, names, marks)
+    def __init__(
+        self, inner: Scorer, names: Mapping[str, str], marks: str, configured_name: str = ""
+    ) -> None:
+        super().__init__(inner, names, marks, configured_name)
         self.reads = parts_read(inner) - {"details"}
         """A report cannot compute details again under other names, so they are always stored."""
         self._validator = inner if isinstance(inner, SampleValidator) else None
@@ -107,19 +111,9 @@ def load_scorer(
         marks += f"|name:{score_prefix}"
     if not marks:
         return scorer
-    names = _renamed(scorer.names, score_prefix)
+    names = (
+        {name: name for name in scorer.names} if score_prefix is None else renamed(scorer.names, score_prefix)
+    )
     if isinstance(scorer, GroupScorer):
-        return RenamedGroupScorer(scorer, names, marks)
-    return RenamedScorer(scorer, names, marks)
-
-
-def _renamed(names: Sequence[str], first_part: str | None) -> dict[str, str]:
-    """Return the new name of each score."""
-    if first_part is None:
-        return {name: name for name in names}
-    if len(names) == 1 and "." not in names[0]:
-        return {names[0]: first_part}
-    first_parts = {name.partition(".")[0] for name in names}
-    rests = {name: name.partition(".")[2] for name in names}
-    shared = len(first_parts) == 1 and all(rests.values())
-    return {name: f"{first_part}.{rests[name] if shared else name}" for name in names}
+        return RenamedGroupScorer(scorer, names, marks, score_prefix or "")
+    return RenamedScorer(scorer, names, marks, score_prefix or "")

@@ -14,6 +14,7 @@ from hengwen.prompts.one_language import ONE_LANGUAGE
 from hengwen.prompts.render import check_template, is_template, render_persona
 from hengwen.protocols import SampleValidator
 from hengwen.records import Sample
+from hengwen.score_id import LABEL_ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,34 +25,49 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedTask
     from hengwen.records import Label
+    from hengwen.score_id import ScoreId
 
 
-def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[str]]) -> None:
-    """Check that all scorers and judges of a task have different score names."""
-    first_locations: dict[str, Location] = {}
-    for location, scores in names.items():
-        for score in scores:
-            if score in first_locations:
-                first = locate(plan, "tasks", index, *first_locations[score]).removesuffix(": ")
+def check_score_names(plan: Plan, index: int, scores: Mapping[Location, Iterable[ScoreId]]) -> None:
+    """Check that each score of a task, each human label and each score of an anchor has its own address."""
+    task = plan.tasks[index].name
+    by_address: dict[str, tuple[ScoreId, Location]] = {}
+    for location, given in scores.items():
+        start = locate(plan, "tasks", index, *location)
+        for score in given:
+            if "/" in score.base:
                 raise ConfigError(
-                    f"{locate(plan, 'tasks', index, *location)}task {plan.tasks[index].name!r} gives "
-                    f"{score!r} twice; set name: on one of the scorers or judges, "
-                    "or remove a scorer that is already configured as a rule"
-                    + (f" (first on line {first.rpartition(':')[2]})" if first else "")
+                    f"{start}task {task!r} has a score {score.base!r}, but '/' separates the task from the "
+                    "score in TASK/SCORE; give the score a name without '/'"
                 )
-            first_locations[score] = location
+            is_labelled = location[0] == "judges" and score.role == "answer"
+            for item in (score, *(score.about(role) for role in LABEL_ROLES if is_labelled)):
+                first, first_location = by_address.setdefault(item.address, (item, location))
+                if (first, first_location) == (item, location):
+                    continue
+                line = locate(plan, "tasks", index, *first_location).removesuffix(": ").rpartition(":")[2]
+                raise ConfigError(
+                    f"{start}task {task!r} gives {item.name!r} twice{_other_meaning(first, item)}; set name: "
+                    "on one of the scorers or judges, or remove a scorer that is already configured as a rule"
+                    + (f" (first on line {line})" if line else "")
+                )
+
+
+def _other_meaning(first: ScoreId, second: ScoreId) -> str:
+    """Return which of two scores with one name is of people or anchors; empty if neither or both are."""
+    return "" if first.role == second.role else f" (once as {first.role}, once as {second.role})"
 
 
 def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
     """Check that the gates (conditions on scores) of a plan name only scores of its tasks."""
     known = [
-        f"{task.spec.name}/{name}"
+        score.address
         for task in tasks
-        for names in (
-            task.scorer_names,
-            *(judge.all_names(task.spec.scale) for judge in task.panel),
+        for scores in (
+            task.scorer_scores,
+            *(judge.all_scores(task.spec.name, task.spec.scale) for judge in task.panel),
         )
-        for name in names
+        for score in scores
     ]
     for index, spec in enumerate(plan.gates):
         try:

@@ -16,6 +16,7 @@ from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
+from hengwen.score_id import NORMALISED, PUBLISHED, ScoreId
 from hengwen.text.language import Language
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
@@ -371,9 +372,9 @@ def _template(value: str | None, folder: Path) -> str | None:
     return read_text(folder / value)
 
 
-def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
-    """Return the names of the scores of a whole task, which are computed from one judge's scores."""
+def task_scores(task: str, judge: str, scale: ScaleSpec | None) -> tuple[ScoreId, ...]:
+    """Return the scores of a whole task, which are computed from one judge's scores."""
     if scale is None:
         return ()
-    normalised = (f"{judge}.normalised",) if scale.sum_divided_by is not None else ()
-    return (f"{judge}.published", *normalised)
+    parts = (PUBLISHED, NORMALISED) if scale.sum_divided_by is not None else (PUBLISHED,)
+    return tuple(ScoreId(task, judge, part, "task") for part in parts)

@@ -15,15 +15,16 @@ from hengwen.plans import loaded_plan_checks as checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located
-from hengwen.plans.plan import task_score_names
+from hengwen.plans.plan import task_scores
 from hengwen.plans.trust import check_trust
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
 from hengwen.protocols import GroupScorer
 from hengwen.records import Label, Scale
+from hengwen.score_id import LEVEL, ScoreId, final_part, scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hengwen.io.row_reader import DataRow
     from hengwen.io.strict_yaml import Location
@@ -47,15 +48,15 @@ class ConfiguredJudge:
         """First part of the judge's score names."""
         return self.spec.name or self.rubric.name
 
-    @property
-    def score_names(self) -> tuple[str, ...]:
-        """Names of the scores that the rubric defines: the level, then the criteria."""
-        return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
+    def scores(self, task: str) -> list[ScoreId]:
+        """Return the scores that the rubric defines: the level, then the criteria."""
+        return [ScoreId(task, self.name, part) for part in (LEVEL, *self.rubric.criteria)]
 
-    def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge."""
-        final = (f"{self.name}.final",) if self.rules else ()
-        return (*self.score_names, *final, *task_score_names(self.name, scale))
+    def all_scores(self, task: str, scale: ScaleSpec | None) -> list[ScoreId]:
+        """Return all scores of the judge."""
+        thresholds = (None, *self.rules.extra_thresholds) if self.rules else ()
+        finals = [ScoreId(task, self.name, final_part(threshold)) for threshold in thresholds]
+        return [*self.scores(task), *finals, *task_scores(task, self.name, scale)]
 
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
         """Build the judge, or the panel (several judges whose levels are combined)."""
@@ -133,20 +134,30 @@ class LoadedTask:
         return is_template(self.persona) and any("persona" in judge.rubric.uses for judge in self.panel)
 
     @property
-    def scorer_names(self) -> list[str]:
-        """Names of the scores of all scorers."""
+    def scorer_scores(self) -> list[ScoreId]:
+        """Scores of all scorers."""
         scorers: list[Scorer | GroupScorer] = [*self.scorers, *self.set_scorers]
-        return [name for scorer in scorers for name in scorer.names]
+        return [
+            score
+            for scorer in scorers
+            for score in scores_of(scorer, self.spec.name, is_judge=False).values()
+        ]
 
     @property
-    def task_scores(self) -> tuple[str, ...]:
-        """Names of the scores of the whole task, for all its judges together."""
-        return tuple(name for judge in self.panel for name in task_score_names(judge.name, self.spec.scale))
+    def task_scores(self) -> list[ScoreId]:
+        """Scores of the whole task, for all its judges together."""
+        name, scale = self.spec.name, self.spec.scale
+        return [score for judge in self.panel for score in task_scores(name, judge.name, scale)]
+
+    @property
+    def judged_scores(self) -> list[ScoreId]:
+        """Scores that the rubrics of the task's judges define."""
+        return [score for judge in self.panel for score in judge.scores(self.spec.name)]
 
     @property
     def rubrics(self) -> dict[str, Rubric]:
         """Rubric of each score of the task's judges, by score name."""
-        return {name: judge.rubric for judge in self.panel for name in judge.score_names}
+        return {score.base: judge.rubric for judge in self.panel for score in judge.scores(self.spec.name)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +303,7 @@ def _load_task(plan: Plan, index: int) -> LoadedTask:
         samples = read_samples(spec.samples, task=spec.name, columns=spec.columns)
     scorers: list[Scorer] = []
     set_scorers: list[GroupScorer] = []
-    names: dict[Location, Sequence[str]] = {}
+    scores: dict[Location, Collection[ScoreId]] = {}
     for number, plugin in enumerate(spec.scorers):
         with located(plan, "tasks", index, "scorers", number):
             scorer = load_scorer(
@@ -302,14 +313,14 @@ def _load_task(plan: Plan, index: int) -> LoadedTask:
             set_scorers.append(scorer)
         else:
             scorers.append(scorer)
-        names["scorers", number] = scorer.names
+        scores["scorers", number] = scores_of(scorer, spec.name, is_judge=False).values()
     rules = _load_rules(plan, index)
     for number, rule in enumerate(rules.rules if rules else ()):
         scorers.append(RuleScorer(rule))
-        names["rules", number] = scorers[-1].names
+        scores["rules", number] = scores_of(scorers[-1], spec.name, is_judge=False).values()
     panel = _load_panel(plan, index, rules)
     for number, judge in enumerate(panel):
-        names["judges", number] = judge.all_names(spec.scale)
+        scores["judges", number] = judge.all_scores(spec.name, spec.scale)
     task = LoadedTask(
         spec=spec,
         samples=samples,
@@ -317,7 +328,7 @@ def _load_task(plan: Plan, index: int) -> LoadedTask:
         set_scorers=tuple(set_scorers),
         panel=panel,
     )
-    checks.check_score_names(plan, index, names)
+    checks.check_score_names(plan, index, scores)
     return task
 
 

@@ -24,6 +24,7 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.prompts.one_language import in_both_languages
 from hengwen.records import Scale, digest
+from hengwen.score_id import RESERVED_PARTS
 
 if TYPE_CHECKING:
     from hengwen.text.language import Language
@@ -197,8 +198,9 @@ class Rubric(StrictModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Rubric:
-        if "level" in self.criteria:
-            raise ValueError("a criterion may not be called 'level': that is the name of the whole verdict")
+        for part, meaning in RESERVED_PARTS.items():
+            if part in self.criteria:
+                raise ValueError(f"a criterion may not be called {part!r}: that is the name of {meaning}")
         if "response" not in self.uses:
             raise ValueError("uses must name 'response': it is what is judged")
         for number, example in enumerate(self.examples, 1):

@@ -206,7 +206,7 @@ def _clusters_of(column: Column, prompts: Iterable[str | None]) -> list[str] | N
 
 def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
     """Return the run, the task and the name of the judge of a series."""
-    return key.run_id, key.task, key.name.removeprefix("anchor.").partition(".")[0]
+    return key.run_id, key.task, key.score.evaluator
 
 
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:

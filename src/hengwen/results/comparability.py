@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.records import digest
+from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.records import Run
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+    from hengwen.score_id import ScoreId
 
 HASH_LENGTH = 12
 """Number of hexadecimal digits of a hash in a comparability key."""
@@ -95,14 +97,12 @@ def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, A
         return UNKNOWN
     if not column.has_scores:
         return UNSCORED
-    base = series.name.removeprefix("human.")
-    is_anchor = base.startswith("anchor.")
-    parts = {"anchors": task["anchors"]} if is_anchor else _sample_parts(series, column, task)
+    score = series.score
+    parts = {"anchors": task["anchors"]} if score.is_anchor else _sample_parts(series, column, task)
     if series.kind == "scorer":
         parts |= facts["versions"]
     elif series.kind == "judge":
-        base = base.removeprefix("anchor.")
-        parts |= _judge_parts(base, task["judges"].get(base.partition(".")[0], {}), facts["versions"])
+        parts |= _judge_parts(score, task["judges"].get(score.evaluator, {}), facts["versions"])
         parts |= provenance_parts(_verdict_column(series, table))
     return ComparabilityKey(
         {part: value[:HASH_LENGTH] if part in _HASHES else value for part, value in parts.items()}
@@ -127,21 +127,18 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
     return parts
 
 
-def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
+def _judge_parts(score: ScoreId, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
     """Return the parts of the comparability key for a judge's score: its endpoint, and package versions."""
     endpoints = judge.get("endpoints", [])
     parts = {"endpoint": " + ".join(endpoints)} if endpoints else {}
-    derived = name.partition(".")[2].startswith(("final", "published", "normalised"))
-    if not endpoints or (judge.get("rules") and derived):
+    if not endpoints or (judge.get("rules") and score.is_derived):
         parts |= versions
     return parts
 
 
 def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
     """Return the column of the judge's level, from which its other scores are computed."""
-    prefix = "anchor." if series.name.startswith("anchor.") else ""
-    judge = series.name.removeprefix("anchor.").partition(".")[0]
-    level = series._replace(name=f"{prefix}{judge}.level")
+    level = series._replace(score=series.score.with_part(LEVEL))
     return table.series.get(level, table.series[series])
 
 

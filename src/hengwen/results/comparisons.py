@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Scale
     from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.score_table import Column, ScoreTable
+    from hengwen.score_id import ScoreId
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
@@ -81,19 +82,18 @@ class Comparison:
 def score_series(
     table: ScoreTable,
     run_ids: Sequence[str],
-    task: str,
-    name: str,
+    score: ScoreId,
     kind: Kind,
     keys: Sequence[ComparabilityKey] = (),
 ) -> ScoreSeries:
     """Return the value of each prompt for one score, in each of several runs."""
-    columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
+    columns = [table.series.get(SeriesKey(run_id, score, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
     clusters: dict[str, str] = {}
     for point in points:
         clusters |= point.clusters
     return ScoreSeries(
-        address=f"{task}/{name}",
+        address=score.address,
         values=tuple(point.values for point in points),
         clusters=clusters,
         coverages=tuple(point.coverage for point in points),

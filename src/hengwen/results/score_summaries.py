@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hengwen.results.aggregate import aggregate
 from hengwen.results.comparability import (
@@ -13,6 +13,7 @@ from hengwen.results.comparability import (
     names_text,
 )
 from hengwen.results.score_table import SeriesKey
+from hengwen.score_id import FINAL, LEVEL, caps
 from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
@@ -21,25 +22,17 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Run, Scale
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId, Section
 
-Section = Literal["score", "human", "anchor"]
 KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
-TASK_SCORE_SUFFIXES = (".published", ".normalised")
-"""Suffixes of the names of scores that are one number for a whole task."""
-RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of every rule that caps (limits) a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSummaries:
     """The summary of one score in each of several runs."""
 
-    task: str
-    name: str
-    base: str
-    """Name of the score without its ``human.`` and ``anchor.`` prefixes."""
+    id: ScoreId
     kind: Kind
-    section: Section
     summaries: tuple[Summary | None, ...]
     """Summary of the score in each run; None if the run does not have the score."""
     is_headline: bool = False
@@ -49,17 +42,37 @@ class ScoreSummaries:
     @property
     def address(self) -> str:
         """Address of the score, as ``TASK/SCORE``."""
-        return f"{self.task}/{self.name}"
+        return self.id.address
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return self.id.task
+
+    @property
+    def name(self) -> str:
+        """Name of the score in its task."""
+        return self.id.name
+
+    @property
+    def base(self) -> str:
+        """Name that the scorer or judge gives the score; that of a human label or anchor is the same."""
+        return self.id.base
+
+    @property
+    def section(self) -> Section:
+        """Section of a report that shows the score."""
+        return self.id.section
 
     @property
     def group(self) -> str:
         """Group: ``published`` for a score of the whole task, else ``scorer``, ``judge`` or ``human``."""
-        return "published" if _is_published(self.name, self.kind) else self.kind
+        return "published" if self.id.role == "task" else self.kind
 
     @property
     def is_final(self) -> bool:
         """Whether the score is a judge's level after rules."""
-        return _is_final(self.name, self.kind)
+        return is_final(self.id, self.kind)
 
     @property
     def scale(self) -> Scale | None:
@@ -84,7 +97,7 @@ class ScoreSummaries:
     @property
     def _is_rule(self) -> bool:
         """Whether the score belongs to a rule that limits (caps) a judge's level."""
-        return self.kind == "scorer" and any(RULE_SIGNATURE_TAG in signature for signature in self.signatures)
+        return self.kind == "scorer" and any(map(caps, self.signatures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +115,11 @@ class TaskScores:
     @property
     def tested(self) -> tuple[ScoreSummaries, ...]:
         """Main scores with a value for each answer; of a judge with rules, the final level only."""
-        superseded = {
-            f"{score.base.removesuffix('.final')}.level" for score in self.headlines if score.is_final
-        }
+        superseded = {score.id.with_part(LEVEL) for score in self.headlines if score.is_final}
         return tuple(
             score
             for score in self.headlines
-            if score.group != "published" and not (score.kind == "judge" and score.base in superseded)
+            if score.id.role != "task" and not (score.kind == "judge" and score.id in superseded)
         )
 
     @property
@@ -126,7 +137,7 @@ class TaskScores:
     @property
     def anchor_heads(self) -> tuple[ScoreSummaries, ...]:
         """Scores of anchors: each judge's first score, and every score with human labels."""
-        first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
+        first = {s.id.source: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)
 
@@ -148,10 +159,10 @@ def task_scores(runs: Sequence[Run], table: ScoreTable) -> tuple[TaskScores, ...
         for key, summary in aggregate(table).items()
         if key.run_id in facts
     }
-    names: dict[str, dict[tuple[str, Kind], None]] = {}
+    scores: dict[str, dict[tuple[ScoreId, Kind], None]] = {}
     for key in summaries:
-        names.setdefault(key.task, {})[key.name, key.kind] = None
-    return tuple(_task(task, list(series), summaries, runs) for task, series in names.items())
+        scores.setdefault(key.task, {})[key.score, key.kind] = None
+    return tuple(_task(task, list(series), summaries, runs) for task, series in scores.items())
 
 
 def scoring_conflict(labels: Sequence[str], summaries: Sequence[Summary | None]) -> str:
@@ -176,41 +187,25 @@ def signature_conflict(labels: Sequence[str], summaries: Sequence[Summary | None
     )
 
 
+def is_final(score: ScoreId, kind: Kind) -> bool:
+    """Return whether a score is a judge's level after rules have capped it."""
+    return kind == "judge" and score.role == "answer" and score.part == FINAL
+
+
 def _task(
-    task: str, series: list[tuple[str, Kind]], summaries: Mapping[SeriesKey, Summary], runs: Sequence[Run]
+    task: str,
+    series: list[tuple[ScoreId, Kind]],
+    summaries: Mapping[SeriesKey, Summary],
+    runs: Sequence[Run],
 ) -> TaskScores:
     scores: list[ScoreSummaries] = []
-    scorers: set[tuple[Kind, str]] = set()
-    for name, kind in sorted(series, key=lambda item: (not _is_published(*item), KIND_ORDER.index(item[1]))):
-        section, base = _section_of(name, kind)
-        scorer = (kind, base.split(".", 1)[0])
-        is_derived = section == "score" and (_is_published(name, kind) or _is_final(name, kind))
-        is_first = section == "score" and not is_derived and scorer not in scorers
+    sources: set[tuple[Kind, str]] = set()
+    for score, kind in sorted(series, key=lambda item: (item[0].role != "task", KIND_ORDER.index(item[1]))):
+        is_derived = score.role == "task" or is_final(score, kind)
+        is_first = score.role == "answer" and not is_derived and (kind, score.source) not in sources
         if is_first:
-            scorers.add(scorer)
-        score = ScoreSummaries(
-            task=task,
-            name=name,
-            base=base,
-            kind=kind,
-            section=section,
-            summaries=tuple(summaries.get(SeriesKey(run.id, task, name, kind)) for run in runs),
-        )
-        scores.append(replace(score, is_headline=(is_derived or is_first) and not score._is_rule))
+            sources.add((kind, score.source))
+        of_runs = tuple(summaries.get(SeriesKey(run.id, score, kind)) for run in runs)
+        item = ScoreSummaries(id=score, kind=kind, summaries=of_runs)
+        scores.append(replace(item, is_headline=(is_derived or is_first) and not item._is_rule))
     return TaskScores(name=task, scores=tuple(scores))
-
-
-def _section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """Return the section of a score, and the score's name without the section's prefix."""
-    base = name.removeprefix("human.") if kind == "human" else name
-    if base.startswith("anchor."):
-        return "anchor", base.removeprefix("anchor.")
-    return ("human" if kind == "human" else "score"), base
-
-
-def _is_published(name: str, kind: Kind) -> bool:
-    return kind == "judge" and name.endswith(TASK_SCORE_SUFFIXES)
-
-
-def _is_final(name: str, kind: Kind) -> bool:
-    return kind == "judge" and name.endswith(".final")

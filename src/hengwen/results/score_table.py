@@ -12,6 +12,7 @@ import numpy as np
 
 from hengwen.records import STATUSES, Kind, Reducer, Row, Scale, Score
 from hengwen.results.comparability import provenance_of
+from hengwen.score_id import LABEL_ROLES, ScoreId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,19 +31,18 @@ class SeriesKey(NamedTuple):
     """Key of a series: all outcomes (scores and failures) of one score in one run."""
 
     run_id: str
-    task: str
-    name: str
+    score: ScoreId
     kind: Kind
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return self.score.task
 
     @property
     def address(self) -> str:
         """Address of the score in plans and reports: ``TASK/SCORE``."""
-        return f"{self.task}/{self.name}"
-
-
-def is_label_or_anchor(address: str) -> bool:
-    """Return whether an address (TASK/SCORE) names human labels, or scores of anchors (fixed answers)."""
-    return address.partition("/")[2].startswith(("human.", "anchor."))
+        return self.score.address
 
 
 class AnswerKeys:
@@ -255,8 +255,8 @@ class ScoreTable:
 
     Examples:
         >>> score = Score(name="length", value=3, signature="length|v:1")
-        >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
-        >>> table = ScoreTable([Row(**key, cluster="a", outcome=score)])
+        >>> key = {"run_id": "r", "checkpoint": "c", "sample_id": "a", "repeat": 1, "cluster": "a"}
+        >>> table = ScoreTable([Row(**key, score=ScoreId("t", "length", ""), outcome=score)])
         >>> [(key.address, column.values) for key, column in table.series.items()]
         [('t/length', [3.0])]
     """
@@ -267,9 +267,27 @@ class ScoreTable:
             self.add(row)
 
     def arrange(self, score_order: Iterable[str]) -> None:
-        """Sort the columns by a list of score addresses; columns that the list does not name follow."""
+        """Sort the columns by a list of score addresses; columns that the list does not name follow.
+
+        Human labels and scores of anchors follow the scores of their task, in the same order.
+        """
         rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
-        self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
+        last = len(rank)
+        ranks = {
+            key: rank.get((key.score if key.score.is_of_run else key.score.about("answer")).address, last)
+            for key in self.series
+        }
+        first_of_task: dict[str, int] = {}
+        for key, index in ranks.items():
+            first_of_task[key.task] = min(index, first_of_task.get(key.task, last))
+
+        def position(key: SeriesKey) -> tuple[int, int, int]:
+            if ranks[key] == last:
+                return last, 0, 0
+            group = 0 if key.score.is_of_run else 1 + LABEL_ROLES.index(key.score.role)
+            return first_of_task[key.task], group, ranks[key]
+
+        self.series = {key: self.series[key] for key in sorted(self.series, key=position)}
 
     def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
         """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.
@@ -296,8 +314,7 @@ class ScoreTable:
             count: Number of samples in the task's files.
         """
         for key, column in self.series.items():
-            covers_task = key.kind != "human" and not key.name.startswith("anchor.")
-            if (key.run_id, key.task) == (run_id, task) and covers_task:
+            if (key.run_id, key.task) == (run_id, task) and key.score.is_of_run:
                 column.sample_count = count
 
     def column(self, key: SeriesKey) -> Column:
@@ -307,7 +324,7 @@ class ScoreTable:
     def add(self, row: Row) -> None:
         """Append a row (a score or failure) to the column of its score and run."""
         outcome = row.outcome
-        column = self.column(SeriesKey(row.run_id, row.task, outcome.name, outcome.kind))
+        column = self.column(SeriesKey(row.run_id, row.score, outcome.kind))
         if isinstance(outcome, Score):
             column.append(row.sample_id, row.repeat, row.cluster, "ok", outcome.value, outcome.signature)
             column.scale = column.scale or outcome.scale

@@ -19,15 +19,17 @@ from hengwen.runs.human_rows import human_rows
 from hengwen.runs.run_identity import JudgedTask, plan_hash, resumes
 from hengwen.runs.run_job import package_versions, run_job
 from hengwen.runs.task_scores import TaskScore, published_rows
+from hengwen.score_id import FINAL, judged_scores, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.plans.suite import LoadedTask
-    from hengwen.protocols import Ledger
+    from hengwen.protocols import Judge, Ledger
     from hengwen.records import Reducer
     from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import RunResources
+    from hengwen.score_id import ScoreId
 
 
 class CheckpointRun:
@@ -89,9 +91,7 @@ class CheckpointRun:
         """Compute the score of each whole task from all stored scores of the run, and record it."""
         task_scores = [
             TaskScore(
-                task=judged.task.spec.name,
-                judge=configured.name,
-                source=f"{configured.name}.final" if configured.rules else judge.names[0],
+                source=_verdict(judged.task.spec.name, judge, has_rules=configured.rules is not None),
                 signature=judge.signature,
                 scale=judged.task.spec.scale,
                 samples=list(judged.task.samples.samples),
@@ -107,7 +107,7 @@ class CheckpointRun:
         rows = published_rows(run, task_scores, self._store.rows([run]))
         ledger.record_rows(rows)
         self.warnings += [
-            f"{run.checkpoint}: no {row.task}/{row.outcome.name}: {row.outcome.message}"
+            f"{run.checkpoint}: no {row.score.address}: {row.outcome.message}"
             for row in rows
             if isinstance(row.outcome, Failure)
         ]
@@ -221,12 +221,19 @@ class CheckpointRun:
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
-    """Return the names of all scores (TASK/SCORE) in the order in which reports list them."""
-    addresses: list[str] = []
-    for judged in tasks:
-        task = judged.task
-        names = [*task.scorer_names, *task.task_scores]
-        for prefix in ("", "human.", "anchor.", "human.anchor."):
-            names += [f"{prefix}{name}" for judge in judged.judges for name in judge.names]
-        addresses += [f"{task.spec.name}/{name}" for name in names]
-    return tuple(addresses)
+    """Return the addresses of the scores of answers and tasks in the order in which reports list them."""
+    return tuple(
+        score.address
+        for judged in tasks
+        for score in (
+            *judged.task.scorer_scores,
+            *judged.task.task_scores,
+            *judged_scores(judged.task.spec.name, judged.judges),
+        )
+    )
+
+
+def _verdict(task: str, judge: Judge, *, has_rules: bool) -> ScoreId:
+    """Return the judge's level, or the final score if rules may cap the level."""
+    level = next(iter(scores_of(judge, task, is_judge=True).values()))
+    return level.with_part(FINAL) if has_rules else level

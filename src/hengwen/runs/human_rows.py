@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from hengwen.plans.datasets import ResponseSet
     from hengwen.plans.suite import LoadedPlan
     from hengwen.records import Label, Run
+    from hengwen.score_id import Role
 
 
 def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
-    """Return the human scores of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors."""
+    """Return the human scores of a run, for labels and for anchors."""
     current: list[Label] = []
     missing = changed = 0
     for _, label in suite.labels:
@@ -35,9 +36,9 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
             changed += 1
         else:
             current.append(label)
-    rows = _rows(suite, run, current, "human.", [label for _, label in suite.labels])
+    rows = _rows(suite, run, current, "human", [label for _, label in suite.labels])
     anchors = [label for _, label in suite.anchors]
-    rows += _rows(suite, run, anchors, "human.anchor.", anchors)
+    rows += _rows(suite, run, anchors, "human anchor", anchors)
     warnings = []
     if missing:
         warnings.append(f"skipped {missing} labels of {run.checkpoint!r}: no such answer")
@@ -47,10 +48,11 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 
 
 def _rows(
-    suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
+    suite: LoadedPlan, run: Run, labels: Sequence[Label], role: Role, file: Sequence[Label]
 ) -> list[Row]:
     """Return one row for each labelled answer and score, with the mean of the raters' values."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
+    scores = {(task.spec.name, score.base): score for task in suite.tasks for score in task.judged_scores}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:
         groups.setdefault((label.task, label.id, label.repeat, label.score), []).append(label)
@@ -60,13 +62,13 @@ def _rows(
     return [
         Row(
             run_id=run.id,
-            task=task,
+            score=scores[task, score].about(role),
             checkpoint=run.checkpoint,
             sample_id=sample_id,
             repeat=repeat,
             cluster=samples[task][sample_id].cluster if sample_id in samples[task] else sample_id,
             outcome=Score(
-                name=f"{prefix}{score}",
+                name=score,
                 value=fsum(label.value for label in group) / len(group),
                 signature=signature,
                 scale=suite.scale_of(task, score),

@@ -70,8 +70,8 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
         }
     )
     result = run_resolved(resolve_plan(plan, judge=judge, base_url=base_url), store, options or RunOptions())
-    names = [address.partition("/")[2] for address in result.runs[0].score_order]
-    judge_names = [name for name in names if not name.startswith(("human.", "anchor."))]
+    scores = {score.address: score for score in store.statuses(result.runs)}
+    judge_names = [scores[address].name for address in result.runs[0].score_order if address in scores]
     counts: Counter[bool] = Counter()
     first_reason = ""
     try:
@@ -100,7 +100,7 @@ def _plan_name(source: Path) -> str:
 
 def _rows(store: Store, result: RunResult, level_name: str) -> Iterator[JsonRow]:
     for answer in store.answers(result.runs[0]):
-        outcomes = {outcome.name: outcome for outcome in answer.outcomes}
+        outcomes = {score.name: outcome for score, outcome in answer.outcomes.items()}
         level = outcomes.get(level_name)
         if level is None:
             continue

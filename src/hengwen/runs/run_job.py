@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.executor import execute
 from hengwen.errors import StoreError
-from hengwen.results.score_table import is_label_or_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,8 +87,8 @@ async def run_job(
 def _has_only_failures(store: Store, run: Run) -> bool:
     """Return whether all results of scorers and judges are failures; labels and anchors are ignored."""
     counts: Counter[str] = Counter()
-    for address, statuses in store.statuses([run]).items():
-        if not is_label_or_anchor(address):
+    for score, statuses in store.statuses([run]).items():
+        if score.is_of_run:
             counts.update(statuses)
     return bool(counts) and not counts["ok"] and not counts["not_applicable"]
 

@@ -239,14 +239,13 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
     """Return the runs with their numbers of failures, which the store counts."""
     suite, store, session = resources.suite, resources.store, resources.batches
-    task_scores = {f"{task.spec.name}/{name}" for task in suite.tasks for name in task.task_scores}
     failures: Counter[str] = Counter()
     unscored = []
-    for address, statuses in store.statuses(runs).items():
+    for score, statuses in store.statuses(runs).items():
         scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        if not scored and address not in task_scores:  # scores of whole tasks fail if an answer is missing
-            unscored.append(address)
+        if not scored and score.role != "task":  # scores of whole tasks fail if an answer is missing
+            unscored.append(score.address)
     return RunResult(
         plan=suite.plan.name,
         runs=tuple(runs),

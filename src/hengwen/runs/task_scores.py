@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from hengwen.plans.plan import task_score_names
+from hengwen.plans.plan import task_scores
 from hengwen.records import Failure, Outcome, Row, Scale, Score
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.score_table import ScoreTable, SeriesKey
+from hengwen.score_id import NORMALISED
 from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import ScaleSpec
     from hengwen.records import Run
     from hengwen.results.score_table import Column
+    from hengwen.score_id import ScoreId
 
 VERSION = 1
 """Version of how the score of a whole task is computed; it is a part of the signature of this score."""
@@ -41,11 +43,8 @@ class TaskScore:
     expected answer has a score, which means all repeats of all samples in the plan.
     """
 
-    task: str
-    judge: str
-    """Name of the judge, the first part of its score names."""
-    source: str
-    """Name of the judge's score of single answers from which the value of the task is computed."""
+    source: ScoreId
+    """The judge's score of single answers from which the value of the task is computed."""
     signature: str
     """Signature of the judge."""
     scale: ScaleSpec
@@ -58,39 +57,39 @@ class TaskScore:
 
     def rows(self, run: Run, table: ScoreTable) -> list[Row]:
         """The scores of the whole task for one run, or failures if the score of an answer is missing."""
-        column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
+        column = table.series.get(SeriesKey(run.id, self.source, "judge"))
+        scores = task_scores(self.source.task, self.source.evaluator, self.scale)
         return [
             Row(
                 run_id=run.id,
-                task=self.task,
+                score=score,
                 checkpoint=run.checkpoint,
                 sample_id=None,
                 repeat=None,
-                cluster=self.task,
+                cluster=self.source.task,
                 outcome=outcome,
             )
-            for outcome in self._outcomes(column)
+            for score, outcome in zip(scores, self._outcomes(column, scores), strict=True)
         ]
 
-    def _outcomes(self, column: Column | None) -> list[Outcome]:
-        names = task_score_names(self.judge, self.scale)
+    def _outcomes(self, column: Column | None, scores: Sequence[ScoreId]) -> list[Outcome]:
         statuses = self._statuses(column)
         missing = sum(statuses.values()) - statuses["ok"]
         if column is None or missing:
-            return [self._incomplete(name, statuses, missing) for name in names]
+            return [self._incomplete(score, statuses, missing) for score in scores]
         values, clusters = prompt_values(column)
         scale = column.scale or self.answer_scale
         bounds = None if scale is None else (scale.low, scale.high)
         interval = mean_interval(values, clusters, scale=bounds, confidence=CONFIDENCE).bounds
         details: dict[str, Any] = {
-            "of": self.source,
+            "of": self.source.base,
             "prompts": len(values),
             "answers": statuses["ok"],
             "mean": fsum(values) / len(values),
             "level": CONFIDENCE,
             "method": "none" if interval is None else "t",
         }
-        return [self._score(name, values, interval, scale, details) for name in names]
+        return [self._score(score, values, interval, scale, details) for score in scores]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
         """Count the expected answers by status; ``absent`` means that an answer is not in this run."""
@@ -106,13 +105,13 @@ class TaskScore:
 
     def _score(
         self,
-        name: str,
+        score: ScoreId,
         values: Sequence[float],
         interval: tuple[float, float] | None,
         scale: Scale | None,
         details: Mapping[str, Any],
     ) -> Score:
-        factor, offset = self._factor(name, len(values), scale)
+        factor, offset = self._factor(score, len(values), scale)
 
         def scaled(mean: float) -> float:
             return (mean - offset) * factor
@@ -128,18 +127,18 @@ class TaskScore:
             if bounds is not None:
                 bounds = [max(bounds[0], task_scale.low), min(bounds[1], task_scale.high)]
         return Score(
-            name=name,
+            name=score.base,
             value=value,
-            signature=self._signature(name),
+            signature=self._signature(score),
             scale=task_scale,
             kind="judge",
             reason=f"{details['answers']} answers to {len(values)} prompts",
             details={**details, **({} if bounds is None else {"ci": bounds})},
         )
 
-    def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:
+    def _factor(self, score: ScoreId, prompts: int, scale: Scale | None) -> tuple[float, float]:
         """Return (factor, offset); the task's value is the mean minus the offset, times the factor."""
-        if name.endswith(".normalised"):
+        if score.part == NORMALISED:
             if scale is None:
                 return NORMALISED_MAX, 0.0
             return NORMALISED_MAX / (scale.high - scale.low), scale.low
@@ -147,31 +146,30 @@ class TaskScore:
             return prompts / self.scale.sum_divided_by, 0.0
         return self.scale.mean_times or 1.0, 0.0
 
-    def _signature(self, name: str) -> str:
+    def _signature(self, score: ScoreId) -> str:
         how = f"mean_times:{self.scale.mean_times:g}" if self.scale.mean_times is not None else ""
         if self.scale.sum_divided_by is not None:
             how = f"sum_divided_by:{self.scale.sum_divided_by:g}"
-        return (
-            f"{name}|{how}|prompts:{len(self.samples)}|repeats:{self.repeats}|[{self.signature}]|v:{VERSION}"
-        )
+        counts = f"prompts:{len(self.samples)}|repeats:{self.repeats}"
+        return f"{score.base}|{how}|{counts}|[{self.signature}]|v:{VERSION}"
 
-    def _incomplete(self, name: str, statuses: Mapping[str, int], missing: int) -> Failure:
+    def _incomplete(self, score: ScoreId, statuses: Mapping[str, int], missing: int) -> Failure:
         reasons = ", ".join(
             f"{count} {_STATUS_TEXTS.get(status, status)}"
             for status, count in sorted(statuses.items())
             if status != "ok"
         )
         return Failure(
-            name=name,
+            name=score.base,
             status="missing",
             message=f"incomplete: {missing} of {sum(statuses.values())} answers have no verdict ({reasons})",
-            signature=self._signature(name),
+            signature=self._signature(score),
             kind="judge",
         )
 
 
-def published_rows(run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row]) -> list[Row]:
+def published_rows(run: Run, definitions: Sequence[TaskScore], rows: Iterable[Row]) -> list[Row]:
     """Return the scores that are computed from all answers to a task together, for one run."""
-    samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}
-    table = ScoreTable(row for row in rows if row.sample_id in samples.get((row.task, row.outcome.name), ()))
-    return [row for score in task_scores for row in score.rows(run, table)]
+    samples = {score.source: frozenset(score.samples) for score in definitions}
+    table = ScoreTable(row for row in rows if row.sample_id in samples.get(row.score, ()))
+    return [row for score in definitions for row in score.rows(run, table)]

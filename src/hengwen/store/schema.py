@@ -12,7 +12,7 @@ from sqlalchemy import Column, MetaData, String, Table, inspect, text
 
 from hengwen.errors import StoreError
 from hengwen.store.location import display_url, sqlite_path
-from hengwen.store.tables import HEAD, metadata
+from hengwen.store.tables import FIRST, HEAD, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA_LOCK = int.from_bytes(b"hengwen")
 """Key of the advisory lock that a process holds in PostgreSQL while it changes the schema."""
+SCRIPTS = "hengwen:store/migrations"
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
@@ -70,7 +71,7 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", "hengwen:store/migrations")
+    config.set_main_option("script_location", SCRIPTS)
     config.set_main_option("path_separator", "os")
     path = sqlite_path(engine.url)
     with _locked(engine) as connection:
@@ -105,6 +106,11 @@ def _version(connection: Connection) -> str | None:
         version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     if version is None or not re.fullmatch(r"\d{4}", str(version)) or version == "0000":
         raise StoreError(f"{name}: not a hengwen store, but another database; name another file")
+    if str(version) < FIRST:
+        raise StoreError(
+            f"{name}: written by a hengwen of before its first release (schema {version}), which this one "
+            "cannot read; it stays as it is: name a new store with --store, and run the plan again"
+        )
     if version > HEAD:
         raise StoreError(
             f"{name}: written by a newer hengwen (schema {version}, known {HEAD}); upgrade hengwen"

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Row, Select
 
     from hengwen.records import Run
+    from hengwen.score_id import ScoreId
 
 MAX_IDS = 500
 """Number of ids that one query names; databases limit the number of parameters."""
 
 
-def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
+def read_columns(engine: Engine, run: Run, scores: Collection[ScoreId] | None = None) -> ScoreTable:
     """Return the scores and failures of a run as a table, without most details of the scores."""
     reader = _ColumnReader(run, scores)
     with store_errors(engine), engine.connect() as connection:
@@ -37,7 +38,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
         evaluators = {
             evaluator_id: evaluator
             for evaluator_id, evaluator in read_evaluators(connection, used).items()
-            if any(reader.reads(evaluator.task, name) for name in evaluator.names)
+            if any(map(reader.reads, evaluator.scores))
         }
         query = _query(run, list(evaluators))
         result = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
@@ -55,15 +56,15 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
 class _ColumnReader:
     """Append evaluations to the columns of a table."""
 
-    def __init__(self, run: Run, scores: Collection[tuple[str, str]] | None) -> None:
+    def __init__(self, run: Run, scores: Collection[ScoreId] | None) -> None:
         self.table = ScoreTable()
         self._run = run
         self._scores = None if scores is None else set(scores)
         self._keys: dict[tuple[int, tuple[str, ...]], AnswerKeys] = {}
         self._notes: dict[int, str] = {}
 
-    def reads(self, task: str, name: str) -> bool:
-        return self._scores is None or (task, name) in self._scores
+    def reads(self, score: ScoreId) -> bool:
+        return self._scores is None or score in self._scores
 
     def read_notes(self, connection: Connection, notes_ids: Collection[int | None]) -> None:
         """Read the notes that evaluations share, unless they were read before."""
@@ -75,8 +76,8 @@ class _ColumnReader:
 
     def add(self, evaluator: Evaluator, rows: Sequence[Row[Any]]) -> None:
         """Append evaluations of one evaluator, in the order in which they were written."""
-        count = len(evaluator.names)
-        keys = self._keys.setdefault((rows[0].series_id, evaluator.names), AnswerKeys())
+        count = len(evaluator.parts)
+        keys = self._keys.setdefault((rows[0].series_id, evaluator.parts), AnswerKeys())
         keys.extend(
             [row.sample_id or None for row in rows],
             [row.repeat or None for row in rows],
@@ -96,10 +97,10 @@ class _ColumnReader:
             for row in rows
             if row.is_read and (row.notes or row.notes_id is not None)
         )
-        for position, (name, scale) in enumerate(zip(evaluator.names, evaluator.scales, strict=True)):
-            if not self.reads(evaluator.task, name):
+        for position, (score, scale) in enumerate(zip(evaluator.scores, evaluator.scales, strict=True)):
+            if not self.reads(score):
                 continue
-            column = self.table.column(SeriesKey(self._run.id, evaluator.task, name, evaluator.kind))
+            column = self.table.column(SeriesKey(self._run.id, score, evaluator.kind))
             column.extend(keys, numbers[:, position], codes[:, position], evaluator.signature)
             column.scale = column.scale or scale
             for (notes, statuses, is_group_score), times in texts.items():

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, or_, select
 
 from hengwen.store import tables
-from hengwen.store.codecs.evaluations import Evaluator, evaluator_from, notes_from, rows_from, statuses_from
+from hengwen.store.codecs.evaluations import (
+    TEXT_COLUMNS,
+    Evaluator,
+    evaluator_from,
+    notes_from,
+    rows_from,
+    statuses_from,
+)
 from hengwen.store.database import store_errors
 
 if TYPE_CHECKING:
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Engine, Select
 
     from hengwen.records import Row, Run
+    from hengwen.score_id import ScoreId
 
 FETCH_SIZE = 5_000
 """Number of evaluations that are fetched from the database at a time."""
@@ -31,7 +39,7 @@ def select_evaluations(*conditions: ColumnElement[bool]) -> Select[Any]:
             *(evaluation.c[name] for name in ("run_id", "sample_id", "repeat", "evaluator_id", "cluster")),
             *(evaluation.c[name] for name in ("item_hash", "statuses", "numbers")),
             func.coalesce(note.c.text, evaluation.c.notes).label("notes"),
-            *(evaluator.c[name] for name in ("task", "kind", "signature", "scores")),
+            *(evaluator.c[name] for name in (*TEXT_COLUMNS, "scores")),
         )
         .join(evaluator, evaluator.c.id == evaluation.c.evaluator_id)
         .outerjoin(note, note.c.id == evaluation.c.notes_id)
@@ -62,8 +70,8 @@ def read_evaluators(connection: Connection, evaluator_ids: Any) -> dict[int, Eva
     return {columns["id"]: evaluator_from(columns) for columns in rows}
 
 
-def count_statuses(engine: Engine, runs: Sequence[Run]) -> dict[str, Counter[str]]:
-    """Return, for each score (TASK/SCORE), the number of outcomes by status, over all these runs."""
+def count_statuses(engine: Engine, runs: Sequence[Run]) -> dict[ScoreId, Counter[str]]:
+    """Return the number of outcomes of each score by status, over all these runs."""
     evaluation = tables.evaluation
     query = (
         select(evaluation.c.evaluator_id, evaluation.c.statuses, func.count())
@@ -73,11 +81,11 @@ def count_statuses(engine: Engine, runs: Sequence[Run]) -> dict[str, Counter[str
     with store_errors(engine), engine.connect() as connection:
         groups = connection.execute(query).all()
         evaluators = read_evaluators(connection, {evaluator_id for evaluator_id, _, _ in groups})
-    counts: dict[str, Counter[str]] = {}
+    counts: dict[ScoreId, Counter[str]] = {}
     for evaluator_id, text, count in groups:
-        task, names = evaluators[evaluator_id].task, evaluators[evaluator_id].names
-        for name, status in zip(names, statuses_from(text, len(names)), strict=True):
-            counts.setdefault(f"{task}/{name}", Counter())[status] += count
+        scores = evaluators[evaluator_id].scores
+        for score, status in zip(scores, statuses_from(text, len(scores)), strict=True):
+            counts.setdefault(score, Counter())[status] += count
     return counts
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Table
 
     from hengwen.records import Attempt, Outcome, Row, Run, Sample
+    from hengwen.score_id import ScoreId
 
 ResponseKey = tuple[str, str, int]
 """(task, sample id, repeat): identifies an answer in one run."""
@@ -45,7 +46,7 @@ class Answer:
     repeat: int
     input: str
     text: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: Mapping[ScoreId, Outcome]
     sample: Sample
     """The prompt with its references and metadata."""
 
@@ -197,12 +198,12 @@ class Store:
             for columns in connection.execute(query).mappings():
                 yield codec.attempt_from(columns, read_prefixes(self._engine, columns))
 
-    def table(self, runs: Sequence[Run], scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
+    def table(self, runs: Sequence[Run], scores: Collection[ScoreId] | None = None) -> ScoreTable:
         """Return the outcomes of runs as a table, with the scores in the order of the plan.
 
         Args:
             runs: Runs of this store.
-            scores: Tasks and names of the scores to read; default: all scores.
+            scores: Scores to read; default: all.
         """
         table = ScoreTable()
         for run in runs:
@@ -216,12 +217,12 @@ class Store:
                 table.set_sample_count(run.id, task, facts["samples_total"])
         return table
 
-    def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:
-        """Return, for each score (TASK/SCORE), the number of outcomes by status, over all these runs."""
+    def statuses(self, runs: Sequence[Run]) -> dict[ScoreId, Counter[str]]:
+        """Return the number of outcomes of each score by status, over all these runs."""
         counts = count_statuses(self._engine, runs)
         addresses = dict.fromkeys(address for run in runs for address in run.score_order)
         order = {address: index for index, address in enumerate(addresses)}
-        return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
+        return dict(sorted(counts.items(), key=lambda item: order.get(item[0].address, len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
         """Return, for each status of failures, the first message of such a failure in these runs."""
@@ -257,11 +258,11 @@ class Store:
             run: A run of this store.
             keys: Keys of the answers to read, at most a few hundred; default: all answers.
         """
-        outcomes: dict[ResponseKey, list[Outcome]] = {}
+        outcomes: dict[ResponseKey, dict[ScoreId, Outcome]] = {}
         sample_ids = None if keys is None else {sample_id for _, sample_id, _ in keys}
         for row in read_rows(self._engine, run, sample_ids):
             if row.sample_id is not None and row.repeat is not None:
-                outcomes.setdefault((row.task, row.sample_id, row.repeat), []).append(row.outcome)
+                outcomes.setdefault((row.task, row.sample_id, row.repeat), {})[row.score] = row.outcome
         response, sample = tables.response, tables.sample
         sample_metadata = sample.c.metadata.label("sample_metadata")
         query = (
@@ -282,7 +283,7 @@ class Store:
                     repeat=columns["repeat"],
                     input=answered.text,
                     text=columns["text"],
-                    outcomes=tuple(outcomes.get(key, ())),
+                    outcomes=outcomes.get(key, {}),
                     sample=answered,
                 )
 

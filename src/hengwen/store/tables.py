@@ -17,7 +17,9 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0011"
+FIRST = "0012"
+"""Version of the first migration; stores of earlier versions are refused."""
+HEAD = "0012"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
@@ -104,12 +106,15 @@ evaluator = Table(
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("task", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("role", String, nullable=False),
     Column("kind", String, nullable=False),
     Column("signature", String, nullable=False),
     Column("scores", Text, nullable=False),
 )
-"""Table of scorers and judges, as they were applied in a task. ``scores`` is a JSON list with the name and
-the scale of each score. ``id`` is a hash of the other columns, so that all processes give the same id."""
+"""Table of scorers and judges, as they were applied in a task; ``task``, ``name`` and ``role`` are the fields
+``task``, ``evaluator`` and ``role`` of ``ScoreId``. ``scores`` is a JSON list with the part and the scale of
+each score. ``id`` is a hash of the other columns, so that all processes give the same id."""
 
 evaluation = Table(
     "evaluation",
@@ -136,8 +141,8 @@ evaluation = Table(
 ``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
 for a failure. ``statuses`` is a JSON list with the status of each score (``ok``, or the kind of failure); it
 is empty if there is no failure. ``notes`` has the reasons, details and messages (see ``codecs.evaluations``);
-notes that repeat are in the table ``note`` under ``notes_id``. ``series_id`` is a hash of the task and the
-alphabetically first name of the scores.
+notes that repeat are in the table ``note`` under ``notes_id``. ``series_id`` is a hash of the task, name and
+role of the evaluator and the alphabetically first part of its scores.
 
 For a group of answers, ``sample_id`` is empty and ``repeat`` is 0. They are not NULL, because a unique index
 treats two NULLs as different. If ``cluster`` is empty, the cluster is the id of the sample."""

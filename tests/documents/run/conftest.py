@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fixed_report import make_data
+from score_rows import row_of
 
 from hengwen.documents.run.data import ReportData
-from hengwen.records import Failure, Outcome, Row, Run, Score
+from hengwen.records import Failure, Outcome, Run, Score
 from hengwen.results.aggregate import Summary
 from hengwen.results.score_table import ScoreTable
 
@@ -67,7 +68,7 @@ def table_of() -> Callable[..., ReportData]:
                 else:
                     outcome = Score(name=name, value=value, **{"signature": "a|v:1", **score})
                 table.add(
-                    Row(
+                    row_of(
                         run_id=run.id,
                         task="t",
                         checkpoint=run.checkpoint,

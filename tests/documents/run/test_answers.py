@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from score_rows import by_score, score_of
+
 from hengwen.documents.run.answers import (
     FAILED,
     HIGHEST,
@@ -28,12 +30,15 @@ def answer(i, value, task="t", checkpoint="c", text="词"):
         repeat=1,
         input="题",
         text=text,
-        outcomes=(outcome,),
+        outcomes=by_score(outcome, task=task),
     )
 
 
 def groups_of(answers, headlines, tasks=(), checkpoints=()):
-    source, picker = AnswerList(answers), AnswerPicker(headlines)
+    source, picker = (
+        AnswerList(answers),
+        AnswerPicker({task: score_of(name, task) for task, name in headlines.items() if name}),
+    )
     for streamed in source.stream():
         picker.add(streamed)
     return picker.answers(source, tasks, checkpoints)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from rich.console import Console
+from score_rows import row_of
 
 from hengwen.documents.blocks import Details, Sentence, Table
 from hengwen.documents.render.html import to_html
@@ -26,7 +27,7 @@ RULES = {"model": "rules", "clauses": {}}
 
 def row(prompt: int, repeat: int, outcome: Score | Failure) -> Row:
     name = f"p{prompt}"
-    return Row(
+    return row_of(
         run_id="r", task="t", checkpoint="c", sample_id=name, repeat=repeat, cluster=name, outcome=outcome
     )
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
+from score_rows import row_of, score_of
 
 from hengwen.documents.blocks import Sentence, Table
 from hengwen.documents.run.data import ReportData
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import build_report
 from hengwen.documents.run.words import comparison_note
-from hengwen.records import Row, Run, Scale, Score
+from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable
 from hengwen.text.language import in_language
 
@@ -188,7 +189,7 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
         Run(id=run_id, plan="p", plan_hash="", checkpoint=run_id, order=i) for i, run_id in enumerate("ab")
     )
     table = ScoreTable(
-        Row(
+        row_of(
             run_id=run_id,
             task="t",
             checkpoint=run_id,
@@ -211,7 +212,7 @@ def test_the_answers_below_are_named_only_for_the_score_that_ranks_them(table_of
     values = {"a": [0.9] * 12, "b": [0.4] * 12}
     first, second = table_of(values, scale=UNIT), table_of(values, scale=UNIT)
     for key, column in second.table.series.items():
-        first.table.series[key._replace(name="b.x")] = column
+        first.table.series[key._replace(score=score_of("b.x"))] = column
     findings = build_report(first).findings
     assert [item.text.en.rpartition("; ")[2] for item in findings] == [
         "read the lowest answers of b below",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from rows import each_row
+from score_rows import by_score
 
 from hengwen.documents.run.answers import AnswerList, AnswerRecord
 from hengwen.documents.run.length_bias import LengthBiasDetector
@@ -22,7 +23,7 @@ def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name=
         repeat=1,
         input="?",
         text="字 " * length,
-        outcomes=tuple(outcomes),
+        outcomes=by_score(*outcomes),
     )
 
 
@@ -96,7 +97,9 @@ def test_a_failure_is_no_point():
         repeat=1,
         input="?",
         text="字" * 900,
-        outcomes=(Failure(name="j.level", status="timeout", message="late", signature="s", kind="judge"),),
+        outcomes=by_score(
+            Failure(name="j.level", status="timeout", message="late", signature="s", kind="judge")
+        ),
     )
     rows = [answer(i, i + 1, noisy(i)) for i in range(40)]
     assert length_findings([*rows, failed]) == length_findings(rows)

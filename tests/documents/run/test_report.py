@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from score_rows import by_score, row_of
 
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
@@ -10,7 +11,7 @@ from hengwen.documents.run.answers import AnswerList, AnswerRecord
 from hengwen.documents.run.data import ReportData
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import build_report
-from hengwen.records import Failure, Row, Run, Score
+from hengwen.records import Failure, Run, Score
 from hengwen.results.score_table import ScoreTable
 
 
@@ -74,9 +75,11 @@ def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
     key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s"}
     whole = Score(name="set.x", value=1.0, signature="w")
     single = Score(name="one.x", value=1.0, signature="o")
-    table = ScoreTable([Row(**key, sample_id=None, outcome=whole), Row(**key, sample_id="s", outcome=single)])
+    table = ScoreTable(
+        [row_of(**key, sample_id=None, outcome=whole), row_of(**key, sample_id="s", outcome=single)]
+    )
     answer = AnswerRecord(
-        task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=(single,)
+        task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=by_score(single)
     )
     report = build_report(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
     assert [group.title for group in report.answers] == ["t · c · one.x"]
@@ -112,7 +115,9 @@ def test_360_answers_are_streamed_once_and_24_of_them_are_loaded(data):
             repeat=1,
             input="题" * 200,
             text="词曲\n" * 100,
-            outcomes=(Score(name="lyric.total", value=float(i), signature="lyric|rules:document|v:1"),),
+            outcomes=by_score(
+                Score(name="lyric.total", value=float(i), signature="lyric|rules:document|v:1")
+            ),
         )
         for run in data.runs
         for i in range(90)
@@ -139,12 +144,12 @@ def ruled(*, complete: bool = False) -> ReportData:
             ("x.final", final, "judge", "x.final|caps:[near_duplicate|rule:cap|v:1]|[x|v:1]|v:1"),
         ):
             score = Score(name=name, value=value, kind=kind, signature=signature)
-            table.add(Row(**key, sample_id="s", repeat=repeat, cluster="s", outcome=score))
+            table.add(row_of(**key, sample_id="s", repeat=repeat, cluster="s", outcome=score))
     missing = Failure(
         name="x.published", status="missing", message="incomplete", signature="x.published|v:1", kind="judge"
     )
     whole = Score(name="x.published", value=3.75, signature="x.published|v:1", kind="judge")
-    table.add(Row(**key, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
+    table.add(row_of(**key, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
     answers = tuple(
         AnswerRecord(
             task="t",
@@ -153,7 +158,7 @@ def ruled(*, complete: bool = False) -> ReportData:
             repeat=repeat,
             input="?",
             text="!",
-            outcomes=(
+            outcomes=by_score(
                 Score(name="distinct.share", value=0.5, signature="s"),
                 Score(name="x.final", value=final, signature="s", kind="judge"),
             ),

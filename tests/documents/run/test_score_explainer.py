@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from score_rows import by_score
 
 from hengwen import registry
 from hengwen.documents.run.stored_answers import ScoreExplainer
@@ -26,7 +27,13 @@ def run(*scorers: dict[str, Any]) -> Run:
 
 def answer(*outcomes: Any) -> Answer:
     return Answer(
-        task="t", sample_id="a", repeat=1, input="写一首", text=TEXT, outcomes=outcomes, sample=SAMPLE
+        task="t",
+        sample_id="a",
+        repeat=1,
+        input="写一首",
+        text=TEXT,
+        outcomes=by_score(*outcomes),
+        sample=SAMPLE,
     )
 
 
@@ -38,7 +45,7 @@ STORED = SCORER.score(SAMPLE, Response(sample_id="a", text=TEXT), EvaluationCont
 def test_a_run_stores_no_reasons_and_a_report_has_them() -> None:
     assert not any(score.reason or score.details for score in STORED)
     explained = ScoreExplainer().explain(run(LYRIC), answer(*STORED))
-    assert list(explained) == SCORER.score(SAMPLE, Response(sample_id="a", text=TEXT))
+    assert list(explained.values()) == SCORER.score(SAMPLE, Response(sample_id="a", text=TEXT))
 
 
 @pytest.mark.parametrize(
@@ -47,16 +54,17 @@ def test_a_run_stores_no_reasons_and_a_report_has_them() -> None:
     ids=["an older run", "a plug-in that is not installed", "an option that does not exist"],
 )
 def test_what_cannot_be_reproduced_stays_without_a_reason(facts: tuple[dict[str, Any], ...]) -> None:
-    assert ScoreExplainer().explain(run(*facts), answer(*STORED)) == tuple(STORED)
+    assert ScoreExplainer().explain(run(*facts), answer(*STORED)) == by_score(*STORED)
 
 
 def test_a_value_of_another_version_is_not_explained_by_this_one() -> None:
     other = [replace(score, value=score.value / 2) for score in STORED]
     explained = ScoreExplainer().explain(run(LYRIC), answer(*other))
-    assert [score.value for score in explained] == [score.value for score in other]
-    assert explained[0].reason == ""
+    scores = list(explained.values())
+    assert [score.value for score in scores] == [score.value for score in other]
+    assert scores[0].reason == ""
     failure = Failure(name="lyric.total", status="scorer_error", message="why", signature=SCORER.signature)
-    assert ScoreExplainer().explain(run(LYRIC), answer(failure)) == (failure,)
+    assert ScoreExplainer().explain(run(LYRIC), answer(failure)) == by_score(failure)
 
 
 def test_only_scorers_that_reproduce_are_called(monkeypatch: pytest.MonkeyPatch) -> None:

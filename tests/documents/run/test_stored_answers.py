@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from score_rows import by_score, row_of, score_of
 from sqlalchemy import event
 
 from hengwen.documents.blocks import Answers, Details, Document
 from hengwen.documents.run.answers import AnswerList, AnswerPicker, AnswerRecord
 from hengwen.documents.run.document import report_document
-from hengwen.records import Failure, Response, Row, Run, Sample, Score
+from hengwen.records import Failure, Response, Run, Sample, Score
 from hengwen.store import Store, open_store
 
 PROMPTS = 20
@@ -45,7 +46,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
                 )
                 ledger.record_rows(
                     [
-                        Row(
+                        row_of(
                             run_id=run.id,
                             task="t",
                             checkpoint=run.checkpoint,
@@ -100,7 +101,7 @@ def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) ->
         for run in RUNS
         for answer in store.answers(run)
     ]
-    source, picker = AnswerList(records), AnswerPicker({"t": "j.level"})
+    source, picker = AnswerList(records), AnswerPicker({"t": score_of("j.level")})
     for streamed in source.stream():
         picker.add(streamed)
     assert answers_of(report_document(store, RUNS)) == list(picker.answers(source))
@@ -110,8 +111,8 @@ def test_answers_can_be_read_by_key(store: Store) -> None:
     keys = [("t", "s03", 1), ("t", "s07", 1), ("t", "s03", 2), ("other", "s04", 1)]
     answers = list(store.answers(RUNS[0], keys))
     assert [(answer.sample_id, answer.outcomes) for answer in answers] == [
-        ("s03", (outcome_of(3),)),
-        ("s07", (outcome_of(7),)),
+        ("s03", by_score(outcome_of(3))),
+        ("s07", by_score(outcome_of(7))),
     ]
 
 

@@ -347,7 +347,7 @@ def test_an_imported_suite_runs_offline_on_stored_answers(
     )
     with open_store(tmp_path / "x.db") as store:
         runs = run_plan(result.plan, store=store)
-        names = {(row.task, row.outcome.name) for row in store.rows(runs.runs)}
+        names = {(row.task, row.score.name) for row in store.rows(runs.runs)}
     assert runs.unscored == ()
     assert {
         ("new_topic", "muice_new_topic.level"),

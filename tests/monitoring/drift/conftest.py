@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from recorded_runs import UNIT, Values, by_prompt, record_run
 from scipy import stats
+from score_rows import score_of
 
 from hengwen import Run, Scale, Store, open_store
 from hengwen.monitoring.drift.collect import CollectedScore
@@ -45,8 +46,7 @@ def make_series(values: NDArray[np.float64], scale: Scale | None = UNIT, **chang
 
     prompts, checkpoints, repeats = values.shape
     score = CollectedScore(
-        task="t",
-        name="s.value",
+        id=score_of("s.value"),
         kind="scorer",
         scale=scale,
         labels=[f"c{k}" for k in range(checkpoints)],

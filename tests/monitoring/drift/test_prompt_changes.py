@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from rows import each_row
+from score_rows import row_of, score_of
 
 from hengwen import Row, Run, Score, Store, drift_report
 from hengwen.monitoring.drift.difference import prompt_differences
@@ -81,7 +82,7 @@ def judged(number: int, value: float, labels: list[str] | None, **changes: str) 
     details = {} if labels is None else {"method": "samples", "labels": labels}
     score = Score(name="j.level", value=value, signature="j", kind="judge", details=details)
     key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, **changes}
-    return Row(**key, sample_id=f"p{number}", cluster=f"p{number}", outcome=score)
+    return row_of(**key, sample_id=f"p{number}", cluster=f"p{number}", outcome=score)
 
 
 def test_the_values_of_levels_are_read_from_scores_that_mix_them() -> None:
@@ -94,16 +95,16 @@ def test_the_values_of_levels_are_read_from_scores_that_mix_them() -> None:
         judged(6, 0.0, ["C", "C"], task="u"),
     ]
     variance, inverse = (0.5 + 0.125) / 4, (1 / 3 + 1 + 1 / 2 + 1 / 2) / 4
-    assert judge_repeats(rows, "t", "j.level") == (pytest.approx(variance * inverse), 0)
-    assert judge_repeats(rows[4:], "t", "j.level") == (None, 0)
-    assert judge_repeats(rows[1:2], "t", "j.level") == (None, 0)
+    assert judge_repeats(rows, score_of("j.level")) == (pytest.approx(variance * inverse), 0)
+    assert judge_repeats(rows[4:], score_of("j.level")) == (None, 0)
+    assert judge_repeats(rows[1:2], score_of("j.level")) == (None, 0)
 
 
 def test_without_the_values_of_all_levels_the_variance_is_unknown() -> None:
     rows = [judged(1, 1.0, ["A", "A"]), judged(2, 0.4, ["B", "C"]), judged(3, 0.4, ["C", "B"])]
-    assert judge_repeats(rows, "t", "j.level") == (None, 2)
+    assert judge_repeats(rows, score_of("j.level")) == (None, 2)
     contradiction = [judged(1, 1.0, ["A", "A"]), judged(2, 0.5, ["A", "A"])]  # a capped score
-    assert judge_repeats(contradiction, "t", "j.level") == (None, 2)
+    assert judge_repeats(contradiction, score_of("j.level")) == (None, 2)
 
 
 @pytest.mark.slow
@@ -121,7 +122,7 @@ def test_the_variance_is_that_of_scores_of_answers_that_are_judged_again(samples
             for number in range(12)
         ]
         variances.append(np.square(scores[0] - scores[1]).mean() / 2)
-        estimate, unreadable = judge_repeats(rows, "t", "j.level")
+        estimate, unreadable = judge_repeats(rows, score_of("j.level"))
         assert (estimate is None) == (unreadable > 0)
         estimates += [] if estimate is None else [estimate]
     assert len(estimates) > 180

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from score_rows import row_of
 
-from hengwen import Failure, Plan, Row, Run, Scale, Score, Store, open_store
+from hengwen import Failure, Plan, Run, Scale, Score, Store, open_store
 
 Values = Sequence[float | None] | Sequence[Sequence[float | None]]
 """One value a prompt, or a list of repeats; None is a failure."""
@@ -65,7 +66,7 @@ def add_run(store: Store) -> Callable[..., Run]:
                     )
                     key = {"run_id": run.id, "task": task, "checkpoint": checkpoint, "repeat": repeat}
                     sample = f"p{index}"
-                    rows.append(Row(**key, sample_id=sample, cluster=sample, outcome=outcome))
+                    rows.append(row_of(**key, sample_id=sample, cluster=sample, outcome=outcome))
         ledger = store.ledger()
         ledger.begin(run)
         ledger.record_rows(rows)

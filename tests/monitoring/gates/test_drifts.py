@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from score_rows import row_of
 
 from hengwen import Plan, Store, evaluate_gates
 from hengwen.monitoring.gates.results import TermResult
@@ -163,12 +164,12 @@ def test_a_rise_does_not_hide_the_fall_of_the_newest_checkpoint(add_mean, store:
 
 
 def test_a_score_of_a_group_of_answers_has_no_values_by_prompt(add_run, store: Store, plan: Plan) -> None:
-    from hengwen import Row, Score
+    from hengwen import Score
 
     run = add_run("a", {"t/s": values(0.5, 0)})
     ledger = store.ledger()
     key = {"run_id": run.id, "task": "t", "checkpoint": "a", "sample_id": None, "repeat": None, "cluster": ""}
-    ledger.record_rows([Row(**key, outcome=Score(name="g", value=0.5, signature="g|v:1"))])
+    ledger.record_rows([row_of(**key, outcome=Score(name="g", value=0.5, signature="g|v:1"))])
     ledger.commit()
     gates = ["no_drift(t/g)", "no_drop(t/g, a)", "t/g >= 0.1"]
     results = evaluate_gates(store, plan, gates=gates).gates

@@ -38,7 +38,7 @@ def test_the_answers_of_the_checkpoint_before_are_judged_again(plans, plan: Path
     result = rejudge(plan, store=plans.store)
     (run,) = result.runs
     assert (run.checkpoint, run.status, run.rejudges) == ("a", "finished", plans.store.find("a").id)
-    levels = [row.outcome.value for row in plans.store.rows([run]) if row.outcome.name.endswith(".level")]
+    levels = [row.outcome.value for row in plans.store.rows([run]) if row.score.name.endswith(".level")]
     assert levels == [0.5] * 8
     assert judges.calls["m"] == 24  # no earlier reply is used again
     assert result.failures == {}
@@ -76,7 +76,7 @@ def test_a_later_run_of_the_same_checkpoint_does_not_adopt_new_verdicts(plans, p
     rejudge(plan, store=plans.store)
     again = plans.write("a", EIGHT, scorers=["length"])  # another plan, so a new run
     (run,) = run_plan(again, store=plans.store).runs
-    levels = [row.outcome.value for row in plans.store.rows([run]) if row.outcome.name.endswith(".level")]
+    levels = [row.outcome.value for row in plans.store.rows([run]) if row.score.name.endswith(".level")]
     assert levels == [0.75] * 8
 
 
@@ -229,5 +229,5 @@ def test_rows_have_the_names_and_signatures_of_the_judge(plans, plan: Path) -> N
     assert not any(isinstance(outcome, Failure) for outcome in outcomes)
     before = plans.store.rows([plans.store.find("a")])
     assert {(item.name, item.signature) for item in outcomes} == {
-        (row.outcome.name, row.outcome.signature) for row in before if isinstance(row.outcome, Score)
+        (row.score.name, row.outcome.signature) for row in before if isinstance(row.outcome, Score)
     }

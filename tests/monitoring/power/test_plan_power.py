@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from score_rows import row_of
 
 from hengwen import Store, compare_runs, open_store, plan_power, run_plan
 from hengwen.errors import ConfigError
@@ -15,7 +16,7 @@ from hengwen.importers.muchin import import_muchin
 from hengwen.monitoring.power.plan_power import PlanPower
 from hengwen.monitoring.power.score_power import ScorePower
 from hengwen.prompts import load_rubric
-from hengwen.records import Attempt, Row, Score, Usage
+from hengwen.records import Attempt, Score, Usage
 from hengwen.stats.power import power_of_t
 
 from .study import BACKEND, JUDGED, Study, numbers
@@ -216,7 +217,7 @@ def test_samples_of_a_judge_have_a_variance_of_their_own(
                     details={"labels": labels, "method": "samples"},
                 )
                 name = f"p{number}"
-                rows.append(Row(run.id, "t", run.checkpoint, name, repeat, name, score))
+                rows.append(row_of(run.id, "t", run.checkpoint, name, repeat, name, score))
         ledger.record_rows(rows)
     ledger.commit()
     planned = only(plan_power(study.store, plan, scores=["t/persona_generic.level"], trust=True))

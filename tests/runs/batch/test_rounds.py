@@ -50,11 +50,11 @@ def test_calls_are_recorded_as_an_ordinary_run_records_them(
     with open_store(tmp_path / "online.db") as other:
         (online,) = run_plan(plan, store=other).runs
         expected = attempts_of(other, online)
-        scores = {(row.sample_id, row.outcome.name): row.outcome for row in other.rows([online])}
+        scores = {(row.sample_id, row.score.name): row.outcome for row in other.rows([online])}
         usage = other.usage([online])
     assert batch_server.chats == 4
     assert attempts_of(store, batched) == expected
-    assert {(row.sample_id, row.outcome.name): row.outcome for row in store.rows([batched])} == scores
+    assert {(row.sample_id, row.score.name): row.outcome for row in store.rows([batched])} == scores
     assert store.usage([batched]) == usage
     sent = {request["custom_id"]: request for request in batch_server.inputs[0]}
     assert set(sent) == {attempt.call_key for attempt in expected}
@@ -77,7 +77,7 @@ def test_a_reply_without_a_verdict_is_repaired_in_a_second_smaller_batch(
     statuses = Counter(attempt.status for attempt in store.attempts(stored))
     assert statuses == {"ok": 3, "parse_error": 1}
     details = [
-        row.outcome.details["attempt"] for row in store.rows([stored]) if row.outcome.name.endswith("level")
+        row.outcome.details["attempt"] for row in store.rows([stored]) if row.score.name.endswith("level")
     ]
     assert Counter(details) == {"first": 2, "repair": 1}
 
@@ -181,7 +181,7 @@ def test_anchors_are_judged_once_for_each_run_with_ids_of_their_own(
     plan = anchored(1)
     for _ in range(2):
         (stored,) = run(plan).runs
-        names = {row.outcome.name for row in store.rows([stored])}
+        names = {row.score.name for row in store.rows([stored])}
         assert "anchor.persona_generic.level" in names
     # the first run judges the answer and the anchor, which are equal; the second run only the anchor
     assert [len(batch) for batch in batch_server.inputs] == [2, 1]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from score_rows import row_of
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
 from hengwen.store import Store, open_store
@@ -19,7 +20,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 def row(outcome: Outcome, sample: str | None = "a", repeat: int | None = 1, cluster: str = "k") -> Row:
-    return Row("r", "t", "c", sample, repeat, cluster, outcome, "i" * 32)
+    return row_of("r", "t", "c", sample, repeat, cluster, outcome, "i" * 32)
 
 
 @st.composite
@@ -58,8 +59,7 @@ def test_rows_come_back_as_they_were(batches: list[list[Row]]) -> None:
             ledger.record_rows(rows)
             ledger.commit()
             first = rows[0]
-            names = (row.outcome.name for row in rows)
-            latest[first.sample_id, first.repeat, min(names)] = rows
+            latest[first.sample_id, first.repeat, min(row.score for row in rows)] = rows
         stored = list(store.rows([RUN]))
     assert sorted(map(repr, stored)) == sorted(repr(row) for rows in latest.values() for row in rows)
 
@@ -98,7 +98,7 @@ def test_a_later_evaluation_replaces_an_earlier_one_with_its_scores_in_another_o
     for outcomes in ((second, missing), (first, second)):
         ledger.record_rows([row(outcome) for outcome in outcomes])
         ledger.commit()
-    rows = [(kept.outcome.name, kept.outcome.value) for kept in store.rows([RUN])]
+    rows = [(kept.score.name, kept.outcome.value) for kept in store.rows([RUN])]
     assert sorted(rows) == [("p.a", 0.25), ("p.b", 0.5)]
 
 
@@ -110,5 +110,5 @@ def test_human_labels_are_evaluations_of_their_own(store: Store) -> None:
     ledger.commit()
     ledger.record_rows([row(replace(label, value=0)), row(replace(label, name="human.b"))])
     ledger.commit()
-    values = {kept.outcome.name: kept.outcome.value for kept in store.rows([RUN])}
+    values = {kept.score.name: kept.outcome.value for kept in store.rows([RUN])}
     assert values == {"human.a": 0, "human.b": 1}

@@ -125,7 +125,7 @@ class LabelSession:
 
     def _display(self, question: Question) -> None:
         number = self._labelled_before + self._index + 1
-        title = f"{number}/{self._total} · {question.response.task} · {question.score}"
+        title = f"{number}/{self._total} · {question.response.task} · {question.score.base}"
         if self._show_source:
             title += f" · {question.response.checkpoint} #{question.response.repeat}"
         self._console.print()
@@ -171,8 +171,8 @@ class LabelSession:
         """Print the instructions and levels of the rubric in the words that a judge reads."""
         rubric = question.rubric
         instructions = Text()
-        if question.part in rubric.criteria:
-            criterion = rubric.criteria[question.part].in_language(self._language)
+        if question.score.part in rubric.criteria:
+            criterion = rubric.criteria[question.score.part].in_language(self._language)
             instructions.append(f"{self._text('只看', 'only')}: {criterion}\n")
         instructions.append(rubric.instructions.in_language(self._language) + "\n", style="dim")
         self._console.print()

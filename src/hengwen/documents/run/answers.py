@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Text
     from hengwen.records import Kind
+    from hengwen.score_id import ScoreId
 
 ANSWERS_PER_END = 3
 """Number of answers that are shown at each end of the ranking."""
@@ -53,7 +54,7 @@ class AnswerRecord:
     repeat: int
     input: str
     text: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: Mapping[ScoreId, Outcome]
 
 
 class ScoreValue(NamedTuple):
@@ -72,8 +73,8 @@ class StreamedAnswer(NamedTuple):
     checkpoint: str
     sample_id: str
     text: str
-    scores: Mapping[str, ScoreValue]
-    """Values by name of the score; failures are left out."""
+    scores: Mapping[ScoreId, ScoreValue]
+    """Values by score; failures are left out."""
 
 
 class AnswerSource(Protocol):
@@ -102,8 +103,8 @@ class AnswerList:
         """Yield all answers, one at a time."""
         for index, record in enumerate(self._records):
             scores = {
-                outcome.name: ScoreValue(outcome.value, outcome.kind, outcome.signature)
-                for outcome in record.outcomes
+                score: ScoreValue(outcome.value, outcome.kind, outcome.signature)
+                for score, outcome in record.outcomes.items()
                 if isinstance(outcome, Score)
             }
             yield StreamedAnswer(index, record.task, record.checkpoint, record.sample_id, record.text, scores)
@@ -117,7 +118,7 @@ class AnswerList:
 class Ranking:
     """Rank the answers of one task and checkpoint by one score, and keep those that may be shown."""
 
-    ranked_by: str
+    ranked_by: ScoreId | None
     total: int = 0
     scored: list[tuple[float, int, SourceKey]] = field(default_factory=list)
     """Each answer that may be shown, as (value, index in the stream, key)."""
@@ -126,7 +127,7 @@ class Ranking:
     def add(self, answer: StreamedAnswer) -> None:
         """Count an answer, and keep its key if it may be shown."""
         self.total += 1
-        score = answer.scores.get(self.ranked_by)
+        score = None if self.ranked_by is None else answer.scores.get(self.ranked_by)
         if score is not None:
             self.scored.append((score.value, self.total, answer.key))
             if len(self.scored) > MAX_CANDIDATES:
@@ -156,7 +157,7 @@ def _value_and_index(candidate: tuple[float, int, SourceKey]) -> tuple[float, in
 class AnswerPicker:
     """Rank streamed answers, separately for each task and checkpoint."""
 
-    def __init__(self, headlines: Mapping[str, str]) -> None:
+    def __init__(self, headlines: Mapping[str, ScoreId | None]) -> None:
         self._headlines = headlines
         self._rankings: dict[tuple[str, str], Ranking] = {}
 
@@ -164,7 +165,7 @@ class AnswerPicker:
         """Add an answer to the ranking of its task and checkpoint."""
         key = (answer.task, answer.checkpoint)
         if key not in self._rankings:
-            self._rankings[key] = Ranking(self._headlines.get(answer.task, ""))
+            self._rankings[key] = Ranking(self._headlines.get(answer.task))
         self._rankings[key].add(answer)
 
     def answers(
@@ -185,14 +186,15 @@ def _answers(task: str, checkpoint: str, ranking: Ranking, source: AnswerSource)
     picks = ranking.picks()
     records = source.load([key for key, _ in picks])
     return Answers(
-        title=" · ".join(part for part in (task, checkpoint, ranking.ranked_by) if part),
+        title=" · ".join([task, checkpoint, *([ranking.ranked_by.name] if ranking.ranked_by else [])]),
         rows=tuple(_answer(records[key], ranking.ranked_by, rank) for key, rank in picks),
         omitted=ranking.total - len(picks),
     )
 
 
-def _answer(record: AnswerRecord, ranked_by: str, rank: Text) -> Answer:
-    outcomes = tuple(_outcome(outcome) for outcome in record.outcomes)
+def _answer(record: AnswerRecord, ranked_by: ScoreId | None, rank: Text) -> Answer:
+    outcomes = {score: _outcome(score, outcome) for score, outcome in record.outcomes.items()}
+    ranking = None if ranked_by is None else outcomes.get(ranked_by)
     return Answer(
         task=record.task,
         checkpoint=record.checkpoint,
@@ -201,20 +203,20 @@ def _answer(record: AnswerRecord, ranked_by: str, rank: Text) -> Answer:
         prompt=shorten(strip_controls(record.input), INPUT_LIMIT),
         text=shorten(strip_controls(record.text), TEXT_LIMIT),
         rank=rank,
-        headline=next((item.text or item.status for item in outcomes if item.name == ranked_by), ""),
+        headline="" if ranking is None else ranking.text or ranking.status,
         excerpt=one_line(record.text[:400]),
-        outcomes=outcomes,
+        outcomes=tuple(outcomes.values()),
     )
 
 
-def _outcome(outcome: Outcome) -> AnswerOutcome:
+def _outcome(score: ScoreId, outcome: Outcome) -> AnswerOutcome:
     if isinstance(outcome, Score):
         text = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
         status, reason = "ok", outcome.reason
     else:
         text, status, reason = "", outcome.status, outcome.message
     return AnswerOutcome(
-        name=outcome.name,
+        name=score.name,
         kind=outcome.kind,
         text=text,
         status=status,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.judges.calibrate import DECISIONS
-from hengwen.documents.run.judge_notes import judge_name
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import interval, number
@@ -66,14 +65,14 @@ def certificate_notes(
     judged = [score for score in scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
     judges = {
-        (score.task, judge_name(score.base)): notes[score.address]
+        (score.task, score.id.source): notes[score.address]
         for score in reversed(judged)
         if score.address in by_address
     }
     return {
         score.address: notes[score.address]
         if score.address in by_address
-        else judges.get((score.task, judge_name(score.base)), notes[score.address])
+        else judges.get((score.task, score.id.source), notes[score.address])
         for score in judged
     }
 

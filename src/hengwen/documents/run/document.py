@@ -182,7 +182,7 @@ def _others(task: TaskScores, report: Report) -> Details:
     """Return the scores that are not in the first table, in one table for each scorer or judge."""
     sources: dict[str, list[ScoreSummaries]] = {}
     for score in task.others:
-        sources.setdefault(score.base.partition(".")[0], []).append(score)
+        sources.setdefault(score.id.source, []).append(score)
     tables = [
         score_table(f"{task.name}/{source}", scores, report, source) for source, scores in sources.items()
     ]

@@ -191,7 +191,7 @@ def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:
             "可改测相近的分数：在计划中为其评分器设 scope: repeats（每题一个值）",
             "a related score can be tested: give its scorer scope: repeats in the plan (a value a prompt)",
         )
-        if score.address.endswith(".checkpoint")
+        if score.score.id.part == "checkpoint"
         else ("可再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
     )
     return score.finding(

@@ -17,11 +17,6 @@ RULES_JUDGE_NOTE = Bilingual(
 BY_RULES = Bilingual("由规则评审给出，不是语言模型", "judged by rules, not by a language model")
 
 
-def judge_name(base: str) -> str:
-    """Return the name of the judge of a score."""
-    return base.partition(".")[0]
-
-
 def judge_note(score: ScoreSummaries) -> Bilingual | None:
     """Return the note "rules judge" if a rules judge gave the score at every checkpoint."""
     present = [summary for summary in score.summaries if summary is not None]
@@ -32,5 +27,5 @@ def rules_note(score: ScoreSummaries) -> list[Bilingual]:
     """Return a sentence with the name of the judge if a rules judge gave the score at any checkpoint."""
     if not any(summary and summary.judged_by_rules for summary in score.summaries):
         return []
-    judge = judge_name(score.base)
+    judge = score.id.source
     return [Bilingual(f"{judge}：{RULES_JUDGE_NOTE.zh}", f"{judge}: {RULES_JUDGE_NOTE.en}")]

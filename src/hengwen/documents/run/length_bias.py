@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.run.findings import Finding
+from hengwen.score_id import LEVEL
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import interval, number
 
@@ -43,10 +44,10 @@ class LengthBiasDetector:
         """Record the length of an answer and the levels that judges gave it."""
         from hengwen.judges.trust.biases import length_of
 
-        for name, score in answer.scores.items():
-            if score.kind != "judge" or not name.endswith(".level") or name.startswith("anchor."):
+        for score_id, score in answer.scores.items():
+            if score.kind != "judge" or score_id.role != "answer" or score_id.part != LEVEL:
                 continue
-            human = answer.scores.get(f"human.{name}")
+            human = answer.scores.get(score_id.about("human"))
             point = _Point(
                 prompt=answer.sample_id,
                 length=length_of(answer.text),
@@ -54,7 +55,7 @@ class LengthBiasDetector:
                 signature=score.signature,
                 human=human.value if human else None,
             )
-            self._points.setdefault(f"{answer.task}/{name}", []).append(point)
+            self._points.setdefault(score_id.address, []).append(point)
 
     def findings(self) -> list[Finding]:
         """Return a note for each judge whose levels correlate with length."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
     from hengwen.text.language import Bilingual
 
 
@@ -96,7 +97,10 @@ def build_report(data: ReportData) -> Report:
 
 
 def _tested_contexts(
-    scores: Sequence[ScoreSummaries], data: ReportData, labels: Sequence[str], ranking: Mapping[str, str]
+    scores: Sequence[ScoreSummaries],
+    data: ReportData,
+    labels: Sequence[str],
+    ranking: Mapping[str, ScoreId | None],
 ) -> list[ScoreContext]:
     """Run the paired tests of all scores; p-values are corrected for the number of tests."""
     run_ids = [run.id for run in data.runs]
@@ -104,8 +108,7 @@ def _tested_contexts(
         score_series(
             data.table,
             run_ids,
-            score.task,
-            score.name,
+            score.id,
             score.kind,
             [summary.comparability if summary else UNKNOWN for summary in score.summaries],
         )
@@ -123,7 +126,7 @@ def _tested_contexts(
             series=item if any(item.values) else None,
             comparisons=comparisons[score.address],
             pairs=pairs,
-            ranks_answers=score.name == ranking.get(score.task),
+            ranks_answers=score.id == ranking.get(score.task),
             order_problem=data.order_problem,
             baseline=data.baseline_index,
             is_pinned=bool(data.baseline),
@@ -132,12 +135,12 @@ def _tested_contexts(
     ]
 
 
-def _ranking_score(task: TaskScores, table: ScoreTable) -> str:
-    """Return the name of the main score by which the answers of a task are ranked; "" if there is none."""
-    names = {
-        key.name
+def _ranking_score(task: TaskScores, table: ScoreTable) -> ScoreId | None:
+    """Return the main score by which the answers of a task are ranked; None if there is none."""
+    scores = {
+        key.score
         for key, column in table.series.items()
         if key.task == task.name and any(sample_id is not None for sample_id in column.sample_ids)
     }
     headlines = sorted(task.headlines, key=lambda score: not score.is_final)
-    return next((score.name for score in headlines if score.name in names), "")
+    return next((score.id for score in headlines if score.id in scores), None)

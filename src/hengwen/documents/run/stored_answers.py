@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.documents.run.answers import SourceKey
     from hengwen.records import Outcome, Run
     from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
     from hengwen.store.store import Answer, Store
 
     Key = tuple[str, str, str, int]
@@ -68,9 +69,9 @@ class StoredAnswers:
         return records
 
 
-def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, ScoreValue]]:
-    """Return the values of one run by answer and score name, without values of groups of answers."""
-    scores: dict[Key, dict[str, ScoreValue]] = defaultdict(dict)
+def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[ScoreId, ScoreValue]]:
+    """Return the values of one run by answer and score, without values of groups of answers."""
+    scores: dict[Key, dict[ScoreId, ScoreValue]] = defaultdict(dict)
     for series, column in table.series.items():
         if series.run_id != run_id:
             continue
@@ -78,7 +79,7 @@ def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, Sco
         for sample_id, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True):
             if sample_id is not None and repeat is not None and value is not None:
                 key = (run_id, series.task, sample_id, repeat)
-                scores[key][series.name] = ScoreValue(value, series.kind, signature)
+                scores[key][series.score] = ScoreValue(value, series.kind, signature)
     return scores
 
 
@@ -88,7 +89,7 @@ class ScoreExplainer:
     def __init__(self) -> None:
         self._scorers: dict[tuple[str, str], list[Any]] = {}
 
-    def explain(self, run: Run, answer: Answer) -> tuple[Outcome, ...]:
+    def explain(self, run: Run, answer: Answer) -> dict[ScoreId, Outcome]:
         """Return the outcomes of a stored answer; scores that can be computed again get their reasons."""
         response = Response(sample_id=answer.sample_id, text=answer.text, repeat=answer.repeat)
         again: dict[tuple[str, str], Outcome] = {}
@@ -98,9 +99,10 @@ class ScoreExplainer:
                     (outcome.name, outcome.signature): outcome
                     for outcome in scorer.score(answer.sample, response)
                 }
-        return tuple(
-            _explained(stored, again.get((stored.name, stored.signature))) for stored in answer.outcomes
-        )
+        return {
+            score: _explained(stored, again.get((stored.name, stored.signature)))
+            for score, stored in answer.outcomes.items()
+        }
 
     def _of_task(self, run: Run, task: str) -> list[Any]:
         key = run.id, task

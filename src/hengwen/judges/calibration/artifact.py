@@ -14,6 +14,7 @@ from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pyda
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.means import MeanReport  # noqa: TC001 - pydantic reads it
+from hengwen.score_id import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ class Calibration:
     @property
     def address(self) -> str:
         """Task and score of the calibration, as ``TASK/SCORE``."""
-        return f"{self.task}/{self.score}"
+        return address_of(self.task, self.score)
 
 
 def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hengwen.judges.rules.rule_set import evidence_sentences
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, is_local
 from hengwen.records import Failure, Outcome, Score
+from hengwen.score_id import final_part, judge_name, score_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,12 +83,8 @@ class CappedJudge:
     @cached_property
     def _finals(self) -> Mapping[str, float | None]:
         """For each final score, the extra threshold at which it is computed."""
-        stem = self.name or self.inner.names[0].removesuffix(".level")
-        thresholds = self.rules.extra_thresholds
-        return {
-            f"{stem}.final": None,
-            **{f"{stem}.final_at_{threshold:g}": threshold for threshold in thresholds},
-        }
+        name, thresholds = self.name or judge_name(self.inner.names), (None, *self.rules.extra_thresholds)
+        return {score_name(name, final_part(threshold)): threshold for threshold in thresholds}
 
     def __repr__(self) -> str:
         return f"CappedJudge({self.signature!r})"

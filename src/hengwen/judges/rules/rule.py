@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from hengwen.judges.rules.input import RuleInput
 
-RULE_TAG = "|rule:cap|"
-"""Part of the signature of every score of a rule; reports do not show such scores as main scores."""
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 """Scale of a rule whose value is 1 if the answer passes."""
 FAIL_SCALE = Scale(low=0, high=1, levels=(0, 1), higher_is_better=False)

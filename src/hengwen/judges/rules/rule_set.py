@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.exemptions import exemptions
 from hengwen.judges.rules.input import RuleInput
-from hengwen.judges.rules.rule import RULE_TAG, not_applicable
+from hengwen.judges.rules.rule import not_applicable
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, SampleValidator
 from hengwen.records import Failure, Outcome, Score, digest
+from hengwen.score_id import RULE_TAG, caps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +49,7 @@ class RuleScorer:
     def signature(self) -> str:
         """Signature of the rule, with a tag by which reports recognise the scores of rules."""
         signature = self.rule.signature
-        return signature if RULE_TAG in signature else f"{self.rule.name}{RULE_TAG}{signature}"
+        return signature if caps(signature) else f"{self.rule.name}{RULE_TAG}{signature}"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -178,9 +178,7 @@ class CollectedScores:
 
     def pair(self, score: ScoreSummaries, family: Family) -> ScorePair:
         """Return the values of a score in both runs, or the reason why they cannot be compared."""
-        before, after = (
-            self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind)) for run in self.runs
-        )
+        before, after = (self.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in self.runs)
         pair = ScorePair(address=score.address, family=family, scale=score.scale, problem="not scored")
         if before is None or after is None or not ("ok" in before.statuses and "ok" in after.statuses):
             return pair

@@ -118,5 +118,5 @@ class FurtherEvidence:
         if variance is None or not series.score.has_judge_samples:
             return variance
         rows = self.store.rows(self.runs[-1:])
-        repeats = judge_repeats(rows, series.score.task, series.score.name)
+        repeats = judge_repeats(rows, series.score.id)
         return replace(variance, judge=repeats.variance, judge_unreadable=repeats.unreadable)

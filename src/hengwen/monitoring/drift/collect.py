@@ -12,6 +12,7 @@ from hengwen.results.comparability import comparability_of, distinct_parts
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.score_matrix import ScoreMatrix
 from hengwen.results.score_table import Column, SeriesKey
+from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Run, Scale
     from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
     AnswerPairs = tuple[list[float], list[float]]
@@ -34,8 +36,7 @@ checkpoint."""
 class CollectedScore:
     """One score at every checkpoint of a report, in the order of the report's runs."""
 
-    task: str
-    name: str
+    id: ScoreId
     kind: Kind
     scale: Scale | None
     labels: Sequence[str]
@@ -54,17 +55,17 @@ class CollectedScore:
     @property
     def address(self) -> str:
         """``TASK/SCORE``."""
-        return f"{self.task}/{self.name}"
+        return self.id.address
 
     def add(self, run: Run, table: ScoreTable) -> None:
         """Append the checkpoint of a run."""
-        key = SeriesKey(run.id, self.task, self.name, self.kind)
+        key = SeriesKey(run.id, self.id, self.kind)
         column = table.series.get(key)
         self.matrix.add(column or Column())
         self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
         self.keys.append(comparability_of(key, table, run.facts) if column else None)
         self.has_judge_samples = column is not None and ("method", "samples") in column.provenance
-        human = table.series.get(SeriesKey(run.id, self.task, f"human.{self.name}", "human"))
+        human = table.series.get(SeriesKey(run.id, self.id.about("human"), "human"))
         self.human.append(_answer_pairs(column, human))
 
     def included(self) -> tuple[list[int], tuple[LeftOut, ...]]:
@@ -121,25 +122,23 @@ def collect_scores(
         raise ConfigError(f"{labels[-1]} has no scores; see: hengwen runs show {runs[-1].id}")
     chosen = named_scores(views, addresses, "test for drift") if addresses else views
     scores = [
-        CollectedScore(task=view.task, name=view.name, kind=view.kind, scale=view.scale, labels=labels)
+        CollectedScore(id=view.id, kind=view.kind, scale=view.scale, labels=labels)
         for family, view in chosen
         if family == "headline"
     ]
-    names = {pair for score in scores for pair in _names_to_read(score)}
+    read = {score_id for score in scores for score_id in _scores_to_read(score)}
     for run in runs:
-        table = newest if run is runs[-1] else store.table([run], names)
+        table = newest if run is runs[-1] else store.table([run], read)
         for score in scores:
             score.add(run, table)
     tested = {score.address for score in scores}
     return scores, tuple(view.address for _, view in views if view.address not in tested)
 
 
-def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
-    """Return (task, name) of a score and of its human labels."""
-    names = [score.name, f"human.{score.name}"]
-    if score.kind == "judge":
-        names.append(f"{score.name.partition('.')[0]}.level")
-    return [(score.task, name) for name in names]
+def _scores_to_read(score: CollectedScore) -> list[ScoreId]:
+    """Return a score, its human labels, and the level of its judge."""
+    levels = [score.id.with_part(LEVEL)] if score.kind == "judge" else []
+    return [score.id, score.id.about("human"), *levels]
 
 
 def _answer_pairs(column: Column | None, human: Column | None) -> AnswerPairs:

@@ -51,7 +51,7 @@ def _checkpoint_pairs(
     score = series.score
     pairs: tuple[list[float], list[float]] = ([], [])
     for index, mean in zip(series.included, series.means, strict=True):
-        value = human.of_checkpoint(runs[index].checkpoint, score.task, score.name)
+        value = human.of_checkpoint(runs[index].checkpoint, score.id.task, score.id.base)
         if value is not None:
             pairs[0].append(float(mean))
             pairs[1].append(value)
@@ -64,7 +64,7 @@ def _prompt_pairs(
     score = series.score
     pairs: tuple[list[float], list[float]] = ([], [])
     for name, value in zip(series.matrix.prompts, series.table[:, position].tolist(), strict=True):
-        human_value = human.of_prompt(checkpoint, score.task, name, score.name)
+        human_value = human.of_prompt(checkpoint, score.id.task, name, score.id.base)
         if human_value is not None and value == value:  # noqa: PLR0124 - not NaN
             pairs[0].append(value)
             pairs[1].append(human_value)

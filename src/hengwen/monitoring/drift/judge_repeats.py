@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.records import Row
+    from hengwen.score_id import ScoreId
 
 _ROUNDING = 1e-9
 
@@ -29,12 +30,12 @@ class JudgeRepeats(NamedTuple):
     ``variance`` is None. A variance that ignores these answers would be too small."""
 
 
-def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
+def judge_repeats(rows: Iterable[Row], score: ScoreId) -> JudgeRepeats:
     """Return the variance of a score that is due to its judge, pooled over answers."""
     answers: Counter[tuple[tuple[str, ...], float]] = Counter()
     for row in rows:
         outcome = row.outcome
-        if row.task == task and outcome.name == name and isinstance(outcome, Score):
+        if row.score == score and isinstance(outcome, Score):
             labels = tuple(sorted(_labels(outcome.details)))
             if labels:
                 answers[labels, outcome.value] += 1

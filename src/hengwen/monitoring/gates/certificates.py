@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
+from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import NoCertificate
     from hengwen.results.score_table import Column, SeriesKey
 
-LEVEL_DERIVED = ("final", "published", "normalised")
-"""Endings of names of scores that are computed from a judge's level, such as ``live.final``."""
-
 
 def certificate_problem(
     series: SeriesKey, columns: Mapping[SeriesKey, Column], calibrations: Mapping[str, Calibration]
@@ -28,8 +26,8 @@ def certificate_problem(
     """Return why the judge of a score is not certified; None if it is, or if no judge gave the score."""
     if series.kind != "judge":
         return None
-    judge, _, part = series.name.partition(".")
-    calibrated = series._replace(name=f"{judge}.level") if part in LEVEL_DERIVED else series
+    score = series.score
+    calibrated = series._replace(score=score.with_part(LEVEL)) if score.is_derived else series
     calibration = calibrations.get(calibrated.address)
     if calibration is None:
         return "no calibration"

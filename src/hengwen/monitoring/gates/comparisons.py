@@ -119,7 +119,7 @@ class Comparer:
         self, collected: CollectedScores, score: ScoreSummaries, summary: Summary
     ) -> tuple[float, float]:
         """Return the coverage of a score in the baseline and in the tested run (from its ``summary``)."""
-        series = SeriesKey(collected.runs[0].id, score.task, score.name, score.kind)
+        series = SeriesKey(collected.runs[0].id, score.id, score.kind)
         return pair_coverage(summarize_column(collected.table.series[series]), summary)
 
     def _test_margin(

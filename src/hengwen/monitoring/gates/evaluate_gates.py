@@ -19,7 +19,7 @@ from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.aggregate import aggregate
 from hengwen.results.run_order import training_order
-from hengwen.results.score_table import is_label_or_anchor
+from hengwen.score_id import split_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,7 +163,7 @@ class _RunUnderTest:
     keys: Mapping[str, SeriesKey] = field(init=False)
 
     def __post_init__(self) -> None:
-        by_key = {key: item for key, item in aggregate(self.table).items() if key.kind != "human"}
+        by_key = {key: item for key, item in aggregate(self.table).items() if key.score.is_of_run}
         self.summaries = {key.address: self._with_prompts(key, summary) for key, summary in by_key.items()}
         self.keys = {key.address: key for key in by_key}
 
@@ -182,8 +182,7 @@ class _RunUnderTest:
     @property
     def addresses(self) -> list[str]:
         """Addresses (``TASK/SCORE``) of the scores that the run's plan names or that the run contains."""
-        names = dict.fromkeys((*self.run.score_order, *self.keys))
-        return [address for address in names if not is_label_or_anchor(address)]
+        return list(dict.fromkeys((*self.run.score_order, *self.keys)))
 
     def summary_of(self, address: str) -> Summary | None:
         return self.summaries.get(address)
@@ -261,7 +260,7 @@ def _score_result(
         result = comparer.result(term)
     return replace(
         result,
-        task=term.address.partition("/")[0],
+        task=split_address(term.address)[0],
         enforced=result.outcome if evaluated.is_certified(term.address) else result.enforced,
     )
 

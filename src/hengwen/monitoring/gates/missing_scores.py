@@ -9,7 +9,6 @@ from hengwen.monitoring.gates.results import worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import matching
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
-from hengwen.results.score_table import is_label_or_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,14 +50,9 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreSummaries]]) -> 
     return headline or [view for _, view in matches]
 
 
-def declared_scores(run: Run) -> list[str]:
-    """Return the addresses (``TASK/SCORE``) of the scores that the plan of a run names."""
-    return [address for address in run.score_order if not is_label_or_anchor(address)]
-
-
 def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
     """The addresses of the matching scores that a run's plan names, but that have no rows in the run."""
-    return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
+    return [item for item in matching(pattern, run.score_order) if summary_of(item) is None]
 
 
 def removed_scores(
@@ -70,7 +64,7 @@ def removed_scores(
         summary = summary_of(address)
         return address not in run.score_order if summary is None else summary.coverage is None
 
-    names = {item for item in declared_scores(baseline) if is_lost(item)}
+    names = {item for item in baseline.score_order if is_lost(item)}
     if not matching(pattern, names):
         return []
     table = store.table([baseline])

@@ -18,7 +18,7 @@ from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.results.run_order import run_labels, training_order
-from hengwen.results.score_table import SeriesKey
+from hengwen.score_id import split_address
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.paired import enough_clusters
 from hengwen.stats.power import POWER, detectable_effect
@@ -144,10 +144,10 @@ def _term_power(term: Term, runs: _Runs | None) -> TermPower:
 
 
 def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> TermPower:
-    task, _, name = term.address.partition("/")
+    task, _ = split_address(term.address)
     table = runs.store.table([runs.newest])
-    keys = [SeriesKey(runs.newest.id, task, name, kind) for kind in ("scorer", "judge")]
-    column = next((table.series[key] for key in keys if key in table.series), None)
+    keys = (key for key in table.series if key.address == term.address and key.score.is_of_run)
+    column = next((table.series[key] for key in keys), None)
     power = replace(power, runs=(runs.newest,), prompts=runs.sizes[task])
     if column is None or all(sample is None for sample in column.sample_ids):
         return replace(power, unknown="no values by prompt")
@@ -183,7 +183,7 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
     collected = runs.pair(term.baseline)
     if collected is None:
         return replace(power, unknown="no second run")
-    task = term.address.partition("/")[0]
+    task, _ = split_address(term.address)
     power = replace(power, runs=collected.runs, prompts=runs.sizes[task])
     views = [
         view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address
@@ -222,7 +222,7 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
         for view in select_scores(term.pattern, tested_scores(collected.runs, collected.table))
     ]
     pairs = [pair for pair in pairs if pair.values is not None and pair.values.prompts]
-    tasks = [pair.address.partition("/")[0] for pair in pairs]
+    tasks = [split_address(pair.address)[0] for pair in pairs]
     power = replace(power, runs=collected.runs, prompts=min((runs.sizes[task] for task in tasks), default=0))
     if not pairs:
         return replace(power, unknown="no values by prompt")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.monitoring.judge_drift.effects import AnchorChanges
-from hengwen.monitoring.judge_drift.judged_series import AnswerId, ScoreAddress, member_verdicts
+from hengwen.monitoring.judge_drift.judged_series import AnswerId, member_verdicts
 from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement
 from hengwen.records import Score
+from hengwen.score_id import LEVEL
 from hengwen.stats.level_weights import level_index
 from hengwen.stats.paired import sign_flip_test
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.records import Row, Scale
+    from hengwen.score_id import ScoreId
 
 AnchorId = tuple[str | None, int | None, str]
 """(sample id, repeat, hash of prompt and answer). An edited anchor has a new hash, so it is a new anchor."""
@@ -45,27 +47,27 @@ class RunAnchors:
     """The anchors (fixed answers) of one run, with the values that judges and people gave them."""
 
     def __init__(self) -> None:
-        self._judged: dict[tuple[ScoreAddress, str], dict[AnchorId, _Judged]] = defaultdict(dict)
+        self._judged: dict[tuple[ScoreId, str], dict[AnchorId, _Judged]] = defaultdict(dict)
         """Judged values of anchors by score and panel member; the member "" is the judge as a whole."""
-        self._human: dict[ScoreAddress, dict[AnswerId, float]] = defaultdict(dict)
+        self._human: dict[ScoreId, dict[AnswerId, float]] = defaultdict(dict)
 
     def add(self, row: Row) -> None:
         """Add a row that holds the value of an anchor by a judge or by a person."""
         outcome = row.outcome
-        address = (row.task, outcome.name.removeprefix("human.").removeprefix("anchor."))
-        if outcome.kind == "human":
+        score = row.score.about("answer")
+        if row.score.is_human:
             if isinstance(outcome, Score):
-                self._human[address][row.sample_id, row.repeat] = outcome.value
+                self._human[score][row.sample_id, row.repeat] = outcome.value
             return
         anchor = (row.sample_id, row.repeat, row.item_hash)
         if isinstance(outcome, Score):
-            self._judged[address, ""][anchor] = _Judged(row.cluster, outcome.value)
+            self._judged[score, ""][anchor] = _Judged(row.cluster, outcome.value)
         for member, value in member_verdicts(outcome).items():
             if value is not None:
-                self._judged[address, member][anchor] = _Judged(row.cluster, value)
+                self._judged[score, member][anchor] = _Judged(row.cluster, value)
 
     def pairs(
-        self, later: RunAnchors, score: ScoreAddress, members: tuple[str, str] = ("", "")
+        self, later: RunAnchors, score: ScoreId, members: tuple[str, str] = ("", "")
     ) -> list[JudgedAnchor]:
         """Return the anchors that this run and a later run judged, and that have a human value."""
         human = later._human.get(score) or self._human.get(score)
@@ -83,10 +85,9 @@ class RunAnchors:
             if anchor in now and anchor[:2] in levels
         ]
 
-    def _human_levels(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the anchors' human values of ``JUDGE.level`` (overall level) for a score ``JUDGE.NAME``."""
-        task, name = score
-        return self._human.get((task, f"{name.partition('.')[0]}.level"), {})
+    def _human_levels(self, score: ScoreId) -> Mapping[AnswerId, float]:
+        """Return the anchors' human values of the overall level by the judge of a score."""
+        return self._human.get(score.with_part(LEVEL), {})
 
 
 def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:

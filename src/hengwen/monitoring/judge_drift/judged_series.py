@@ -30,8 +30,6 @@ comparison of judges ignores these parts."""
 
 AnswerId = tuple[str | None, int | None]
 """(sample id, repeat): identifies an answer within one task of a run."""
-ScoreAddress = tuple[str, str]
-"""(task, name of the score)."""
 
 
 class JudgedSeries(NamedTuple):

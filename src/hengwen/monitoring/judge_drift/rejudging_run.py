@@ -16,6 +16,7 @@ from hengwen.monitoring.judge_drift.run_pair import rejudging_for
 from hengwen.records import Run, digest_of
 from hengwen.runs.run_facts import scoring_versions
 from hengwen.runs.run_job import package_versions, run_job
+from hengwen.score_id import judged_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,10 +151,9 @@ class RejudgingRun:
             earlier,
             seed=suite.plan.seed,
             score_order=tuple(
-                f"{answers.task.spec.name}/{name}"
+                score.address
                 for answers, built in zip(self._answers, judges, strict=True)
-                for judge in built
-                for name in judge.names
+                for score in judged_scores(answers.task.spec.name, built)
             ),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
             facts=self._facts(),

@@ -21,13 +21,15 @@ from hengwen.monitoring.judge_drift.score_changes import Verdicts, with_changes
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
+from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.judge_drift.judged_series import AnswerId, ScoreAddress
+    from hengwen.monitoring.judge_drift.judged_series import AnswerId
     from hengwen.records import Run
     from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
 
@@ -46,8 +48,8 @@ class StoredVerdicts:
     """By task: for each later answer that equals an earlier answer to the same prompt, the id of the earlier
     answer."""
     _table: ScoreTable = field(init=False)
-    _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
-    """Verdicts of the members of each panel; the key is (run id, (task, name of the score))."""
+    _panels: dict[tuple[str, ScoreId], PanelVerdicts] = field(init=False)
+    """Verdicts of the members of each panel; the key is (run id, score)."""
     _anchors: dict[str, RunAnchors] = field(init=False)
     """Anchors (fixed answers that every run judges again) of each run, by run id."""
 
@@ -57,10 +59,10 @@ class StoredVerdicts:
         self._panels, self._anchors = defaultdict(PanelVerdicts), defaultdict(RunAnchors)
         for run in runs:
             for row in self.store.rows([run]):
-                if row.outcome.name.startswith(("anchor.", "human.anchor.")):
+                if row.score.is_anchor:
                     self._anchors[run.id].add(row)
                 elif member_verdicts(row.outcome):
-                    self._panels[run.id, (row.task, row.outcome.name)].add(row)
+                    self._panels[run.id, row.score].add(row)
         self.differing = differing_prompts(self.store, (self.before, self.after))
         self.equal = _equal_answers(self.store, self.before, self.after)
 
@@ -68,18 +70,18 @@ class StoredVerdicts:
     def _runs(self) -> tuple[Run, Run | None, Run]:
         return self.before, self.again, self.after
 
-    def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreAddress]:
+    def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreId]:
         """Return the named scores or, if none is named, the tasks' main scores that a judge gave."""
         runs = (self.before, self.after)
         tasks = task_scores(runs, self._table)
         if not addresses:
             tested = [score for task in tasks for score in task.tested]
-            return [(score.task, score.name) for score in tested if score.kind == "judge"]
+            return [score.id for score in tested if score.kind == "judge"]
         judged = {
-            score.address: (score.task, score.name)
+            score.address: score.id
             for task in tasks
             for score in task.scores
-            if score.kind == "judge" and score.section == "score" and score.group != "published"
+            if score.kind == "judge" and score.id.role == "answer"
         }
         if skip_others:
             addresses = [address for address in addresses if address in judged]
@@ -88,9 +90,9 @@ class StoredVerdicts:
                 raise ConfigError(f"no judged score {address!r}{did_you_mean(address, judged)}")
         return [judged[address] for address in dict.fromkeys(addresses)]
 
-    def drifts(self, score: ScoreAddress) -> list[JudgedScoreDrift]:
+    def drifts(self, score: ScoreId) -> list[JudgedScoreDrift]:
         """Return the changes of one score, then of its panel's members; ``decide`` adds the verdicts."""
-        drift = JudgedScoreDrift(address="/".join(score))
+        drift = JudgedScoreDrift(address=score.address)
         then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
         if then is None or now is None:
             return [replace(drift, reason="not scored")]
@@ -99,36 +101,36 @@ class StoredVerdicts:
             drift,
             verdicts,
             anchors=self._anchors[self.before.id].pairs(self._anchors[self.after.id], score),
-            differing=self.differing.get(score[0], ()),
+            differing=self.differing.get(score.task, ()),
             incomplete=[self._incomplete(run, score) for run in self._runs],
-            equal=self.equal.get(score[0]),
+            equal=self.equal.get(score.task),
         )
         return [whole, *self._members(score, verdicts)]
 
-    def _series(self, run: Run, score: ScoreAddress) -> JudgedSeries | None:
-        key = SeriesKey(run.id, *score, "judge")
+    def _series(self, run: Run, score: ScoreId) -> JudgedSeries | None:
+        key = SeriesKey(run.id, score, "judge")
         column = self._table.series.get(key)
         if column is None or not column.has_scores:
             return None
         return JudgedSeries(column, judge_key(self._table, key, run))
 
-    def _panel(self, run: Run | None, score: ScoreAddress) -> PanelVerdicts | None:
-        return None if run is None else self._panels.get((run.id, _level_of(score)))
+    def _panel(self, run: Run | None, score: ScoreId) -> PanelVerdicts | None:
+        return None if run is None else self._panels.get((run.id, score.with_part(LEVEL)))
 
-    def _incomplete(self, run: Run | None, score: ScoreAddress) -> set[AnswerId]:
+    def _incomplete(self, run: Run | None, score: ScoreId) -> set[AnswerId]:
         panel = self._panel(run, score)
         return panel.incomplete if panel else set()
 
-    def _members(self, score: ScoreAddress, verdicts: Verdicts) -> list[JudgedScoreDrift]:
+    def _members(self, score: ScoreId, verdicts: Verdicts) -> list[JudgedScoreDrift]:
         then, again, now = (self._panel(run, score) for run in self._runs)
         if then is None or now is None:
             return []
         labels = dict(zip(now.members, short_labels(list(now.members)), strict=True))
-        level, drifts = _level_of(score), []
+        level, drifts = score.with_part(LEVEL), []
         for earlier, later in matched_members(list(then.members), list(now.members)):
             member = later or earlier
             drift = JudgedScoreDrift(
-                address="/".join(level), family="member", member=member, label=labels.get(member, member)
+                address=level.address, family="member", member=member, label=labels.get(member, member)
             )
             if not (earlier and later):
                 drifts.append(replace(drift, reason="not scored"))
@@ -148,8 +150,8 @@ class StoredVerdicts:
                     drift,
                     series,
                     anchors=anchors,
-                    differing=self.differing.get(score[0], ()),
-                    equal=self.equal.get(score[0]),
+                    differing=self.differing.get(score.task, ()),
+                    equal=self.equal.get(score.task),
                 )
             )
         return drifts
@@ -166,12 +168,6 @@ def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[Answ
         if answer is not None:
             equal[response.task][response.sample_id, response.repeat] = answer
     return equal
-
-
-def _level_of(score: ScoreAddress) -> ScoreAddress:
-    """Return (task, name) of ``JUDGE.level``, the overall level by the judge of a score ``JUDGE.NAME``."""
-    task, name = score
-    return task, f"{name.partition('.')[0]}.level"
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:

@@ -114,7 +114,7 @@ class VarianceCollector:
         """Return the outcomes of a score in a run; None if no answer has this score."""
         if run is None:
             return None
-        column = self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind))
+        column = self.table.series.get(SeriesKey(run.id, score.id, score.kind))
         return column if column is not None and column.has_scores else None
 
     def _of_pair(self, score: ScoreSummaries, values: PairedValues) -> ScoreVariance:
@@ -156,13 +156,13 @@ class VarianceCollector:
 
     def _judge_variance(self, score: ScoreSummaries, repeat_variance: float | None) -> float | None:
         """Return the part of ``repeat_variance`` that is due to a judge with several verdicts per answer."""
-        levels = self.suite.levels.get((score.task, score.name))
+        levels = self.suite.levels.get((score.task, score.base))
         if score.kind != "judge" or levels is None or repeat_variance is None:
             return None
         variances = []
         for row in self.store.rows([self.first]):
             outcome = row.outcome
-            if row.task != score.task or outcome.name != score.name or not isinstance(outcome, Score):
+            if row.score != score.id or not isinstance(outcome, Score):
                 continue
             labels = outcome.details.get("labels")
             if isinstance(labels, list) and len(labels) > 1:

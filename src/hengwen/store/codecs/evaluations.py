@@ -1,8 +1,8 @@
 """Convert rows (scores and failures) to table rows of evaluations, and back.
 
 An evaluation has all scores and failures that one scorer or judge gave one answer or one group of answers.
-What all evaluations of a scorer or judge have in common (task, kind, signature, names and scales of the
-scores) is stored once, in the table ``evaluator``.
+What all evaluations of a scorer or judge have in common (task, name, role, kind, signature, parts and scales
+of the scores) is stored once, in the table ``evaluator``.
 
 ``notes`` of an evaluation is a JSON list with one entry for each score, in the order of the scores. The entry
 is ``[reason, details]`` for a score, or ``[message, raw reply]`` for a failure. The entry is 0 if both of its
@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.records import Failure, Kind, Outcome, Row, Scale, Score
+from hengwen.score_id import Role, ScoreId
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ Note = tuple[str, Any]
 MAX_RECENT_NOTES = 10_000
 """Number of recent notes with which a note is compared, so that equal notes are stored once."""
 NO_NOTE: Note = ("", None)
+TEXT_COLUMNS = ("task", "name", "role", "kind", "signature")
+"""Columns of the table ``evaluator`` with the first fields of an ``Evaluator``."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 
 
@@ -40,12 +43,19 @@ class Evaluator(NamedTuple):
     """A scorer or judge as it was applied in a task."""
 
     task: str
+    name: str
+    role: Role
     kind: Kind
     signature: str
-    names: tuple[str, ...]
-    """Names of the scores that the scorer or judge gives."""
+    parts: tuple[str, ...]
+    """Parts of the scores that the scorer or judge gives."""
     scales: tuple[Scale | None, ...]
     """Scale of each score; None if the score has no scale, or has only failed so far."""
+
+    @property
+    def scores(self) -> list[ScoreId]:
+        """Identities of the scores."""
+        return [ScoreId(self.task, self.name, part, self.role) for part in self.parts]
 
 
 class EvaluationEncoder:
@@ -61,7 +71,7 @@ class EvaluationEncoder:
         self.new_notes: dict[int, str] = {}
         """Texts of notes to which evaluations first referred since the last call of ``forget_new``, by id."""
         self._ids: dict[Evaluator, tuple[int, int]] = {}
-        self._scales: dict[tuple[str, str, str, tuple[str, ...]], tuple[Scale | None, ...]] = {}
+        self._scales: dict[tuple[object, ...], tuple[Scale | None, ...]] = {}
         self._recent_notes: OrderedDict[int, bool] = OrderedDict()
 
     def forget_new(self) -> None:
@@ -72,17 +82,17 @@ class EvaluationEncoder:
         """Yield the table row of each evaluation."""
         evaluations: dict[tuple[object, ...], dict[str, Row]] = {}
         for row in rows:
-            outcome = row.outcome
-            name = outcome.name if outcome.kind == "human" else ""  # labels may be added one by one
-            key = row.run_id, row.task, row.sample_id, row.repeat, outcome.kind, outcome.signature, name
-            evaluations.setdefault(key, {})[outcome.name] = row
-        for rows_by_name in evaluations.values():
-            yield self._encode(list(rows_by_name.values()))
+            run_id, (task, name, part, role), _, sample_id, repeat, _, outcome, _ = row
+            label = part if outcome.kind == "human" else ""  # labels may be added one by one
+            key = run_id, task, name, role, sample_id, repeat, outcome.kind, outcome.signature, label
+            evaluations.setdefault(key, {})[part] = row
+        for rows_by_part in evaluations.values():
+            yield self._encode(list(rows_by_part.values()))
 
     def _encode(self, rows: list[Row]) -> Columns:
         first = rows[0]
         outcomes = [row.outcome for row in rows]
-        evaluator_id, series_id = self._evaluator(first.task, outcomes)
+        evaluator_id, series_id = self._evaluator(rows)
         has_failure = any(isinstance(outcome, Failure) for outcome in outcomes)
         notes_id, notes = self._share(_notes_text(outcomes))
         sample_id = first.sample_id or ""
@@ -100,21 +110,22 @@ class EvaluationEncoder:
             "notes": notes,
         }
 
-    def _evaluator(self, task: str, outcomes: Sequence[Outcome]) -> tuple[int, int]:
-        """Return the id of the evaluator of these outcomes, and a hash of its task and first score name."""
-        kind, signature = outcomes[0].kind, outcomes[0].signature
-        names = tuple(outcome.name for outcome in outcomes)
-        known = self._scales.get((task, kind, signature, names), (None,) * len(names))
+    def _evaluator(self, rows: Sequence[Row]) -> tuple[int, int]:
+        """Return the id of the evaluator of these rows, and a hash of its task, name, role and first part."""
+        (task, name, _, role), outcome = rows[0].score, rows[0].outcome
+        parts = tuple([row.score.part for row in rows])
+        identity = task, name, role, outcome.kind, outcome.signature, parts
+        known = self._scales.get(identity, (None,) * len(parts))
         scales = tuple(
-            outcome.scale if isinstance(outcome, Score) else scale
-            for outcome, scale in zip(outcomes, known, strict=True)
+            row.outcome.scale if isinstance(row.outcome, Score) else scale
+            for row, scale in zip(rows, known, strict=True)
         )
-        evaluator = Evaluator(task, kind, signature, names, scales)
+        evaluator = Evaluator(*identity, scales)
         ids = self._ids.get(evaluator)
         if ids is None:
-            self._scales[task, kind, signature, names] = scales
+            self._scales[identity] = scales
             columns = evaluator_columns(evaluator)
-            ids = self._ids[evaluator] = columns["id"], hash_id(task, min(names))
+            ids = self._ids[evaluator] = columns["id"], hash_id(task, name, role, min(parts))
             self.new_evaluators[columns["id"]] = columns
         return ids
 
@@ -144,25 +155,17 @@ def hash_id(*parts: str) -> int:
 def evaluator_columns(evaluator: Evaluator) -> Columns:
     """Return the table row of an evaluator."""
     scales = [None if scale is None else asdict(scale) for scale in evaluator.scales]
-    scores = _ENCODER.encode(list(zip(evaluator.names, scales, strict=True)))
-    task, kind, signature = evaluator[:3]
-    return {
-        "id": hash_id(task, kind, signature, scores),
-        "task": task,
-        "kind": kind,
-        "signature": signature,
-        "scores": scores,
-    }
+    texts = {name: str(getattr(evaluator, name)) for name in TEXT_COLUMNS}
+    scores = _ENCODER.encode(list(zip(evaluator.parts, scales, strict=True)))
+    return {"id": hash_id(*texts.values(), scores), **texts, "scores": scores}
 
 
 def evaluator_from(columns: RowMapping) -> Evaluator:
     """Convert a table row to an ``Evaluator``."""
     scores = json.loads(columns["scores"])
     return Evaluator(
-        task=columns["task"],
-        kind=columns["kind"],
-        signature=columns["signature"],
-        names=tuple(name for name, _ in scores),
+        **{name: columns[name] for name in TEXT_COLUMNS},
+        parts=tuple(part for part, _ in scores),
         scales=tuple(None if scale is None else _scale(_ENCODER.encode(scale)) for _, scale in scores),
     )
 
@@ -180,9 +183,9 @@ def statuses_from(text: str, count: int) -> list[Any]:
 
 def outcomes_from(evaluator: Evaluator, statuses: str, numbers: str, notes: str) -> list[Outcome]:
     """Return the scores and failures of an evaluation."""
-    count = len(evaluator.names)
+    count = len(evaluator.parts)
     parts = zip(
-        evaluator.names,
+        [score.base for score in evaluator.scores],
         evaluator.scales,
         statuses_from(statuses, count),
         json.loads(numbers),
@@ -214,10 +217,11 @@ def outcomes_from(evaluator: Evaluator, statuses: str, numbers: str, notes: str)
 
 def rows_from(columns: RowMapping, evaluator: Evaluator, checkpoint: str) -> Iterator[Row]:
     """Yield the rows (scores and failures with the key of their answer) of an evaluation."""
-    for outcome in outcomes_from(evaluator, columns["statuses"], columns["numbers"], columns["notes"]):
+    outcomes = outcomes_from(evaluator, columns["statuses"], columns["numbers"], columns["notes"])
+    for score, outcome in zip(evaluator.scores, outcomes, strict=True):
         yield Row(
             run_id=columns["run_id"],
-            task=evaluator.task,
+            score=score,
             checkpoint=checkpoint,
             sample_id=columns["sample_id"] or None,
             repeat=columns["repeat"] or None,
