@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from hengwen.documents import blocks
-    from hengwen.documents.blocks import Answer, Block, Cell, Document, Series, Tone
+    from hengwen.documents.blocks import Answer, Block, Cell, Column, Document, Series, Tone
     from hengwen.text.language import Language
 
 STYLES: dict[Tone, str] = {"plain": "", "better": "blue", "worse": "red", "none": "dim", "open": "yellow"}
 BARS = "▁▂▃▄▅▆▇█"
-MIN_WRAPPED = 20
-"""Width to which a column of text may be narrowed before its table becomes a list."""
+MIN_WRAPPED, MAX_WORD = 12, 20
+"""A table becomes a list before a column of text is narrower than its longest word, within this range."""
+STACKED = (" [", " · ", " (")
+"""Before these, the text of a number may go on below: an interval, counts, a remark."""
 GAP = 2
 """Spaces between two columns."""
 
@@ -127,8 +129,10 @@ class _Page:
             self.print(Text(self.words(table.title), style="bold"))
         heads = [self.words(column.head) for column in table.columns]
         rows = [[self.cell(cell) for cell in row] for row in table.rows]
-        stacked = [[Text(cell.plain.replace(" [", "\n["), style=cell.style) for cell in row] for row in rows]
-        for cells in (rows, stacked):  # intervals below their values take less room
+        for separators in range(len(STACKED) + 1):  # parts below each other take less room
+            cells = [
+                [_stacked(*pair, separators) for pair in zip(table.columns, row, strict=True)] for row in rows
+            ]
             widths = _least_widths(table, heads, cells)
             room = self.console.width - sum(widths) - GAP * (len(widths) - 1)
             if room >= 0:
@@ -183,11 +187,21 @@ def _least_widths(table: Table, heads: Sequence[str], rows: Sequence[Sequence[Te
     """Return the width of each column below which its table becomes a list: numbers stay on one line."""
     widths = []
     for i, (column, head) in enumerate(zip(table.columns, heads, strict=True)):
-        longest = max((cell_len(line) for row in rows for line in row[i].plain.split("\n")), default=0)
+        texts = [row[i].plain for row in rows]
+        longest = max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
         if column.align == "left":
-            longest = min(longest, MIN_WRAPPED)
+            word = max((cell_len(word) for text in texts for word in text.split()), default=0)
+            longest = min(longest, max(MIN_WRAPPED, min(word, MAX_WORD)))
         widths.append(max(longest, *map(cell_len, head.split()), 1))
     return widths
+
+
+def _stacked(column: Column, cell: Text, separators: int) -> Text:
+    """Return a cell of numbers with line breaks at the first ``separators`` of ``STACKED``."""
+    text = cell.plain
+    for separator in STACKED[: separators if column.align == "right" else 0]:
+        text = text.replace(separator, f"\n{separator.strip(' ·')}")
+    return Text(text, style=cell.style)
 
 
 def _rich_table(
