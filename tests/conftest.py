@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,13 +59,22 @@ class Done:
         return json.loads(self.out)
 
 
+@pytest.fixture(scope="session")
+def built_commands() -> Callable[..., Any]:
+    """Build the commands of the program once; that takes longer than most of them."""
+    import typer.main
+
+    return functools.cache(typer.main.get_command)
+
+
 @pytest.fixture
 def hengwen(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, built_commands
 ) -> Callable[..., Done]:
     """Call the program in an empty folder without a key in the environment."""
     from hengwen.cli import main
 
+    monkeypatch.setattr("typer.main.get_command", built_commands)
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HENGWEN_STORE", "HENGWEN_JUDGE"):
         monkeypatch.delenv(name, raising=False)
