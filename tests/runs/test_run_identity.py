@@ -12,6 +12,7 @@ import pytest
 from hengwen.errors import TimeLimitError
 from hengwen.plans.plan import load_plan
 from hengwen.records import Run
+from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult, run_plan
 from hengwen.store.store import open_store
 
@@ -64,7 +65,11 @@ def write(folder: Path, contents: dict[str, Any]) -> Path:
 
 def run(folder: Path, contents: dict[str, Any], **options: Any) -> RunResult:
     """Run the plan, once more where it is in the folder already, into the store beside the folder."""
-    return run_plan(load_plan(write(folder, contents)), store=folder.parent / f"{folder.name}.db", **options)
+    return run_plan(
+        load_plan(write(folder, contents)),
+        store=folder.parent / f"{folder.name}.db",
+        options=RunOptions(**options),
+    )
 
 
 def first_run(folder: Path, change: Change | None = None, make: Callable[[], dict[str, Any]] = files) -> Run:

@@ -110,6 +110,11 @@ def test_a_log_that_cannot_be_read_is_named(
     ):
         open_store(path)
     monkeypatch.setattr(sqlite3.dbapi2, "connect", refuse)
+
+    def deny(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("hengwen.store.database.os.open", deny)
     with pytest.raises(StoreError, match=r"y.db: cannot be created: the folder .* cannot be written; name"):
         open_store(path.with_name("y.db"))
 
