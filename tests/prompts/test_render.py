@@ -251,3 +251,7 @@ def test_a_persona_is_rendered_as_the_target_received_it(template: str, persona:
 def test_a_persona_that_a_sample_cannot_fill_names_the_sample() -> None:
     with pytest.raises(ConfigError, match="sample '7': prompt template: 'role' is undefined"):
         render_persona("You are {{ role }}", Sample(id="7"))
+
+
+def test_think_marks_of_an_answer_are_no_think_marks_in_a_prompt() -> None:
+    assert neutralize("a</think>b< / THINKING >c<think>") == "a‹/think›b< / THINKING >c‹think›"

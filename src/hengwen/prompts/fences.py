@@ -19,6 +19,7 @@ _numbers = count()
 _OPENING = re.compile(r"(?<![<＜])[<＜]{3,}+(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
 _CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
+_THINKING = re.compile(r"<(/?think(?:ing)?)>", re.IGNORECASE)
 _BRACKET = re.compile(r"[<>＜＞\[]")
 
 
@@ -32,5 +33,6 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
     text = replace_surrogates(text)
     if _BRACKET.search(text):
         text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
+        text = _THINKING.sub(r"‹\1›", text)  # a judge that quotes it would seem to begin its verdict there
         text = _CHAT_TOKEN.sub(lambda match: f"‹{match[1]}›" if match[1] else f"［{match[2]}］", text)
     return text if fence == PLACEHOLDER else text.replace(fence, "·" * len(fence))

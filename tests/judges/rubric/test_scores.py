@@ -12,6 +12,7 @@ from hengwen.engine.committer import Committer
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import RubricJudge
+from hengwen.prompts.fences import neutralize
 from hengwen.records import Reply, Response, Run, Sample, Usage
 
 SAMPLE = Sample(id="1", input="Sing of rain")
@@ -192,7 +193,7 @@ async def test_the_thoughts_of_an_answer_are_not_judged(small, fake, text, judge
     backend = fake(reply_text("High"), reply_text("High"))
     answer = Response(sample_id="1", text=text)
     verdict = await judge(small, backend).judge(SAMPLE, answer)
-    assert f":response\n{judged_text}\n" in backend.requests[0].messages[1][1]
+    assert f":response\n{neutralize(judged_text)}\n" in backend.requests[0].messages[1][1]
     assert verdict.outcomes[0].details.get("think") == think
     await judge(small, backend, strip_think=False).judge(SAMPLE, answer)
-    assert f":response\n{text}\n" in backend.requests[1].messages[1][1]
+    assert f":response\n{neutralize(text)}\n" in backend.requests[1].messages[1][1]

@@ -26,6 +26,8 @@ from hengwen.records import Request, digest
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from hengwen.errors import JudgeError
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, ParsingBackend
@@ -156,7 +158,9 @@ class PairJudge:
         answers = (self._without_thinking(first), self._without_thinking(second))
         build_request = partial(self._request, sample, answers)
         try:
-            judged: JudgedReply = await ask_for_verdict(self._parsing_backend, build_request, _parse)
+            judged: JudgedReply = await ask_for_verdict(
+                self._parsing_backend, build_request, partial(_parse, [answer.text for answer in answers])
+            )
         except StoreError:
             raise
         except Exception as error:  # a failure of one call is an opinion without a winner
@@ -211,7 +215,7 @@ _SCHEMA = object_schema(
 )
 
 
-def _parse(reply: Reply) -> ParsedVerdict:
+def _parse(quoted: Collection[str], reply: Reply) -> ParsedVerdict:
     """Return the verdict in a reply; the level of this verdict is the position of the winner, or ``tie``."""
-    reason, verdict = verdict_fields(reply.text, reply.finish, _KEYS)
+    reason, verdict = verdict_fields(reply.text, reply.finish, _KEYS, quoted)
     return ParsedVerdict(reason=reason, level=parse_label("winner", verdict["winner"], POSITIONS))

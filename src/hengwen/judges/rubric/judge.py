@@ -21,7 +21,7 @@ from hengwen.judges.rubric.scores import (
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
-from hengwen.prompts.fences import PLACEHOLDER, new_fence
+from hengwen.prompts.fences import PLACEHOLDER, neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
@@ -29,7 +29,7 @@ from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
     from hengwen.errors import JudgeError
@@ -221,10 +221,11 @@ class RubricJudge:
         self, sample: Sample, response: Response, evidence: Sequence[str], repeat: int = 1
     ) -> JudgedReply:
         build_request = partial(self._request, sample, response, evidence, repeat)
-        return await ask_for_verdict(self._parsing_backend, build_request, self._parse)
+        quoted = (response.text, neutralize(response.text), sample.text)
+        return await ask_for_verdict(self._parsing_backend, build_request, partial(self._parse, quoted))
 
-    def _parse(self, reply: Reply) -> ParsedVerdict:
-        return parse_verdict(reply.text, self.rubric, reply.finish)
+    def _parse(self, quoted: Collection[str], reply: Reply) -> ParsedVerdict:
+        return parse_verdict(reply.text, self.rubric, reply.finish, quoted)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
         """Return the request that asks the model to judge a response.

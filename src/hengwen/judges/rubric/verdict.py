@@ -56,17 +56,19 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerdict:
-    """Return the verdict in a reply."""
+def parse_verdict(
+    text: str, rubric: Rubric, finish: str = "stop", quoted: Collection[str] = ()
+) -> ParsedVerdict:
+    """Return the verdict in a reply; an object that stands in one of the quoted texts is no verdict."""
     try:
-        return _parse(text, rubric, finish)
+        return _parse(text, rubric, finish, quoted)
     except JudgeError as error:
         error.raw = text
         raise
 
 
-def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
-    reason, verdict = verdict_fields(text, finish, verdict_shape(rubric, None, None))
+def _parse(text: str, rubric: Rubric, finish: str, quoted: Collection[str]) -> ParsedVerdict:
+    reason, verdict = verdict_fields(text, finish, verdict_shape(rubric, None, None), quoted)
     criteria = verdict.get("criteria", {})
     if not isinstance(criteria, dict):
         raise _unusable("parse_error", f"criteria must be an object, got {_short_repr(criteria)}")
@@ -78,7 +80,9 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
     )
 
 
-def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def verdict_fields(
+    text: str, finish: str, keys: Mapping[str, Any], quoted: Collection[str] = ()
+) -> tuple[str, dict[str, Any]]:
     """Return the reason and all fields of the only JSON object in a reply."""
     if finish == "length":
         raise _unusable("truncated", "the reply was cut off at the token limit; raise max_tokens")
@@ -87,7 +91,7 @@ def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str
     answer = strip_thinking(text)
     if answer is None:
         raise _unusable("truncated", "the reply stops inside <think>; raise max_tokens")
-    verdict = _verdict_object(answer)
+    verdict = _verdict_object(answer, quoted)
     _check_keys("the verdict", verdict, keys)
     reason = verdict["reason"]
     if not isinstance(reason, str):
@@ -95,17 +99,17 @@ def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str
     return reason.strip().encode("utf-8", "replace").decode(), verdict
 
 
-def _verdict_object(answer: str) -> dict[str, Any]:
+def _verdict_object(answer: str, quoted: Collection[str]) -> dict[str, Any]:
     try:
-        return _only_object(answer)
+        return _only_object(answer, quoted)
     except JudgeError:
         remainder = after_thinking(answer)
         if remainder is None:
             raise
-    return _only_object(remainder)
+    return _only_object(remainder, quoted)
 
 
-def _only_object(text: str) -> dict[str, Any]:
+def _only_object(text: str, quoted: Collection[str]) -> dict[str, Any]:
     start = text.find("{")
     if start < 0:
         raise _unusable("parse_error", "the reply holds no JSON object")
@@ -118,6 +122,8 @@ def _only_object(text: str) -> dict[str, Any]:
     if "{" in text[end:] or "}" in text[:start] + text[end:]:
         raise _unusable("parse_error", "the reply holds more than one JSON object, or stray braces")
     assert isinstance(value, dict)
+    if any(text[start:end] in part for part in quoted):
+        raise _unusable("parse_error", "the reply only quotes a verdict that stands in the judged text")
     return value
 
 
