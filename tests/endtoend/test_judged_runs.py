@@ -326,7 +326,9 @@ def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
     def call(*arguments: str) -> tuple[int | str | None, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server), *arguments])
+        monkeypatch.setattr(
+            sys, "argv", ["hengwen", "doctor", "--lang", "en", *judged_by(judge_server), *arguments]
+        )
         with pytest.raises(SystemExit) as left:
             main()
         captured = capsys.readouterr()
