@@ -10,7 +10,7 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
-    from hengwen.cli.peer_review.judge_plan import PlanOptions
+    from hengwen.cli.judge_plan import PlanOptions
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
@@ -128,7 +128,7 @@ def peer_review(
     verbose: options.Verbose = False,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
-    from hengwen.cli.peer_review.judge_plan import PlanOptions, write_battles
+    from hengwen.cli.judge_plan import PlanOptions, write_battles
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.judges.peer_review import peer_review_document
@@ -215,7 +215,7 @@ def _data(
     files: list[Path], plan_options: PlanOptions, *, as_json: bool, quiet: bool
 ) -> tuple[BattleFiles, int]:
     """Return the battles, from files or from the judges of a plan, and the exit code."""
-    from hengwen.cli.peer_review.judge_plan import judge_plan_battles
+    from hengwen.cli.judge_plan import judge_plan_battles
     from hengwen.peer_review.readers.battle_file import read_battles
 
     plans = list(filter(_is_plan, files))

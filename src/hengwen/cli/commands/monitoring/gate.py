@@ -101,7 +101,7 @@ def gate(
         baselines = Baselines(store=opened, plan=loaded, run=tested, default=baseline)
         report = evaluate_run(gates, baselines, calibrations, locations=locations)
         if confirm is not None:
-            from hengwen.cli.monitoring.confirm_gates import confirm_run, tasks_to_confirm
+            from hengwen.cli.confirm_gates import confirm_run, tasks_to_confirm
 
             if report.exit_code == FAILED:
                 print_info("a gate failed, so nothing is confirmed")
@@ -145,7 +145,7 @@ def _write(
     summary: Path | None,
     comment: Path | None,
 ) -> None:
-    from hengwen.cli.monitoring.gate_files import comment_markdown, junit_xml, summary_markdown
+    from hengwen.cli.gate_files import comment_markdown, junit_xml, summary_markdown
     from hengwen.io.atomic_write import atomic_write
 
     texts = {junit: junit_xml, summary: summary_markdown, comment: comment_markdown}

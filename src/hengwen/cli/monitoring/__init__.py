@@ -1,1 +1,0 @@
-"""Print the results of commands about several runs, such as ``compare``, ``drift`` and ``gate``."""
