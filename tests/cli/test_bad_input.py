@@ -15,7 +15,6 @@ CASES: dict[str, tuple[str, str, str | bytes, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("verb", ["run", "validate"])
 def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
@@ -45,7 +44,6 @@ def test_a_template_without_sections_is_a_warning_and_is_scored(hengwen, plan: P
     assert done.json["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 2
 
 
-@pytest.mark.slow
 def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> None:
     path = plan.parent / "b.jsonl"
     path.write_text(path.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
@@ -57,7 +55,6 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
     assert hengwen("run", "plan.yaml", "--strict", "-q").code == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

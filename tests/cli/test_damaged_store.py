@@ -56,7 +56,6 @@ def test_a_truncated_store_says_how_to_save_what_can_be_read(hengwen, store: Pat
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", ["{", b"\xff\xfe"])
 def test_a_row_that_holds_something_else_is_damage(hengwen, store: Path, value: str | bytes) -> None:
     with sqlite3.connect(store) as connection:
@@ -67,7 +66,6 @@ def test_a_row_that_holds_something_else_is_damage(hengwen, store: Path, value: 
     assert done.err.startswith("hengwen: hengwen.db: is damaged (")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "message"),
     [

@@ -29,7 +29,6 @@ def test_keys_addresses_and_own_settings_are_read_and_the_file_is_named(hengwen,
     assert "PLAIN" not in os.environ
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"]
 )

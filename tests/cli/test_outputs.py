@@ -66,7 +66,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("command", "target", "source"), CASES, ids=[case[0] for case in CASES])
 def test_no_command_replaces_what_it_reads(
     hengwen, files: Path, command: str, target: str, source: str
@@ -92,7 +91,6 @@ LINKS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", LINKS)
 def test_no_command_writes_through_a_link(hengwen, files: Path, command: str) -> None:
     (files / "elsewhere").mkdir()
@@ -105,7 +103,6 @@ def test_no_command_writes_through_a_link(hengwen, files: Path, command: str) ->
     assert list((files / "elsewhere").iterdir()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", LINKS)
 def test_a_folder_that_does_not_exist_is_known_before_the_work(hengwen, files: Path, command: str) -> None:
     done = hengwen(*command.format("no/x").split())
@@ -156,7 +153,6 @@ def test_a_checkpoint_cannot_take_the_file_of_the_prompts(hengwen, files: Path) 
     assert not (files / "new").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.yaml", "prompts.jsonl"])
 @pytest.mark.parametrize("force", [[], ["--force"]])
 @pytest.mark.parametrize("verb", [["init", "new"], ["import", "muchin", "muchin.jsonl", "-o", "new"]])

@@ -43,7 +43,6 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return answers
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run"], ["run", "--dry-run"], ["validate"], ["label"], ["calibrate"]])
 def test_without_a_terminal_a_plan_with_code_is_refused_and_runs_nothing(hengwen, plan, command) -> None:
     done = hengwen(*command, plan)
@@ -65,7 +64,6 @@ def test_a_judge_of_the_command_line_replaces_code_that_needs_trust(hengwen, pla
     assert hengwen("run", plan, "--dry-run", *judge).code == 0
 
 
-@pytest.mark.slow
 def test_a_terminal_asks_once_until_the_plan_changes(hengwen, plan, answers) -> None:
     answers[:] = [True]
     first = hengwen("validate", plan)

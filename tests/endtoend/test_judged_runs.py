@@ -25,6 +25,7 @@ def judged(plan: Path, backend: str = "j") -> Path:
     return plan
 
 
+@pytest.mark.slow
 def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) -> None:
     code, report, _ = run(suite(5), *judged_by(judge_server))
     assert code == 0
@@ -38,6 +39,7 @@ def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) ->
     assert judge_server.keys == {KEY}
 
 
+@pytest.mark.slow
 def test_a_model_is_not_called_a_rules_judge_beside_a_scorer_with_rules(
     run, judge_server, suite, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_text_with_template_marks_is_text(text: str) -> None:
     assert turns[0][1] == f"[{text}]"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.text(st.sampled_from("{}%#a墨"), min_size=1, max_size=12), st.sampled_from(SCENES))
 def test_no_character_can_break_its_prompts(text: str, task: str) -> None:

@@ -23,6 +23,7 @@ def test_every_text_survives_in_both_forms(texts: list[str]) -> None:
     assert yaml.safe_load(yaml_flow(data)) == data
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(TEXTS | TRICKY)
 def test_the_flow_form_is_one_line(text: str) -> None:

@@ -186,6 +186,7 @@ def test_a_dry_run_waits_for_no_limit(limited: Path, tmp_path: Path) -> None:
     assert [(limiter._rpm, limiter._tpm) for limiter in shared.limiters.values()] == [(None, None)] * 2
 
 
+@pytest.mark.slow
 def test_an_estimate_makes_no_call_and_stores_nothing(limited: Path, tmp_path: Path) -> None:
     expected = {(cost.backend, cost.role): cost for cost in estimate_plan(limited, store=tmp_path / "x.db")}
     assert set(expected) == {("limited", "subject"), ("plain", "judge")}

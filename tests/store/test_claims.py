@@ -55,6 +55,7 @@ def attempt(status: str = "ok") -> Attempt:
     )
 
 
+@pytest.mark.slow
 def test_a_claim_is_held_by_one_process_until_it_releases_it(join) -> None:
     first, second = join(), join()
     assert first.exchange([], UNITS[:2], [CALL]) == ([True] * 3, set(), set())

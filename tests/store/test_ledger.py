@@ -94,6 +94,7 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     assert store.ledger().find_call(KEY, "") == attempt()
 
 
+@pytest.mark.slow
 def test_the_very_prompt_comes_back_though_long_prefixes_are_stored_once(store: Store) -> None:
     rules = "按这份细则评判。" * 300
     prompts = [(("system", f"{rules}围栏是 {number:04x}"), ("user", f"第{number}题")) for number in range(50)]

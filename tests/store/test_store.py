@@ -39,6 +39,7 @@ def row(
     return row_of(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})
 
 
+@pytest.mark.slow
 def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(
     store: Store, record: Callable[..., None]
 ) -> None:

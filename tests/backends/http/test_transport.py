@@ -47,6 +47,7 @@ async def test_over_tls_a_certificate_must_be_known(server, backend, certificate
     listening.close()
 
 
+@pytest.mark.slow
 async def test_a_proxy_of_the_environment_is_used(server, backend, monkeypatch):
     proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
     monkeypatch.setenv("http_proxy", proxy)

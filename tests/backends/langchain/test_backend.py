@@ -241,6 +241,7 @@ async def test_langchain_openai_sends_a_strict_schema(server, chat):
     assert headers["authorization"] == "Bearer no-key"
 
 
+@pytest.mark.slow
 async def test_langchain_openai_negotiates_the_response_format(server, chat):
     def decide(body: Any) -> None:
         form = body.get("response_format", {}).get("type") or ("tool" if "tools" in body else "text")

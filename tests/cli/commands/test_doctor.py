@@ -138,7 +138,6 @@ def test_calls_are_counted_also_where_they_fail() -> None:
     assert counts == [1, 2]
 
 
-@pytest.mark.slow
 def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge passes all checks, but the attacked answers get the best level."""
     from hengwen.judges.trust.canaries import load_canaries

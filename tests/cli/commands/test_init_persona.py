@@ -46,7 +46,6 @@ def test_the_packaged_example_runs_at_once_without_a_key(hengwen) -> None:
     assert any("live/human.muice_live.level" in run["scores"] for run in done.json["runs"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "folder"),
     [
@@ -70,7 +69,6 @@ def test_a_character_gets_a_suite_whose_plan_is_good(
         assert "煤球" in (tmp_path / folder / f"{task}.md.j2").read_text("utf-8")
 
 
-@pytest.mark.slow
 def test_a_filled_in_suite_is_weighed_by_the_words_of_the_character(
     hengwen, persona: Path, tmp_path: Path
 ) -> None:
@@ -110,7 +108,6 @@ def test_the_briefs_of_a_character_are_its_topics(hengwen, persona: Path, tmp_pa
     assert json.loads(row)["metadata"] == {"brief": "说说屋顶上的事。"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -41,7 +41,6 @@ def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
     assert [row["persona_generic.level"] for row in rows][1:] == ["0.0", "0.5"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -101,7 +101,6 @@ def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path
     assert (len(suite.labels), suite.warnings) == (7, ())
 
 
-@pytest.mark.slow
 def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, hengwen) -> None:
     form("A A A A A A A")
     texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
@@ -116,7 +115,6 @@ def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, 
     assert scores["live/human.muice_live.level"]["n"] == 3
 
 
-@pytest.mark.slow
 def test_the_form_is_blind_unless_asked_otherwise(form, tmp_path: Path, hengwen) -> None:
     hengwen("run", "plan.yaml", "--quiet")
     out = form("A A A A A A q").out
@@ -189,7 +187,6 @@ def test_the_order_is_drawn_by_the_seed_and_a_larger_sample_holds_the_smaller(fo
     assert firsts == set(places()), "every answer may come first"
 
 
-@pytest.mark.slow
 def test_a_sample_is_the_same_for_every_rater_and_goes_on_where_it_stopped(form, tmp_path: Path) -> None:
     form("A q", "-n", 3)
     form("B B B B", "-n", 3, rater="bob")
@@ -280,7 +277,6 @@ def test_a_rater_is_asked_for_with_the_user_as_default(form, tmp_path: Path, mon
     assert ask_rater(None, "en") == "me"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "=cmd()", "-x", " ", "a\nb", "\x1b[2J", "x" * 81])
 def test_a_rater_must_have_a_plain_name(form, name: str) -> None:
     done = form("A", rater=name)
@@ -304,7 +300,6 @@ def test_labels_go_where_the_plan_has_them_also_when_the_file_is_new(form, tmp_p
     assert len(labels(tmp_path / "labels.csv")) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

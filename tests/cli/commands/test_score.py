@@ -38,7 +38,6 @@ def test_not_one_good_row_is_1(hengwen, tmp_path: Path) -> None:
     assert (done.code, "no row could be scored" in done.err) == (1, True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

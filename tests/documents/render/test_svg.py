@@ -53,6 +53,7 @@ def test_the_axis_fits_the_data_and_stays_on_the_scale(values, limits, ends):
     assert axis.ticks == tuple(sorted(axis.ticks))
 
 
+@pytest.mark.slow
 @example([0.0, 1.741115921130078e-15])
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 @settings(deadline=None, max_examples=100)

@@ -85,6 +85,7 @@ def judge(instantly) -> Callable[..., tuple[float, list[BaseException | Reply]]]
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAILURES)
 @pytest.mark.parametrize("seconds", [1, 4, 20])
 def test_an_outage_costs_its_own_time_and_no_score(judge, kind: str, seconds: float) -> None:
@@ -103,6 +104,7 @@ def test_few_calls_are_sent_during_an_outage(judge) -> None:
     assert endpoint.sent.total() <= CALLS + 2 * SLOTS + 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAILURES)
 def test_an_endpoint_that_never_comes_back_is_given_up_after_a_minute(judge, kind: str) -> None:
     total, results = judge(Endpoint(FAILURES[kind], 2, 10_000))

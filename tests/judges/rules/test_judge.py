@@ -26,6 +26,7 @@ LYRIC = "\n".join(
 )
 
 
+@pytest.mark.slow
 @each_row(
     ("text", "options", "value", "clauses"),
     [

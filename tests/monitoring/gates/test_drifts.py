@@ -34,6 +34,7 @@ def check(add_run, store: Store, plan: Plan):
 FALLING = [0.8, 0.7, 0.6, 0.5, 0.4, 0.3]
 
 
+@pytest.mark.slow
 def test_a_drift_for_the_worse_fails(check) -> None:
     term = check(FALLING)
     (score,) = term.drifts

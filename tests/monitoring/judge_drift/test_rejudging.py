@@ -107,6 +107,7 @@ def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
     assert len(plans.store.rejudgings(plans.store.find("a"))) == 1
 
 
+@pytest.mark.slow
 def test_failures_are_judged_again_by_the_same_call(plans, plan: Path, judges) -> None:
     judges.fails = lambda model, text: text == "a-p3-1"
     result = rejudge(plan, store=plans.store)
@@ -205,6 +206,7 @@ def test_checkpoints_need_neither_files_nor_keys(plans, plan: Path) -> None:
     assert rejudge(plan, store=plans.store).runs[0].status == "finished"
 
 
+@pytest.mark.slow
 def test_removing_a_run_removes_the_new_verdicts_on_its_answers(plans, plan: Path) -> None:
     (run,) = rejudge(plan, store=plans.store).runs
     plans.store.remove(plans.store.find("a"))

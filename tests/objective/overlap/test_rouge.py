@@ -70,6 +70,7 @@ def test_english_agrees_with_rouge_score_itself() -> None:
             )
 
 
+@pytest.mark.slow
 @each_row("number", range(len(ENGLISH)))
 def test_stemmed_english_agrees_with_rouge_score(number: int) -> None:
     pytest.importorskip("nltk")

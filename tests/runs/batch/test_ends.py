@@ -171,6 +171,7 @@ def test_a_batch_that_was_cancelled_elsewhere_stops_the_run_and_resumes_later(
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_the_enqueued_token_limit_is_a_wait(judged, run, store, batch_server) -> None:
     batch_server.token_limit = 2
     told: list[str] = []
@@ -258,6 +259,7 @@ def test_other_line_separators_do_not_end_a_line(judged, run, store, batch_serve
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_a_key_in_a_reply_or_error_reaches_no_store(judged, run, store, batch_server, tmp_path: Path) -> None:
     def line(request, number):
         if number:

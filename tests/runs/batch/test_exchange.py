@@ -50,6 +50,7 @@ def test_a_folder_that_cannot_be_written_stops_the_export(judged, run, store, tm
     assert store.batches("p").files() == []
 
 
+@pytest.mark.slow
 def test_an_export_that_is_stopped_leaves_no_file(
     judged, run, store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +115,7 @@ def test_a_call_that_failed_elsewhere_and_a_repair_are_exported_next(
     assert run(plan, action="import", files=(replies,)).runs[0].status == "finished"
 
 
+@pytest.mark.slow
 def test_an_export_remembers_what_was_refused_in_an_earlier_one(
     judged, run, store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +166,7 @@ def test_an_ordinary_run_after_an_export_makes_its_calls_at_once(exported, store
     assert batch_server.chats == 4
 
 
+@pytest.mark.slow
 def test_an_ordinary_run_uses_replies_that_are_already_paid_for(
     exported, run, store, batch_server, tmp_path: Path
 ) -> None:

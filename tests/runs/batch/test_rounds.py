@@ -42,6 +42,7 @@ def test_a_run_in_one_round_gives_the_scores_of_an_ordinary_run(judged, run, sto
     assert batch_server.chats == 0
 
 
+@pytest.mark.slow
 def test_calls_are_recorded_as_an_ordinary_run_records_them(
     judged, run, store, batch_server, tmp_path: Path
 ) -> None:
@@ -121,6 +122,7 @@ def test_a_file_has_the_calls_of_one_model_and_of_all_checkpoints(judged, run, b
     assert sorted(batch["metadata"]["hengwen_shard"] for batch in batch_server.batches.values()) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_groups_are_scored_when_the_last_reply_is_there(judged, run, store, batch_server) -> None:
     plan = judged(3)
     text = json.loads(plan.read_text("utf-8"))
@@ -312,6 +314,7 @@ def test_files_that_a_crash_left_elsewhere_are_found_again(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_verdict_of_the_server_fits_the_schema(judged, run, store, batch_server) -> None:
     batch_server.line_of = lambda request, number: answered(request, completion(verdict(request, "A")))
     (stored,) = run(judged(1)).runs

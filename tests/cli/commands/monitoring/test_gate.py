@@ -100,7 +100,6 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     assert drop in done.out
 
 
-@pytest.mark.slow
 def test_an_inconclusive_gate_is_four_and_says_what_to_do(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH})
     done = hengwen("gate", "plan.yaml", "--gate", "t/tenths.value >= 0.8", "--gate", "no_drop(*)")
@@ -176,7 +175,6 @@ def test_quiet_prints_nothing(hengwen, start) -> None:
     assert (done.code, done.out, done.err) == (3, "", "")
 
 
-@pytest.mark.slow
 def test_the_files_of_a_job_are_written(
     hengwen, start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -197,7 +195,6 @@ def test_the_files_of_a_job_are_written(
     assert Path("c.md").read_text("utf-8") == f"<!-- hengwen-gate:p -->\n{summary}"
 
 
-@pytest.mark.slow
 def test_an_output_may_not_be_an_input(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     for target in ("plan.yaml", "hengwen.db", "a.jsonl"):
@@ -235,7 +232,6 @@ def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
     assert hengwen("gate", "plan.yaml").code == 0
 
 
-@pytest.mark.slow
 def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     write_plan(
         {"a": HIGH, "b": LOW}, [*GATES, {"gate": "noninferior(t/tenths.value, a, 0.02)", "tier": "warn"}]
@@ -323,7 +319,6 @@ def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start,
     assert hengwen("runs", "list").out.count("\n") == 3
 
 
-@pytest.mark.slow
 def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH}, gates=["t/tenths.value >= 0.8"])
     done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 2)
@@ -342,7 +337,6 @@ def newest_run(checkpoint: str) -> str:
         return store.find(checkpoint).id
 
 
-@pytest.mark.slow
 def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
     """The baseline is an earlier run of the same checkpoint: both would answer again by the same model."""
     write("replies.jsonl", REPLIES)
@@ -394,7 +388,6 @@ def test_a_baseline_is_not_confirmed_by_answers_to_another_prompt(hengwen, start
     )
 
 
-@pytest.mark.slow
 def test_a_failed_gate_is_not_repeated_until_it_passes(hengwen, start) -> None:
     write("replies.jsonl", REPLIES)
     gates = ["t/tenths.value >= 0.742", "t/tenths.value >= 0.95"]
