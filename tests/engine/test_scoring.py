@@ -16,7 +16,7 @@ from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvalua
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.scoring import ScoringPool, pack_unit
+from hengwen.engine.scoring import ScoringPool, Unit
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate
 from hengwen.judges.rules.judge import RulesJudge
@@ -187,8 +187,8 @@ async def test_outcomes_stay_with_their_answers_when_a_second_scorer_is_given_up
     responses = [Response(sample_id="s", text=text, task="t", repeat=n) for n, text in enumerate(TEXTS)]
     evaluations = [(index, number) for index in range(len(TEXTS)) for number in range(2)]
     try:
-        await pool.evaluate([pack_unit("first", sample, responses, [(0, 0), (1, 0)])])
-        ((*outcomes,),) = await pool.evaluate([pack_unit("second", sample, responses, evaluations)])
+        await pool.evaluate([Unit("first", sample, tuple(responses), ((0, 0), (1, 0)))])
+        ((*outcomes,),) = await pool.evaluate([Unit("second", sample, tuple(responses), tuple(evaluations))])
     finally:
         pool.close()
     (first,), (length_of_first,), (second,), (length_of_second,) = outcomes

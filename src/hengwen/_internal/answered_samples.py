@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
-from hengwen._internal.packed_records import pack_responses, unpack_responses
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.records import Response, Sample
 
@@ -26,9 +25,7 @@ class AnsweredSamples(Sequence[tuple[Sample, Response]]):
     def __init__(self, samples: Iterable[Sample], stored: Callable[[str], Sequence[Response]] | None) -> None:
         self._samples = samples
         self._stored = stored
-        self._generated: SpillDict[Sequence[Response]] = SpillDict(
-            MAX_IN_MEMORY, pack=pack_responses, unpack=unpack_responses
-        )
+        self._generated: SpillDict[Sequence[Response]] = SpillDict(MAX_IN_MEMORY)
         self._count = 0
         self._pairs: list[tuple[Sample, Response]] = []
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import hengwen._internal.record_pickling  # noqa: F401 - it makes records quick to pickle
 
 Value = TypeVar("Value")
 
@@ -23,16 +22,8 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
     temporary file. The file holds copies of the values, so a value that was changed must be set again.
     """
 
-    def __init__(
-        self,
-        max_in_memory: int = MAX_IN_MEMORY,
-        *,
-        pack: Callable[[Value], Any] | None = None,
-        unpack: Callable[[Any], Value] | None = None,
-    ) -> None:
+    def __init__(self, max_in_memory: int = MAX_IN_MEMORY) -> None:
         self._max_in_memory = max_in_memory
-        self._pack = pack
-        self._unpack = unpack
         self._items: dict[str, Value] = {}
         self._file: sqlite3.Connection | None = None
         self._count = 0
@@ -44,7 +35,7 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
         if row is None:
             raise KeyError(key)
         value: Value = pickle.loads(row[0])  # noqa: S301 - no other process can open this file
-        return value if self._unpack is None else self._unpack(value)
+        return value
 
     def __contains__(self, key: object) -> bool:
         if self._file is None:
@@ -60,8 +51,7 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
             if self._count > self._max_in_memory:
                 self._spill()
             return
-        packed = value if self._pack is None else self._pack(value)
-        encoded, data = _encode(key), pickle.dumps(packed, pickle.HIGHEST_PROTOCOL)
+        encoded, data = _encode(key), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         added = self._file.execute("INSERT OR IGNORE INTO item (key, value) VALUES (?, ?)", (encoded, data))
         if added.rowcount:
             self._count += 1

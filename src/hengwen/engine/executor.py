@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from hengwen._internal.bounded_queue import BoundedQueue
+from anyio import EndOfStream, WouldBlock
+
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
 from hengwen.engine.pending import CallPending
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
 
+Item = TypeVar("Item")
 Progress = Callable[[int, int], None]
 """Function that is called with (number of completed samples, number of all samples)."""
 
@@ -59,6 +62,51 @@ class _Source(Protocol):
         ...
 
 
+class _Stream(Generic[Item]):
+    """A stream of limited size between two stages; its consumers get None after its end."""
+
+    def __init__(self, size: int) -> None:
+        from anyio import create_memory_object_stream
+
+        self._send, self._receive = create_memory_object_stream[Item](size)
+
+    async def put(self, item: Item) -> None:
+        """Add an item; wait while the stream is full."""
+        try:
+            self._send.send_nowait(item)
+        except WouldBlock:
+            await self._send.send(item)
+
+    async def get(self) -> Item | None:
+        """Return the next item; None after the last one."""
+        try:
+            return self._receive.receive_nowait()
+        except WouldBlock:
+            pass
+        except EndOfStream:
+            return None
+        try:
+            return await self._receive.receive()
+        except EndOfStream:
+            return None
+
+    def get_nowait(self) -> Item | None:
+        """Return the next item; None if no item waits."""
+        try:
+            return self._receive.receive_nowait()
+        except (WouldBlock, EndOfStream):
+            return None
+
+    def end(self) -> None:
+        """Let the consumers get the waiting items, then None."""
+        self._send.close()
+
+    def close(self) -> None:
+        """Close both ends."""
+        self._send.close()
+        self._receive.close()
+
+
 async def execute(
     job: Job,
     ledger: Ledger,
@@ -88,15 +136,16 @@ async def execute(
             await yielder.yield_if_due()
 
     try:
-        async with asyncio.TaskGroup() as group:
-            source: _Source = answers
-            if any(task.target is not None for task in job.tasks):
-                source = await _generate(group, answers, workers)
-            if pool is not None:
-                source = _score(group, run, source, pool, workers)
-            for _ in range(workers):
-                group.create_task(work(source))
-                await stagger_start()
+        with ExitStack() as streams:
+            async with asyncio.TaskGroup() as group:
+                source: _Source = answers
+                if any(task.target is not None for task in job.tasks):
+                    source = await _generate(group, streams, answers, workers)
+                if pool is not None:
+                    source = _score(group, streams, run, source, pool, workers)
+                for _ in range(workers):
+                    group.create_task(work(source))
+                    await stagger_start()
     except ExceptionGroup as errors:
         raise _first_error(errors) from None
     try:
@@ -145,33 +194,40 @@ async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
         await job.sharing.once(run.finish, "finish", sizes)
 
 
-async def _generate(group: asyncio.TaskGroup, answers: Answers, workers: int) -> _Source:
+async def _generate(group: asyncio.TaskGroup, streams: ExitStack, answers: Answers, workers: int) -> _Source:
     """Start the tasks that ask the model under test; return the queue of answered samples."""
-    queue: BoundedQueue[Answered] = BoundedQueue(workers)
+    stream: _Stream[Answered] = streams.enter_context(closing(_Stream(workers)))
     running = workers
 
     async def generate() -> None:
         nonlocal running
         try:
             while (answered := await answers.get()) is not None:
-                await queue.put(answered)
+                await stream.put(answered)
         finally:
             running -= 1
             if not running:
-                queue.close()
+                stream.end()
 
     for _ in range(workers):
         group.create_task(generate())
         await stagger_start()
-    return queue
+    return stream
 
 
 def _score(
-    group: asyncio.TaskGroup, run: RunEvaluation, source: _Source, pool: ScoringPool, workers: int
+    group: asyncio.TaskGroup,
+    streams: ExitStack,
+    run: RunEvaluation,
+    source: _Source,
+    pool: ScoringPool,
+    workers: int,
 ) -> _Source:
     """Start the tasks that send batches to worker processes; return the queue of scored samples."""
-    batches: BoundedQueue[asyncio.Task[list[Answered]]] = BoundedQueue(BATCHES_PER_WORKER * pool.workers)
-    scored: BoundedQueue[Answered] = BoundedQueue(max(workers, BATCH_SAMPLES))
+    batches: _Stream[asyncio.Task[list[Answered]]] = streams.enter_context(
+        closing(_Stream(BATCHES_PER_WORKER * pool.workers))
+    )
+    scored: _Stream[Answered] = streams.enter_context(closing(_Stream(max(workers, BATCH_SAMPLES))))
     yielder = LoopYielder()
 
     async def send() -> None:
@@ -179,7 +235,7 @@ def _score(
             while batch := await _batch(source, yielder):
                 await batches.put(group.create_task(run.score_in_pool(batch, pool)))
         finally:
-            batches.close()
+            batches.end()
 
     async def receive() -> None:
         try:
@@ -187,7 +243,7 @@ def _score(
                 for answered in await task:
                     await scored.put(answered)
         finally:
-            scored.close()
+            scored.end()
 
     group.create_task(send())
     group.create_task(receive())

@@ -14,7 +14,7 @@ from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvalua
 from hengwen.engine.job import Item, group_hash
 from hengwen.engine.pending import CallPending
 from hengwen.engine.recorder import ItemKey, Recorder
-from hengwen.engine.scoring import WHOLE_GROUP, pack_unit
+from hengwen.engine.scoring import WHOLE_GROUP, Unit
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Request, Response, Sample
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hengwen.engine.committer import Committer
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.job import Job, Target, TaskJob
-    from hengwen.engine.scoring import ScoringPool, Unit
+    from hengwen.engine.scoring import ScoringPool
     from hengwen.engine.sharing.run_sharing import RunSharing
     from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
@@ -229,8 +229,10 @@ class RunEvaluation:
         for answered in batch:
             evaluations = self._evaluations_in_pool(answered)
             if evaluations:
-                numbers = [evaluation for evaluation, _, _ in evaluations]
-                units.append(pack_unit(answered.task.job.name, answered.sample, answered.responses, numbers))
+                numbers = tuple(evaluation for evaluation, _, _ in evaluations)
+                units.append(
+                    Unit(answered.task.job.name, answered.sample, tuple(answered.responses), numbers)
+                )
                 keys.append([(key, evaluator) for _, key, evaluator in evaluations])
             answered.is_scored = not answered.is_anchor
         if units:

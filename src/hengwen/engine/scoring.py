@@ -1,7 +1,6 @@
 """Evaluate responses in worker processes: by scorers, and by judges that need no network.
 
-A unit is one sample with its responses and the evaluations that are still to be done. Units and their results
-are packed into tuples, because everything that is sent to a process is pickled.
+A unit is one sample with its responses and the evaluations that are still to be done.
 """
 
 from __future__ import annotations
@@ -11,25 +10,18 @@ import pickle
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hengwen._internal.packed_records import (
-    Packed,
-    pack_outcome,
-    pack_responses,
-    pack_sample,
-    unpack_outcome,
-    unpack_responses,
-    unpack_sample,
-)
+import hengwen._internal.record_pickling  # noqa: F401 - it makes records quick to send
 from hengwen._internal.worker_pool import WorkerPool
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item
 from hengwen.errors import JudgeError
+from hengwen.records import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.engine.evaluate import Evaluator
-    from hengwen.records import Outcome, Response, Sample
+    from hengwen.records import Response, Sample
 
 WHOLE_GROUP = -1
 """Index that stands for all responses of a unit; a scorer that scores all repeats of a sample as one group
@@ -44,25 +36,17 @@ MAX_CRASHES = 10
 class Unit(NamedTuple):
     """A sample with its responses, and the evaluations to do.
 
-    An evaluation is a pair: index of the response, index of the evaluator. The sample and the responses are
-    packed (see ``packed_records``).
+    An evaluation is a pair: index of the response, index of the evaluator.
     """
 
     task: str
-    sample: Packed
-    responses: tuple[Packed, ...]
+    sample: Sample
+    responses: tuple[Response, ...]
     evaluations: tuple[tuple[int, int], ...]
 
 
-def pack_unit(
-    task: str, sample: Sample, responses: Sequence[Response], evaluations: Sequence[tuple[int, int]]
-) -> Unit:
-    """Return a unit (a sample with its responses and the evaluations to do)."""
-    return Unit(task, pack_sample(sample), pack_responses(responses), tuple(evaluations))
-
-
-Results = list[list[Any]] | str
-"""The outcomes (packed into tuples) of each evaluation of a unit (a sample with its responses), or a message
+Results = list[list[Outcome]] | str
+"""The outcomes of each evaluation of a unit (a sample with its responses), or a message
 if a process died at the unit."""
 
 
@@ -73,12 +57,10 @@ class UnitScorer:
         self.evaluators = evaluators
 
     def __call__(self, unit: Unit) -> Results:
-        """Return the outcomes (as tuples) of each evaluation, in the order of ``unit.evaluations``."""
-        sample = unpack_sample(unit.sample)
-        responses = unpack_responses(unit.responses)
+        """Return the outcomes of each evaluation, in the order of ``unit.evaluations``."""
         evaluators = self.evaluators[unit.task]
         return [
-            [pack_outcome(outcome) for outcome in _evaluate(evaluators[number], sample, responses, index)]
+            _evaluate(evaluators[number], unit.sample, unit.responses, index)
             for index, number in unit.evaluations
         ]
 
@@ -125,13 +107,9 @@ class ScoringPool:
         """Return, for each unit (a sample with its responses), the outcomes of each of its evaluations."""
         tried = [self._without_hopeless(unit) for unit in units] if self._hopeless else units
         results = []
-        for unit, part, packed in zip(units, tried, await self._submit(tried), strict=True):
-            groups = (
-                await self._evaluate_singly(part, packed)
-                if isinstance(packed, str)
-                else [list(map(unpack_outcome, group)) for group in packed]
-            )
-            if not isinstance(packed, str):
+        for unit, part, scored in zip(units, tried, await self._submit(tried), strict=True):
+            groups = await self._evaluate_singly(part, scored) if isinstance(scored, str) else scored
+            if not isinstance(scored, str):
                 self._succeeded.update((part.task, number) for _, number in part.evaluations)
             # ``tried`` may lack evaluations of ``unit``, so outcomes are found by evaluation, not by position
             outcomes = dict(zip(part.evaluations, groups, strict=True))
@@ -161,17 +139,17 @@ class ScoringPool:
         outcomes = []
         for evaluation in unit.evaluations:
             key = unit.task, evaluation[1]
-            packed: Results = message
+            scored: Results = message
             if len(unit.evaluations) > 1:
-                packed = (await self._submit([unit._replace(evaluations=(evaluation,))]))[0]
-            if isinstance(packed, str):
+                scored = (await self._submit([unit._replace(evaluations=(evaluation,))]))[0]
+            if isinstance(scored, str):
                 self._crashes[key] += 1
                 if self._crashes[key] >= MAX_CRASHES and key not in self._succeeded:
-                    self._hopeless[key] = f"not tried, because it crashed at {MAX_CRASHES} answers: {packed}"
-                outcomes.append(self._failures(*key, packed))
+                    self._hopeless[key] = f"not tried, because it crashed at {MAX_CRASHES} answers: {scored}"
+                outcomes.append(self._failures(*key, scored))
             else:
                 self._succeeded.add(key)
-                outcomes.append(list(map(unpack_outcome, packed[0])))
+                outcomes.append(scored[0])
         return outcomes
 
     def _without_hopeless(self, unit: Unit) -> Unit:

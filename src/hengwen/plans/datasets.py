@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.packed_records import pack_responses, pack_sample, unpack_responses, unpack_sample
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
 from hengwen.io.field_names import FieldNames
@@ -47,9 +46,7 @@ class SampleSet:
 
     task: str
     path: Path
-    samples: SpillDict[Sample] = field(
-        default_factory=lambda: SpillDict(pack=pack_sample, unpack=unpack_sample)
-    )
+    samples: SpillDict[Sample] = field(default_factory=SpillDict)
     lines: SpillDict[int] = field(default_factory=SpillDict)
     """Line number in the file, by sample id."""
 
@@ -83,9 +80,7 @@ class ResponseSet:
     """The stored answers of a checkpoint, by sample and in file order. Large sets are kept on disk."""
 
     def __init__(self) -> None:
-        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict(
-            MAX_ANSWERED_IN_MEMORY, pack=pack_responses, unpack=unpack_responses
-        )
+        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict(MAX_ANSWERED_IN_MEMORY)
         self._count = 0
 
     def add(self, response: Response) -> bool:
