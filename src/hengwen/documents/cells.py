@@ -33,6 +33,13 @@ def number_cell(value: float | None, decimals: int) -> Cell:
     return Cell(text=number(value, decimals), values={"": value})
 
 
+def interval_cell(value: float | None, bounds: Bounds | None, decimals: int = 3) -> Cell:
+    """Return a cell with a number and its interval."""
+    low, high = bounds or (None, None)
+    text = f"{number(value, decimals)} {interval(bounds, decimals) if bounds else ''}".rstrip()
+    return Cell(text=text, values={"": value, "low": low, "high": high})
+
+
 def count_cell(value: int | None) -> Cell:
     """Return a cell with a whole number."""
     return Cell(text=NOTHING if value is None else str(value), values={"": value})

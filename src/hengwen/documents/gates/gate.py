@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import PROMPTS, P, count_cell, right, run_record
+from hengwen.documents.cells import PROMPTS, P, count_cell, interval_cell, right, run_record
 from hengwen.documents.gates.gate_text import (
     OUTCOMES,
     gate_details,
@@ -16,10 +16,10 @@ from hengwen.documents.gates.gate_text import (
 )
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, decimals_for, interval, number, p_text
+from hengwen.text.numbers import NOTHING, decimals_for, p_text
 
 if TYPE_CHECKING:
-    from hengwen.documents.blocks import Tone, Value
+    from hengwen.documents.blocks import Tone
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
     from hengwen.records import Run
 
@@ -82,16 +82,11 @@ def _terms(terms: list[tuple[GateResult, TermResult]]) -> Table:
 
 
 def _row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
-    low, high = term.interval or (None, None)
     decimals = max(2, decimals_for(term.scale, [term.value]))
-    value: dict[str, Value] = {"": term.value, "low": low, "high": high}
-    figures = number(term.value, decimals)
-    if term.interval is not None:
-        figures += f" {interval(term.interval, decimals)}"
     return (
         Cell(text=term.text, values={"": term.text, "gate": gate.expression}),
         Cell(text=OUTCOMES[term.outcome], values={"": term.outcome, "reason": term.reason or None}),
-        Cell(text=figures, values=value),
+        interval_cell(term.value, term.interval, decimals),
         count_cell(term.prompts),
         Cell(text=NOTHING if term.p is None else p_text(term.p), values={"": term.p}),
         Cell(text=NOTHING if term.level is None else f"{term.level:.4g}", values={"": term.level}),

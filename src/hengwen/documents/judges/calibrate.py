@@ -9,10 +9,10 @@ import json
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import number_cell, right
+from hengwen.documents.cells import interval_cell, number_cell, right
 from hengwen.judges.calibration.artifact import calibrations_json
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, interval, number
+from hengwen.text.numbers import NOTHING, interval
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell
     if estimate.value is None:
         text, undefined = estimate.reason, ""
     else:
-        text = _interval(estimate.low, estimate.high)
+        text = interval(_bounds(estimate))
         undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
     return (
         Cell(text=title),
@@ -194,18 +194,15 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
         number_cell(first.raw_error, 4),
         Cell(text=""),
     )
-    rows = [raw]
-    for report in calibration.maps:
-        low, high = report.gain.low, report.gain.high
-        gain = f"{number(report.gain.value, 4)} {_interval(low, high, 4) if low is not None else ''}".rstrip()
-        rows.append(
-            (
-                Cell(text=report.kind),
-                *(number_cell(value, 2) for _, value in report.levels),
-                number_cell(report.error, 4),
-                Cell(text=gain, values={"": report.gain.value, "low": low, "high": high}),
-            )
+    rows = [
+        (
+            Cell(text=report.kind),
+            *(number_cell(value, 2) for _, value in report.levels),
+            number_cell(report.error, 4),
+            interval_cell(report.gain.value, _bounds(report.gain), 4),
         )
+        for report in calibration.maps
+    ]
     return Table(
         key=key,
         title=Bilingual("校准映射", "calibration maps"),
@@ -215,7 +212,7 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
             right("error", "误差", "error"),
             right("gain", "增益", "gain"),
         ),
-        rows=tuple(rows),
+        rows=(raw, *rows),
     )
 
 
@@ -230,10 +227,7 @@ def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
         name,
         number_cell(mean.judge_mean, 3),
         _labels_alone(mean),
-        Cell(
-            text=f"{number(mean.mean)} {interval((mean.low, mean.high))}",
-            values={"": mean.mean, "low": mean.low, "high": mean.high},
-        ),
+        interval_cell(mean.mean, (mean.low, mean.high)),
         number_cell(mean.lam, 2),
         Cell(text=f"{mean.n}+{mean.others}", values={"labelled": mean.n, "others": mean.others}),
     )
@@ -243,11 +237,8 @@ def _labels_alone(mean: CorrectedMean) -> Cell:
     """Return the mean of the human labels; a dash if the labelled answers are not a random sample."""
     if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
         return Cell(text=NOTHING)
-    return Cell(
-        text=f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}",
-        values={"": mean.labels_mean, "low": mean.labels_low, "high": mean.labels_high},
-    )
+    return interval_cell(mean.labels_mean, (mean.labels_low, mean.labels_high))
 
 
-def _interval(low: float | None, high: float | None, decimals: int = 3) -> str:
-    return interval(None if low is None or high is None else (low, high), decimals)
+def _bounds(estimate: Estimate) -> tuple[float, float] | None:
+    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)

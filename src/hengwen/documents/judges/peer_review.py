@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Chart, Column, Details, Document, Point, Series, Table, Verdict
+from hengwen.documents.cells import interval_cell, right
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, interval, number, percent, plural, signed
+from hengwen.text.numbers import NOTHING, count, number, percent, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,20 +32,20 @@ _METHODS: dict[RankingMethod, Bilingual] = {
     "elo": Bilingual("Elo", "Elo"),
 }
 _MODEL_COLUMNS = (
-    Column(key="rank", head=Bilingual("名次", "rank"), align="right"),
-    Column(key="ranks", head=Bilingual("名次区间", "ranks"), align="right"),
+    right("rank", "名次", "rank"),
+    right("ranks", "名次区间", "ranks"),
     Column(key="model", head=Bilingual("模型", "model")),
-    Column(key="score", head=Bilingual("得分", "score"), align="right"),
-    Column(key="matches", head=Bilingual("胜/平/负", "won/tied/lost"), align="right"),
+    right("score", "得分", "score"),
+    right("matches", "胜/平/负", "won/tied/lost"),
 )
 _JUDGE_COLUMNS = (
     Column(key="judge", head=Bilingual("评审", "judge")),
-    Column(key="verdicts", head=Bilingual("判定数", "verdicts"), align="right"),
-    Column(key="weight", head=Bilingual("权重", "weight"), align="right"),
-    Column(key="consistent", head=Bilingual("顺序一致", "consistent"), align="right"),
-    Column(key="first", head=Bilingual("偏向首位", "for first"), align="right"),
-    Column(key="own", head=Bilingual("自己/他人评自己", "own/by others"), align="right"),
-    Column(key="tau_without", head=Bilingual("去掉后 tau", "tau without"), align="right"),
+    right("verdicts", "判定数", "verdicts"),
+    right("weight", "权重", "weight"),
+    right("consistent", "顺序一致", "consistent"),
+    right("first", "偏向首位", "for first"),
+    right("own", "自己/他人评自己", "own/by others"),
+    right("tau_without", "去掉后 tau", "tau without"),
 )
 _RANKS_NOTE = Bilingual(
     "名次区间：现有数据下仍有可能的最好与最差名次，由按题重抽样得出。",
@@ -136,15 +137,11 @@ def _models(review: PeerReview) -> Table:
 
 def _model(model: ReviewedModel, decimals: int) -> tuple[Cell, ...]:
     best, worst = model.ranks
-    low, high = model.interval or (None, None)
     return (
         Cell(text=str(model.rank), values={"": model.rank}),
         Cell(text=_rank_range(model), values={"best": best, "worst": worst}),
         Cell(text=model.name),
-        Cell(
-            text=" ".join(filter(None, (number(model.score, decimals), _interval(model.interval, decimals)))),
-            values={"": model.score, "low": low, "high": high},
-        ),
+        interval_cell(model.score, model.interval, decimals),
         Cell(
             text=f"{model.wins}/{model.ties}/{model.losses}",
             values={"won": model.wins, "tied": model.ties, "lost": model.losses},
@@ -168,18 +165,16 @@ def _judges(review: PeerReview) -> Table:
 
 
 def _judge(judge: ReviewedJudge) -> tuple[Cell, ...]:
-    weight_low, weight_high = judge.weight_interval or (None, None)
     own = NOTHING
     if judge.own_share is not None:
         own = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
     without = number(judge.tau_without, 2)
     if judge.moved:
         without += f" ({judge.moved} {signed(judge.moved_by, 0)})"
-    weight = " ".join(filter(None, (number(judge.weight, 2), _interval(judge.weight_interval, 2))))
     return (
         Cell(text=judge.name),
         Cell(text=count(judge.verdicts), values={"": judge.verdicts}),
-        Cell(text=weight, values={"": judge.weight, "low": weight_low, "high": weight_high}),
+        interval_cell(judge.weight, judge.weight_interval, 2),
         Cell(text=percent(judge.consistent), values={"": judge.consistent}),
         Cell(text=percent(judge.first_share), values={"": judge.first_share}),
         Cell(text=own, values={"": judge.own_share, "others": judge.own_others}),
@@ -211,7 +206,3 @@ def _ranks(review: PeerReview) -> Chart:
         description=_RANKS_NOTE,
         limits=(1.0, float(max(2, len(review.models)))),
     )
-
-
-def _interval(bounds: tuple[float, float] | None, decimals: int) -> str:
-    return "" if bounds is None else interval(bounds, decimals)
