@@ -71,6 +71,13 @@ def test_intervals_move_below_their_values_before_a_table_becomes_a_list() -> No
     assert lines[3:5] == ["一二三        ▼ 86.1  a text of some", "        [80.2, 90.3]  words that may"]
 
 
+def test_a_long_address_is_broken_behind_its_parts() -> None:
+    columns = (Column(key="score", head="score"), Column(key="n", head="n", align="right"))
+    rows = ((Cell(text="lyrics/distinct_2.checkpoint"), Cell(text="1.2345 (x)")),)
+    lines = printed(Table(key="t", columns=columns, rows=rows), width=26)
+    assert lines[-2:] == ["lyrics/distinct_2.  1.2345", "checkpoint             (x)"]
+
+
 def test_a_table_that_is_too_wide_is_a_list() -> None:
     assert printed(TABLE, width=30) == [
         "means",

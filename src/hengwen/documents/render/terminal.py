@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 STYLES: dict[Tone, str] = {"plain": "", "better": "blue", "worse": "red", "none": "dim", "open": "yellow"}
 BARS = "▁▂▃▄▅▆▇█"
-MIN_WRAPPED, MAX_WORD = 12, 20
+MIN_WRAPPED, MAX_WORD = 10, 18
 """A table becomes a list before a column of text is narrower than its longest word, within this range."""
 STACKED = (" [", " · ", " (")
 """Before these, the text of a number may go on below: an interval, counts, a remark."""
@@ -209,16 +210,33 @@ def _rich_table(
 ) -> RichTable:
     """Return a table whose columns share the ``room`` that is left above their least widths."""
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    columns = []
     for i, (column, head, width) in enumerate(zip(table.columns, heads, widths, strict=True)):
+        cells = [row[i] for row in rows]
         longest = max(
-            cell_len(line) for text in (head, *(row[i].plain for row in rows)) for line in text.split("\n")
+            cell_len(line) for text in (head, *(c.plain for c in cells)) for line in text.split("\n")
         )
         share = min(longest - width, room)
         room -= share
         drawn.add_column(Text(head), justify=column.align, overflow="fold", width=width + share)
-    for row in rows:
+        columns.append([_folded(cell, width + share) for cell in cells])
+    for row in zip(*columns, strict=True):
         drawn.add_row(*row)
     return drawn
+
+
+def _folded(cell: Text, width: int) -> Text:
+    """Return a cell whose long words are broken behind a separator, such as the slash of an address."""
+
+    def broken(word: re.Match[str]) -> str:
+        lines = [""]
+        for part in re.split(r"(?<=[/._-])", word[0]):
+            if lines[-1] and cell_len(lines[-1] + part) > width:
+                lines.append("")
+            lines[-1] += part
+        return "\n".join(lines)
+
+    return Text(re.sub(r"\S+", broken, cell.plain), style=cell.style)
 
 
 def _course(series: Series) -> str:
