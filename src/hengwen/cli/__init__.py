@@ -79,7 +79,7 @@ def _print_version(requested: bool) -> None:
 
 
 @app.callback()
-def _root(
+def _root(  # noqa: PLR0913, PLR0917 - the options that commands inherit
     version: bool = typer.Option(  # noqa: ARG001 - its callback prints and exits
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
@@ -87,9 +87,12 @@ def _root(
     lang: language.Lang = None,  # noqa: ARG001
     as_json: options.Json = False,  # noqa: ARG001
     quiet: options.Quiet = False,  # noqa: ARG001
+    verbose: options.Verbose = False,  # noqa: ARG001
     judge: options.Judge = None,  # noqa: ARG001
     base_url: options.BaseUrl = None,  # noqa: ARG001
     trust: options.Trust = False,  # noqa: ARG001
+    dry_run: options.DryRun = False,  # noqa: ARG001
+    wait: options.Wait = False,  # noqa: ARG001
 ) -> None:
     read_env_file()
 

@@ -24,7 +24,6 @@ FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
     ("score", "--metrics"): "hengwen corpus FILE --refs FILE --metrics",
     ("score", "--baseline"): "hengwen corpus FILE --refs FILE --baseline",
     ("judge", "--lang"): "--prompt-lang",
-    ("doctor", "--lang"): "--prompt-lang",
 }
 """For a command and an option that it had before, the present spelling."""
 Function = TypeVar("Function", bound="Callable[..., Any]")
