@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.monitoring.drift.steps import is_constant
+from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.text.language import Bilingual

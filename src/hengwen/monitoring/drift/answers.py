@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from hengwen.monitoring.drift.difference import friedman_test, prompt_differences
 from hengwen.monitoring.drift.score_drift import (
+    MIN_MANN_KENDALL,
     BaselineDifference,
+    MannKendall,
     OverallTest,
     StepTests,
 )
-from hengwen.monitoring.drift.steps import MIN_COURSE, baseline_members, is_constant, mann_kendall
+from hengwen.relevance_metrics.order.inversions import tied_pairs
+from hengwen.relevance_metrics.order.tau import tau_b
+from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
+from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.change_point import pettitt_test
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
 from hengwen.stats.paired import enough_clusters, holm
@@ -20,14 +27,62 @@ from hengwen.stats.paired import enough_clusters, holm
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
     from hengwen.monitoring.drift.difference import Friedman, PromptDifferences
-    from hengwen.monitoring.drift.score_drift import DiffersAnswer, Direction, DriftAnswer, Problem
+    from hengwen.monitoring.drift.score_drift import DiffersAnswer, DriftAnswer, DriftDirection, Problem
     from hengwen.monitoring.drift.series import TestedSeries
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
+    Floats = NDArray[np.float64]
+
+MIN_COURSE = 3
+"""Minimum number of checkpoints for metrics of the order of their means; two means can only rise or fall."""
+ORDERS = 9999
+MAX_EXACT = 170
+"""Maximum number of checkpoints for which the Mann-Kendall test counts all orders; this takes up to 10 ms."""
 Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
 """Result of a score that cannot be tested; it stands in ``differs`` and in ``drifts`` of ``ScoreDrift``."""
+
+
+def is_constant(means: ArrayLike) -> bool:
+    """Return whether all means are equal, up to rounding."""
+    return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
+
+
+def baseline_members(means: Floats, mean_variance: float | None) -> list[int]:
+    """Return the positions of the checkpoints whose average is the baseline."""
+    sizes = range(len(means) - 1, MIN_CHECKPOINTS - 1, -1)
+    members = next((size for size in sizes if _passes(means[:size], mean_variance)), 1)
+    return list(range(members))
+
+
+def _passes(means: Floats, mean_variance: float | None) -> bool:
+    if is_constant(means):
+        return True
+    tests = (slope_test(means), newest_test(means, min_variance=mean_variance or 0.0))
+    return all(test is not None and test.p > ALPHA for test in tests)
+
+
+def course_of(means: Floats) -> Trajectory:
+    """Return the metrics of the order of the means, with tests."""
+    return trajectory_of_means(means, n_perm=ORDERS)
+
+
+def mann_kendall(means: Floats, course: Trajectory) -> MannKendall | None:
+    """Return the Mann-Kendall test; None below 5 checkpoints."""
+    inversions = course.metrics["cin"]
+    if course.n < MIN_MANN_KENDALL or inversions.p is None:
+        return None
+    tied = tied_pairs(means)
+    s = course.n * (course.n - 1) // 2 - tied - 2 * int(inversions.value)
+    p = inversions.p
+    if not tied and course.n <= MAX_EXACT:
+        from scipy.stats import kendalltau
+
+        p = float(kendalltau(np.arange(course.n), means, method="exact").pvalue)
+    return MannKendall(s=s, tau_b=tau_b(means), p=p)
 
 
 @dataclass(slots=True)
@@ -157,7 +212,7 @@ class DriftTests:
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 
-    def direction(self, adjusted: Mapping[str, float], alpha: float) -> Direction:
+    def direction(self, adjusted: Mapping[str, float], alpha: float) -> DriftDirection:
         """Return the direction of a drift, by the tests that are significant at level ``alpha``."""
         changes = {
             "slope": self.slope.slope if self.slope else 0.0,

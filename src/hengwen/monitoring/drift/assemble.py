@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hengwen.monitoring.drift.answers import DifferenceTests, DriftTests, corrected, with_enough_clusters
+from hengwen.monitoring.drift.answers import (
+    DifferenceTests,
+    DriftTests,
+    corrected,
+    course_of,
+    with_enough_clusters,
+)
+from hengwen.monitoring.drift.difference import rank_changes
 from hengwen.monitoring.drift.human_agreement import human_agreements
 from hengwen.monitoring.drift.judge_repeats import judge_repeats
-from hengwen.monitoring.drift.prompt_changes import rank_changes
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
-from hengwen.monitoring.drift.steps import course_of
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.alpha_spending import alpha_at_look
 

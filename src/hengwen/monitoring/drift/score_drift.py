@@ -45,8 +45,8 @@ DriftAnswer = Literal[
 be told from the usual movement``: there are fewer than 4 checkpoints, or the usual movement is unknown. The
 usual movement is unknown in two cases: all means lie on one rising or falling line, or all means before the
 newest are equal and have no known error."""
-Direction = Literal["better", "worse", "mixed", ""]
-"""Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
+DriftDirection = Literal["better", "worse", "mixed", ""]
+"""DriftDirection of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""
 
@@ -193,8 +193,8 @@ class ScoreDrift:
     """``TASK/SCORE``."""
     differs: DiffersAnswer
     drifts: DriftAnswer
-    direction: Direction = ""
-    """Direction of a drift, by the tests that are significant; empty without a drift."""
+    direction: DriftDirection = ""
+    """DriftDirection of a drift, by the tests that are significant; empty without a drift."""
     problem: Problem = ""
     """Reason why the score is not comparable, or why its prompts cannot be compared; otherwise empty."""
     kind: Kind = "scorer"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hengwen.stats.estimates import MeanEstimate
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 from hengwen.stats.power import POWER, least_number, power_of_t
 
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 
 MIN_CLUSTERS = 2
 """Smallest number of clusters of prompts for which a confidence interval can be computed."""
-
-
-class MeanEstimate(NamedTuple):
-    """A mean with its standard error, as a gate computes them."""
-
-    mean: float
-    error: float
-    freedom: float
-    """Degrees of freedom of the t distribution of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,8 @@ class PromptSample:
             return None
         # the variance within n clusters is on average (n - 1) / n of the true variance
         expected = 1 - self.prompts_per_cluster / prompts
-        return MeanEstimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
+        error *= sqrt(expected / (1 - 1 / len(self.sums)))
+        return MeanEstimate(value=mean, error=error, freedom=freedom)
 
     def without_ends(self, mean: float, prompts: float) -> float:
         """The mean of the prompts alone, given a mean that includes a value at each end of the scale."""
@@ -88,7 +81,7 @@ class PromptSample:
         estimate = self.at(prompts)
         if estimate is None:
             return 0.0
-        return power_of_t(effect(estimate.mean), estimate.error, estimate.freedom, alpha, sides=1)
+        return power_of_t(effect(estimate.value), estimate.error, estimate.freedom, alpha, sides=1)
 
     def needed_prompts(self, effect: Callable[[float], float], alpha: float) -> int | None:
         """Return the number of prompts with which a gate passes with probability .8."""

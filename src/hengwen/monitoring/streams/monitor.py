@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from hengwen._internal.checks import check_number, whole_number
-from hengwen.monitoring.streams.saved_state import MAX_ALPHA, MIN_ALPHA, SCHEMA, check_saved
-from hengwen.monitoring.streams.state import Alarm, Direction, MonitorState
+from hengwen.monitoring.streams.state import (
+    MAX_ALPHA,
+    MIN_ALPHA,
+    SCHEMA,
+    Alarm,
+    AlarmDirection,
+    MonitorState,
+    check_saved,
+)
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
 from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds
@@ -81,12 +88,12 @@ class Monitor:
         *,
         alpha: float = 0.05,
         horizon: int = 1000,
-        direction: Direction = "both",
+        direction: AlarmDirection = "both",
         scale: tuple[float, float] | None = None,
         reference_value: float = 0.25,
         seed: int = 0,
     ) -> None:
-        check_choice("direction", direction, get_args(Direction))
+        check_choice("direction", direction, get_args(AlarmDirection))
         self._settings: dict[str, Any] = {
             "alpha": _checked_alpha(alpha),
             "horizon": whole_number("horizon", horizon),

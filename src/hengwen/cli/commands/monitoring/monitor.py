@@ -88,9 +88,9 @@ def monitor(
 def _check_options(baseline: Path, direction: str, scale: tuple[float, float] | None) -> None:
     from typing import get_args
 
-    from hengwen.monitoring.streams.state import Direction
+    from hengwen.monitoring.streams.state import AlarmDirection
 
-    if direction not in get_args(Direction):
+    if direction not in get_args(AlarmDirection):
         raise typer.BadParameter(f"--direction is both, down or up, got {direction!r}")
     if scale is not None and not -inf < scale[0] < scale[1] < inf:
         raise typer.BadParameter(
