@@ -161,7 +161,7 @@ def judge_drift_figures(samples: int) -> Iterator[Figure]:
 
 def monitor_figures(samples: int) -> Iterator[Figure]:
     """Measure the false alarms of ``Monitor`` with 100 baseline scores, and how many changes it detects."""
-    from tests.monitoring.streams import test_monitor_rates as monitor
+    from tests.monitoring import test_monitor_rates as monitor
 
     for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
         for horizon in (200, 1000):

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult
     from hengwen.monitoring.judge_drift.rejudging import rejudge
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
+    from hengwen.monitoring.monitor import Monitor
+    from hengwen.monitoring.monitor_state import MonitorState
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
-    from hengwen.monitoring.streams.monitor import Monitor
-    from hengwen.monitoring.streams.state import MonitorState
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -73,8 +73,8 @@ _EXPORTS = {
     "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
     "Label": "records",
-    "Monitor": "monitoring.streams.monitor",
-    "MonitorState": "monitoring.streams.state",
+    "Monitor": "monitoring.monitor",
+    "MonitorState": "monitoring.monitor_state",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PlanPower": "monitoring.power.plan_power",

@@ -12,8 +12,8 @@ from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
 if TYPE_CHECKING:
-    from hengwen.monitoring.streams.monitor import Monitor
-    from hengwen.monitoring.streams.state import MonitorState
+    from hengwen.monitoring.monitor import Monitor
+    from hengwen.monitoring.monitor_state import MonitorState
 
 _CHANGES = {
     "down": Bilingual("均值下降", "the mean is lower than the baseline's"),

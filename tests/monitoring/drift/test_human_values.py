@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hengwen import DataError, Scale, Store, drift_report
-from hengwen.monitoring.drift.human_values import read_human_values
+from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.relevance_metrics import compare_rankings
 
 

@@ -152,9 +152,8 @@ def test_a_sample_has_the_estimate_of_its_interval() -> None:
     for names, ends in settings:
         estimate = PromptSample.of(values, names, ends).at(30)
         assert estimate is not None
-        mean, error, freedom = estimate
         bounds = mean_interval(values, names, scale=ends or None).bounds
         assert bounds is not None
         low, high = bounds
-        assert (low + high) / 2 == pytest.approx(mean)
-        assert (high - low) / 2 == pytest.approx(stdtrit(freedom, 0.975) * error)
+        assert (low + high) / 2 == pytest.approx(estimate.value)
+        assert (high - low) / 2 == pytest.approx(stdtrit(estimate.freedom, 0.975) * estimate.error)

@@ -172,7 +172,7 @@ def test_one_checkpoint_has_no_earlier_answers(plans) -> None:
     path = plans.run("a", EIGHT)
     with pytest.raises(ConfigError, match=r"no checkpoint before a in .*x\.db whose answers") as error:
         rejudge(path, store=plans.store)
-    assert str(error.value).endswith("; run another checkpoint first: hengwen run")
+    assert str(error.value).endswith(", or run another checkpoint first: hengwen run")
 
 
 def test_a_plan_without_runs_is_an_error(plans) -> None:

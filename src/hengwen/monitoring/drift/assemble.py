@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from hengwen.monitoring.drift.answers import (
     DifferenceTests,
@@ -14,19 +17,24 @@ from hengwen.monitoring.drift.answers import (
 )
 from hengwen.monitoring.drift.difference import rank_changes
 from hengwen.monitoring.drift.human_agreement import human_agreements
-from hengwen.monitoring.drift.judge_repeats import judge_repeats
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
+from hengwen.records import Score
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.alpha_spending import alpha_at_look
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from hengwen.monitoring.drift.human_values import HumanValues
+    from numpy.typing import NDArray
+
+    from hengwen.monitoring.drift.human_agreement import HumanValues
     from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.records import Run
+    from hengwen.records import Row, Run
+    from hengwen.score_id import ScoreId
     from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
     from hengwen.store import Store
+
+_ROUNDING = 1e-9
 
 
 def answer_scores(
@@ -125,3 +133,58 @@ class FurtherEvidence:
         rows = self.store.rows(self.runs[-1:])
         repeats = judge_repeats(rows, series.score.id)
         return replace(variance, judge=repeats.variance, judge_unreadable=repeats.unreadable)
+
+
+class JudgeRepeats(NamedTuple):
+    """The variance of a score that is due to its judge."""
+
+    variance: float | None
+    """Variance of the score of one answer if the same answer is judged again; None if it is unknown."""
+    unreadable: int = 0
+    """Number of answers whose judgments name a level of unknown value. If this number is above 0,
+    ``variance`` is None. A variance that ignores these answers would be too small."""
+
+
+def judge_repeats(rows: Iterable[Row], score: ScoreId) -> JudgeRepeats:
+    """Return the variance of a score that is due to its judge, pooled over answers."""
+    answers: Counter[tuple[tuple[str, ...], float]] = Counter()
+    for row in rows:
+        outcome = row.outcome
+        if row.score == score and isinstance(outcome, Score):
+            labels = tuple(sorted(_labels(outcome.details)))
+            if labels:
+                answers[labels, outcome.value] += 1
+    if not any(len(labels) > 1 for labels, _ in answers):
+        return JudgeRepeats(None)
+    values = _level_values(list(answers))
+    unreadable = sum(
+        count for (labels, _), count in answers.items() if any(label not in values for label in labels)
+    )
+    if unreadable:
+        return JudgeRepeats(None, unreadable)
+    squares, freedom, inverse = 0.0, 0, 0.0
+    for (labels, _), count in answers.items():
+        known = np.array([values[label] for label in labels])
+        squares += count * float(np.square(known - known.mean()).sum())
+        freedom += count * (len(known) - 1)
+        inverse += count / len(known)
+    return JudgeRepeats(squares / freedom * inverse / answers.total())
+
+
+def _level_values(answers: Sequence[tuple[Sequence[str], float]]) -> Mapping[str, float]:
+    """Return the value of each level whose value follows from the scores."""
+    names = sorted({label for labels, _ in answers for label in labels})
+    shares = np.array([[labels.count(name) / len(labels) for name in names] for labels, _ in answers])
+    scores = np.array([score for _, score in answers])
+    _, sizes, directions = np.linalg.svd(shares)
+    rank = int((sizes > _ROUNDING * sizes[0]).sum())
+    values: NDArray[np.float64] = np.linalg.lstsq(shares, scores)[0]
+    if np.abs(shares @ values - scores).max() > _ROUNDING * max(1.0, float(np.abs(scores).max())):
+        return {}
+    is_free = (np.abs(directions[rank:]) > _ROUNDING).any(axis=0)
+    return {name: float(value) for name, value, free in zip(names, values, is_free, strict=True) if not free}
+
+
+def _labels(details: Mapping[str, object]) -> list[str]:
+    labels = details.get("labels")
+    return [str(label) for label in labels] if isinstance(labels, list) else []

@@ -1,4 +1,4 @@
-"""The first question of a drift report: do these checkpoints differ on prompts like these?"""
+"""The first question of a drift report: differences between checkpoints, and prompts that changed most."""
 
 from __future__ import annotations
 

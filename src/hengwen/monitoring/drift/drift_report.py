@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.assemble import FurtherEvidence, answer_scores
 from hengwen.monitoring.drift.collect import collect_scores
-from hengwen.monitoring.drift.human_values import read_human_values
+from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.results.run_order import run_labels, training_order

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.panel import short_labels
 from hengwen.monitoring.compare.compare_runs import differing_prompts
-from hengwen.monitoring.judge_drift.anchor_rows import RunAnchors
 from hengwen.monitoring.judge_drift.judged_series import (
     JudgedSeries,
     PanelVerdicts,
@@ -17,7 +16,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     member_series,
     member_verdicts,
 )
-from hengwen.monitoring.judge_drift.score_changes import Verdicts, with_changes
+from hengwen.monitoring.judge_drift.score_changes import RunAnchors, Verdicts, with_changes
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey

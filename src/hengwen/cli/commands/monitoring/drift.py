@@ -59,8 +59,7 @@ def drift(
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.drift.document import drift_document, names_text
     from hengwen.monitoring.drift.drift_report import drift_report
-    from hengwen.monitoring.judge_drift.report import judge_drift_of
-    from hengwen.monitoring.judge_drift.run_pair import pair_of_report
+    from hengwen.monitoring.judge_drift.report import judge_drift_of, pair_of_report
 
     if lang is not None:
         options.parse_language(lang)  # check --lang before the store counts this test

@@ -65,8 +65,7 @@ def judge_drift(
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.documents.judge_drift import judge_drift_document
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
-    from hengwen.monitoring.judge_drift.report import judge_drift_of
-    from hengwen.monitoring.judge_drift.run_pair import choose_runs
+    from hengwen.monitoring.judge_drift.report import choose_runs, judge_drift_of
     from hengwen.runs.options import RunOptions
 
     outputs = check_outputs(output, [plan])

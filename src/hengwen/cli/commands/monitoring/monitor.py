@@ -14,8 +14,8 @@ from hengwen.cli.ui import language, options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.monitoring.streams.monitor import Monitor
-    from hengwen.monitoring.streams.state import MonitorState
+    from hengwen.monitoring.monitor import Monitor
+    from hengwen.monitoring.monitor_state import MonitorState
 
 ALARM_EXIT_CODE = 3
 
@@ -56,7 +56,7 @@ def monitor(
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.monitor import alarm_text, monitor_document
     from hengwen.errors import DataError
-    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.monitor import Monitor
 
     _check_options(baseline, direction, scale)
     outputs = check_outputs(output, [baseline, stream])
@@ -88,7 +88,7 @@ def monitor(
 def _check_options(baseline: Path, direction: str, scale: tuple[float, float] | None) -> None:
     from typing import get_args
 
-    from hengwen.monitoring.streams.state import AlarmDirection
+    from hengwen.monitoring.monitor_state import AlarmDirection
 
     if direction not in get_args(AlarmDirection):
         raise typer.BadParameter(f"--direction is both, down or up, got {direction!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from hengwen._internal.checks import check_number, whole_number
-from hengwen.monitoring.streams.state import (
+from hengwen.monitoring.monitor_state import (
     MAX_ALPHA,
     MIN_ALPHA,
     SCHEMA,

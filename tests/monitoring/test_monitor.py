@@ -12,7 +12,7 @@ import pytest
 from rows import each_row
 
 from hengwen import Monitor, MonitorState
-from hengwen.monitoring.streams.state import Alarm
+from hengwen.monitoring.monitor_state import Alarm
 from hengwen.stats.mean_interval import mean_interval
 
 LEVELS = [0, 0.25, 0.5, 0.75, 1]

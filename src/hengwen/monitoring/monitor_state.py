@@ -1,4 +1,4 @@
-"""The state of a ``Monitor`` after each score: statistics, intervals and the alarm."""
+"""The state of a ``Monitor`` after each score, and the check of a saved monitor, field by field."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def draw_of(name: str) -> tuple[Draw, tuple[float, float] | None]:
 def few_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate 1000 streams for each threshold, which makes it less exact but right on average."""
     fewer = partial(cusum_thresholds, simulations=1000)
-    monkeypatch.setattr("hengwen.monitoring.streams.monitor.cusum_thresholds", fewer)
+    monkeypatch.setattr("hengwen.monitoring.monitor.cusum_thresholds", fewer)
 
 
 def alarms(monitor: Monitor, scores: NDArray[np.float64]) -> NDArray[np.bool_]:

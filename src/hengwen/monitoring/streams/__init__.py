@@ -1,1 +1,0 @@
-"""Compare a stream of scores with earlier scores, its baseline."""
