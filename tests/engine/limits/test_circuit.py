@@ -47,7 +47,7 @@ class Endpoint:
         await asyncio.sleep(0.01)
         now = asyncio.get_running_loop().time()
         if self.start <= now < self.end or prompt == self.poison:
-            raise BackendError("no", **self.failure)  # type: ignore[arg-type]
+            raise BackendError("no", **self.failure)
         await asyncio.sleep(LATENCY)
         self.good[prompt] += 1
         return Reply(text="1", usage=Usage(calls=1))
