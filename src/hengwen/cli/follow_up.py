@@ -51,7 +51,7 @@ class FollowUp:
             self._show_cancellation(result, as_json=as_json)
             raise typer.Exit
         if self._options.action == "export":
-            from hengwen.cli.ui.exit import exit_code
+            from hengwen.cli.ui.output import exit_code
 
             self._show_export(result, as_json=as_json)
             raise typer.Exit(exit_code(replace(result, unscored=()), strict=strict))

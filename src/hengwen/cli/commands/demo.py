@@ -25,8 +25,7 @@ def demo(
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.documents.run.document import report_document
     from hengwen.errors import StoreError

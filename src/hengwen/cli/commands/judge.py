@@ -35,8 +35,8 @@ def judge(
     """
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_error, print_info, print_waiting
+    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.options import RunOptions

@@ -107,8 +107,7 @@ def evaluate_plan(
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit."""
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document

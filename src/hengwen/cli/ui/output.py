@@ -1,4 +1,4 @@
-"""Show the result of a command: as files, as JSON, or in the terminal."""
+"""The end of a command: show its result as files, as JSON or in the terminal, and choose the exit code."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hengwen.cli.ui.messages import print_info
+from hengwen.cli.ui.messages import print_error, print_info, print_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hengwen.documents.blocks import Document
+    from hengwen.runs.run_plan import RunResult
     from hengwen.text.language import Language
 
 
@@ -51,3 +52,33 @@ def show(
         from hengwen.documents.render.terminal import to_terminal
 
         to_terminal(document, Console(highlight=False), language, verbose=verbose)
+
+
+def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
+    """Print warnings and failures, and return the exit code."""
+    from hengwen.text.numbers import failure_text
+
+    for warning in result.warnings:
+        print_warning(warning)
+    failed = sum(result.failures.values())
+    if failed:
+        reasons = failure_text(result.failures, result.first_messages)
+        print_warning(f"{failed} outcomes failed: {reasons}; means do not include them")
+    if result.out_of_budget:
+        print_error(
+            f"budget reached; the results so far are in {result.store}, a higher budget resumes the run"
+        )
+        return 5
+    if result.unreachable:
+        print_error(
+            f"gave up {', '.join(result.unreachable)}; the results so far are in {result.store}, "
+            "the same command resumes the run"
+        )
+        return 1
+    if result.unscored:
+        rest = f"; all other scores are in {result.store}" if store_is_kept else ""
+        print_error(f"no scores for {', '.join(result.unscored)}{rest}")
+        return 1
+    if strict and failed:
+        return 1
+    return 4 if result.pending_calls and not result.exported else 0

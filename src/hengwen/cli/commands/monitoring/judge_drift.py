@@ -57,9 +57,8 @@ def judge_drift(
     Exits with 5 if the budget is reached; the same command resumes.
     """
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_waiting
-    from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
