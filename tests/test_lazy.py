@@ -63,7 +63,6 @@ def test_every_public_name_can_be_imported() -> None:
         ".peer_review",
         ".prompts",
         ".relevance_metrics",
-        ".reports",
         ".store",
     ],
 )
