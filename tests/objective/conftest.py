@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.objective import signature
-from hengwen.objective.lyrics import parse, parse_document, parse_muchin, tags
+from hengwen.objective import option_checks
+from hengwen.objective.lyrics import parse_document, parse_muchin, score_lyric, tags
 from hengwen.objective.overlap import bleu, rouge, sacre
 from hengwen.objective.rhyme import class_of_line
 
 CACHES = (
-    signature.build_signature,
+    option_checks.build_signature,
     tags.read_tag,
-    parse._parse_short_template,
+    score_lyric._parse_short_template,
     parse_document._parse_short_line,
     parse_muchin._parse_short_line,
     class_of_line._class_of_short_run,

@@ -14,12 +14,11 @@ from rows import each_row
 from hengwen import objective, registry
 from hengwen.errors import DataError
 from hengwen.objective.checks import checks
-from hengwen.objective.duplicates.training_files import read_answers
-from hengwen.objective.lyrics.options import build_options
-from hengwen.objective.lyrics.rules import LyricRules, resolve_rules
+from hengwen.objective.duplicates.training_set import read_answers
+from hengwen.objective.lyrics.rules import LyricRules, build_options, resolve_rules
 from hengwen.objective.lyrics.score_lyric import MAX_CHARACTERS
 from hengwen.objective.overlap import union_lcs
-from hengwen.objective.overlap.resample import corpus_interval
+from hengwen.objective.overlap.corpus import corpus_interval
 from hengwen.objective.text.tokenize import split_tokens
 from hengwen.records import Sample
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hengwen.stats.variance_components import variance_components
+from hengwen.stats.paired_variance import variance_components
 
 
 def names(sizes: list[int]) -> list[str]:

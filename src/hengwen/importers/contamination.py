@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import DataError
 from hengwen.importers.conversations import read_exchanges
 from hengwen.importers.notes import ImportNote
-from hengwen.objective.duplicates.training_files import read_answers
-from hengwen.objective.duplicates.training_set import TrainingSet, with_particles
+from hengwen.objective.duplicates.training_set import TrainingSet, read_answers, with_particles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.records import Failure, Outcome, Score
-from hengwen.score_id import judge_name, score_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +53,7 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
         **chosen.details,
         **({"holistic": holistic.value} if holistic else {}),
         "level_from": how,
-        "aspect": score_ids("", [level.name, chosen.name], judge_name([level.name]))[chosen.name].part,
+        "aspect": chosen.name.rpartition(".")[2],
     }
     reason = (holistic.reason if holistic else "") or chosen.reason
     return replace(chosen, name=level.name, value=value, reason=reason, details=details)

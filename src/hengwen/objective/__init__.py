@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from hengwen.objective.diversity.self_bleu import self_bleu
     from hengwen.objective.duplicates.similarity import near_duplicates
     from hengwen.objective.duplicates.training_set import TrainingSet
-    from hengwen.objective.lyrics.batch import score_lyrics
     from hengwen.objective.lyrics.rules import LyricRules
-    from hengwen.objective.lyrics.score import LyricScore
-    from hengwen.objective.lyrics.score_lyric import score_lyric
+    from hengwen.objective.lyrics.score_lyric import LyricScore, score_lyric, score_lyrics
     from hengwen.objective.lyrics.template import check_template, to_msstr
     from hengwen.objective.overlap.bleu import Bleu, bleu, corpus_bleu
     from hengwen.objective.overlap.chrf import chrf, corpus_chrf
@@ -31,15 +29,14 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.paired_tests import SystemComparison, compare_systems
     from hengwen.objective.overlap.rouge import Rouge, rouge
     from hengwen.objective.overlap.ter import corpus_ter, ter
-    from hengwen.objective.rhyme.class_of_line import rhyme_class
-    from hengwen.objective.rhyme.classes import RHYME_CLASSES
+    from hengwen.objective.rhyme.class_of_line import RHYME_CLASSES, rhyme_class
 
 _EXPORTS = {
     "Bleu": "overlap.bleu",
     "CorpusScore": "overlap.corpus",
     "LyricRules": "lyrics.rules",
-    "LyricScore": "lyrics.score",
-    "RHYME_CLASSES": "rhyme.classes",
+    "LyricScore": "lyrics.score_lyric",
+    "RHYME_CLASSES": "rhyme.class_of_line",
     "Rouge": "overlap.rouge",
     "SystemComparison": "overlap.paired_tests",
     "TrainingSet": "duplicates.training_set",
@@ -59,7 +56,7 @@ _EXPORTS = {
     "rhyme_class": "rhyme.class_of_line",
     "rouge": "overlap.rouge",
     "score_lyric": "lyrics.score_lyric",
-    "score_lyrics": "lyrics.batch",
+    "score_lyrics": "lyrics.score_lyric",
     "self_bleu": "diversity.self_bleu",
     "ter": "overlap.ter",
     "to_msstr": "lyrics.template",

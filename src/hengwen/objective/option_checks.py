@@ -1,7 +1,8 @@
-"""Check option values; every error message names the option and the value."""
+"""Options of scorers: the check of their values, and signatures that contain them."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,3 +21,18 @@ def check_flag(name: str, value: object) -> None:
     """Raise an error unless an option is true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be true or false, got {value!r}")
+
+
+@lru_cache(maxsize=64)
+def build_signature(*parts: object) -> str:
+    """Return the parts of a signature joined by ``|``."""
+    return "|".join(
+        part if isinstance(part, str) else f"{part[0]}:{_format_value(part[1])}"  # type: ignore[index]
+        for part in parts
+    )
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

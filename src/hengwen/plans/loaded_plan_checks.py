@@ -10,8 +10,8 @@ from hengwen.judges.trust.model_families import same_family_warning
 from hengwen.plans.gates import check_addresses
 from hengwen.plans.locations import locate, located
 from hengwen.plans.plan import PromptSpec
-from hengwen.prompts.one_language import ONE_LANGUAGE
 from hengwen.prompts.render import check_template, is_template, render_persona
+from hengwen.prompts.rubric import ONE_LANGUAGE
 from hengwen.protocols import SampleValidator
 from hengwen.records import Sample
 from hengwen.score_id import LABEL_ROLES

@@ -23,12 +23,15 @@ if TYPE_CHECKING:
         longest_increasing_indices,
         longest_increasing_subsequence,
     )
-    from hengwen.relevance_metrics.patterns.counts import MissingPatterns, missing_patterns, pattern_counts
-    from hengwen.relevance_metrics.patterns.entropy import permutation_entropy
-    from hengwen.relevance_metrics.patterns.js_distance import pattern_js_distance
+    from hengwen.relevance_metrics.patterns.counts import (
+        MissingPatterns,
+        missing_patterns,
+        pattern_counts,
+        pattern_js_distance,
+    )
+    from hengwen.relevance_metrics.patterns.entropy import permutation_entropy, weighted_permutation_entropy
     from hengwen.relevance_metrics.patterns.transitions import Transitions, ordinal_transitions
     from hengwen.relevance_metrics.patterns.triples import triple_counts, triple_entropy
-    from hengwen.relevance_metrics.patterns.weighted_entropy import weighted_permutation_entropy
     from hengwen.relevance_metrics.summaries.rankings import RankingComparison, compare_rankings
     from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
     from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream, StreamingMetrics
@@ -56,7 +59,7 @@ _EXPORTS = {
     "null_moments": "inference.nulls",
     "ordinal_transitions": "patterns.transitions",
     "pattern_counts": "patterns.counts",
-    "pattern_js_distance": "patterns.js_distance",
+    "pattern_js_distance": "patterns.counts",
     "permutation_entropy": "patterns.entropy",
     "rank_biased_overlap": "order.rank_overlap",
     "rolling": "summaries.rolling",
@@ -64,7 +67,7 @@ _EXPORTS = {
     "summarize": "summaries.summary",
     "triple_counts": "patterns.triples",
     "triple_entropy": "patterns.triples",
-    "weighted_permutation_entropy": "patterns.weighted_entropy",
+    "weighted_permutation_entropy": "patterns.entropy",
 }
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.aggregate import reduce_repeats
-from hengwen.stats.checkpoints.additive_fit import fill_missing
+from hengwen.stats.checkpoints.variance_by_source import fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

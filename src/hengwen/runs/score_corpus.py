@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.strict_yaml import read_text
-from hengwen.objective.overlap.corpus import CorpusScore, Sampling, score_rows
+from hengwen.objective.overlap.corpus import RESAMPLES, CorpusScore, Sampling, score_rows
 from hengwen.objective.overlap.metric_options import (
     build_rows,
     metrics_without_tokenizer,
@@ -21,7 +21,6 @@ from hengwen.objective.overlap.paired_tests import (
     SystemComparison,
     compare_rows,
 )
-from hengwen.objective.overlap.resample import RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

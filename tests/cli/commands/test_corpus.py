@@ -144,7 +144,7 @@ def test_what_does_not_apply_is_refused_with_one_line(
 ) -> None:
     (tmp_path / "blank.txt").write_text("\n\n \n", "utf-8")
     (tmp_path / "marks.txt").write_text("！\n？\n……\n", "utf-8")
-    monkeypatch.setattr("hengwen.objective.overlap.optional_tokenizers.find_spec", lambda name: None)
+    monkeypatch.setattr("hengwen.objective.overlap.sacre.find_spec", lambda name: None)
     done = hengwen("corpus", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"hengwen: {message}")

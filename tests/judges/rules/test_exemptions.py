@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hengwen import registry
-from hengwen.judges.rules.exemptions import exemptions
+from hengwen.judges.rules.input import exemptions
 from hengwen.records import Sample
 
 

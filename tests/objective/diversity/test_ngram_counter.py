@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hengwen.objective import compression_ratio, distinct_n, ngram_entropy
 from hengwen.objective.diversity import packed_ngrams
-from hengwen.objective.diversity.ngram_counter import count_ngrams
+from hengwen.objective.diversity.metrics import count_ngrams
 from hengwen.objective.diversity.scorers import Compression, DistinctN, NgramEntropy
 from hengwen.objective.text.tokenize import mixed_tokens
 from hengwen.records import Response, Sample

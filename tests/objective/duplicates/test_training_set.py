@@ -10,7 +10,7 @@ from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.objective import TrainingSet
-from hengwen.objective.duplicates.training_files import read_answers
+from hengwen.objective.duplicates.training_set import read_answers
 
 TURNS = ["晚上好呀，今天的月亮很圆呢", "我想吃鱼", "沐雪最喜欢和大家一起聊天啦，每天都很开心"]
 

@@ -13,8 +13,7 @@ from hengwen import registry
 from hengwen.objective import TrainingSet, near_duplicates
 from hengwen.objective.duplicates.minhash_index import candidates, rows_for
 from hengwen.objective.duplicates.similarity import similarity
-from hengwen.objective.duplicates.training_files import read_answers
-from hengwen.objective.duplicates.training_set import with_particles
+from hengwen.objective.duplicates.training_set import read_answers, with_particles
 from hengwen.records import Response, Sample
 
 

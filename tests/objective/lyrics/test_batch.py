@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hengwen.objective import score_lyric, score_lyrics
-from hengwen.objective.lyrics.batch import stream_scores
-from hengwen.objective.lyrics.options import build_options
+from hengwen.objective.lyrics.rules import build_options
+from hengwen.objective.lyrics.score_lyric import stream_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

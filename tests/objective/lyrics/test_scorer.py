@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from hengwen.objective.lyrics.options import LyricOptions
+from hengwen.objective.lyrics.rules import LyricOptions
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import SampleValidator, Scorer
 from hengwen.records import Response, Sample

@@ -9,7 +9,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from hengwen.objective import corpus_scores, rouge
-from hengwen.objective.overlap.resample import corpus_interval
+from hengwen.objective.overlap.corpus import corpus_interval
 
 RNG = random.Random(7)
 REFERENCES = ["".join(RNG.choice("今晚月色真美我想和你走在风里看海") for _ in range(12)) for _ in range(60)]

@@ -11,7 +11,7 @@ from rows import each_row
 from hengwen import registry
 from hengwen.errors import HengwenError, PluginError
 from hengwen.objective import bleu, corpus_scores
-from hengwen.objective.overlap import optional_tokenizers
+from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.metric_options import METRICS, options_by_metric
 
 
@@ -64,7 +64,7 @@ def test_a_corpus_takes_options_and_uses_a_tokenizer_where_it_is_known() -> None
 def test_a_tokenizer_that_is_not_installed_names_the_command(
     tokenizer: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(optional_tokenizers, "find_spec", lambda name: None)
+    monkeypatch.setattr(sacre, "find_spec", lambda name: None)
     with pytest.raises(PluginError, match=f"tokenize {tokenizer} {command}"):
         bleu("a", "a", tokenize=tokenizer)
     with pytest.raises(HengwenError, match=f"tokenize {tokenizer} {command}"):
@@ -72,13 +72,13 @@ def test_a_tokenizer_that_is_not_installed_names_the_command(
 
 
 def test_the_model_of_flores200_is_never_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(optional_tokenizers, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setattr(sacre, "find_spec", lambda name: ModuleSpec(name, None))
     monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
     with pytest.raises(PluginError, match=r"flores200 needs its model .*flores200sacrebleuspm, download it"):
         bleu("a", "a", tokenize="flores200")
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "flores200sacrebleuspm").write_bytes(b"")
-    optional_tokenizers.check_installed("flores200")
+    sacre.check_installed("flores200")
 
 
 def test_a_tokenizer_of_sacrebleu_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_a_tokenizer_of_sacrebleu_is_used_where_it_is_installed(monkeypatch: pyt
         def signature(self) -> str:
             return "ja-mecab-1-IPA"
 
-    monkeypatch.setattr(optional_tokenizers, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setattr(sacre, "find_spec", lambda name: ModuleSpec(name, None))
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.TokenizerJaMecab", Tagger)
     result = bleu("今日は雨", "今日は晴", tokenize="ja-mecab", lowercase=True)
     assert (result.tokenizer, result.hypothesis_length) == ("ja-mecab", 3)

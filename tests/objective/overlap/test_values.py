@@ -9,9 +9,9 @@ import pytest
 from rows import each_row
 
 from hengwen.objective import rouge
-from hengwen.objective.overlap import resample
-from hengwen.objective.overlap.ngram_counts import all_ngrams, bleu_counts, closest_length
-from hengwen.objective.overlap.resample import corpus_interval
+from hengwen.objective.overlap import corpus
+from hengwen.objective.overlap.bleu import all_ngrams, bleu_counts, closest_length
+from hengwen.objective.overlap.corpus import corpus_interval
 from hengwen.objective.overlap.union_lcs import lcs_indices
 from hengwen.objective.text.tokenize import choose_bleu_tokenizer, fold_width
 
@@ -44,7 +44,7 @@ def test_the_seed_is_0_by_default_and_one_sample_is_allowed() -> None:
 def test_the_interval_does_not_depend_on_the_size_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = corpus_interval(ROWS, mean, NAMES, resamples=70)
     for counts in (1, 100, 1000):
-        monkeypatch.setattr(resample, "_MAX_BATCH_COUNTS", counts)
+        monkeypatch.setattr(corpus, "_MAX_BATCH_COUNTS", counts)
         assert corpus_interval(ROWS, mean, NAMES, resamples=70) == expected
 
 

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from hengwen.objective.rhyme import build_table, readings
+from hengwen.objective.rhyme import build_table, class_of_line
 
 WORDS = [("丁一", "07Q"), ("一丁", "16T"), ("甲一", "01M"), ("乙一", "01M"), ("一七", "01M")]
 """Words with the class of their ending; the first ends in the class that its last character has alone."""
@@ -31,7 +31,7 @@ class Source:
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setattr(readings, "PinyinSource", Source)
+    monkeypatch.setattr(class_of_line, "PinyinSource", Source)
     text = build_table._table()
     assert text.endswith("\n")
     return text.splitlines()
@@ -125,7 +125,7 @@ def test_a_process_that_fails_is_an_error_with_the_end_of_its_message(
 
 
 @pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch) -> readings.PinyinSource:
+def source(monkeypatch: pytest.MonkeyPatch) -> class_of_line.PinyinSource:
     """A source on small dictionaries in the place of pypinyin-dict's, which would change pypinyin."""
     loaded: list[str] = []
     characters = {ord("乐"): "lè,yuè", ord("风"): "fēng"}
@@ -142,27 +142,27 @@ def source(monkeypatch: pytest.MonkeyPatch) -> readings.PinyinSource:
         module = ModuleType(name)
         vars(module).update(members)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(readings, "version", lambda package: f"version of {package}")
-    monkeypatch.setattr(readings, "_mixed_words", lambda: iter(["卡拉OK店"]))
-    monkeypatch.setattr(readings.PinyinSource, "_mixed", lambda self, word: f"class of {word}")
-    monkeypatch.setattr(readings, "_class_of_pinyin", lambda reading: f"class of {reading}")
-    result = readings.PinyinSource()
+    monkeypatch.setattr(class_of_line, "version", lambda package: f"version of {package}")
+    monkeypatch.setattr(class_of_line, "_mixed_words", lambda: iter(["卡拉OK店"]))
+    monkeypatch.setattr(class_of_line.PinyinSource, "_mixed", lambda self, word: f"class of {word}")
+    monkeypatch.setattr(class_of_line, "_class_of_pinyin", lambda reading: f"class of {reading}")
+    result = class_of_line.PinyinSource()
     assert loaded == ["large_pinyin", "cc_cedict"]
     return result
 
 
-def test_the_source_names_the_versions_of_its_packages(source: readings.PinyinSource) -> None:
+def test_the_source_names_the_versions_of_its_packages(source: class_of_line.PinyinSource) -> None:
     assert source.versions == (
         "pypinyin version of pypinyin, pypinyin-dict version of pypinyin-dict, jieba version of jieba"
     )
 
 
-def test_a_character_has_the_class_of_its_first_reading(source: readings.PinyinSource) -> None:
+def test_a_character_has_the_class_of_its_first_reading(source: class_of_line.PinyinSource) -> None:
     assert [source.character(char) for char in "乐风兙"] == ["class of lè", "class of fēng", "兙"]
 
 
 def test_words_of_han_are_read_by_the_phrases_and_mixed_words_after_them(
-    source: readings.PinyinSource,
+    source: class_of_line.PinyinSource,
 ) -> None:
     assert list(source.words()) == [
         ("音乐", "class of yuè"),
@@ -173,13 +173,15 @@ def test_words_of_han_are_read_by_the_phrases_and_mixed_words_after_them(
 
 @pytest.mark.slow
 def test_words_of_the_segmenter_that_mix_han_with_other_characters_end_in_han() -> None:
-    words = list(readings._mixed_words())
+    words = list(class_of_line._mixed_words())
     assert words[:3] == ["B超", "T恤", "A座"]
     assert len(words) == 61
-    assert all("\u4e00" <= word[-1] <= "\u9fd5" and not readings._ALL_HAN.fullmatch(word) for word in words)
+    assert all(
+        "\u4e00" <= word[-1] <= "\u9fd5" and not class_of_line._ALL_HAN.fullmatch(word) for word in words
+    )
 
 
 @pytest.mark.slow
 def test_a_mixed_word_has_the_class_of_its_last_character() -> None:
-    source = readings.PinyinSource.__new__(readings.PinyinSource)
+    source = class_of_line.PinyinSource.__new__(class_of_line.PinyinSource)
     assert [source._mixed(word) for word in ("T恤", "B超", "A座")] == ["11Y", "13H", "02B"]

@@ -11,8 +11,13 @@ from rows import each_row
 
 from hengwen.objective import rhyme_class
 from hengwen.objective.rhyme.build_table import TABLE, build
-from hengwen.objective.rhyme.class_of_line import last_han, needs_segmenter
-from hengwen.objective.rhyme.classes import RHYME_CLASSES, class_of_bopomofo, rhyme_name
+from hengwen.objective.rhyme.class_of_line import (
+    RHYME_CLASSES,
+    class_of_bopomofo,
+    last_han,
+    needs_segmenter,
+    rhyme_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ def admission_of(
     """Print how many judgments are needed, and test the judge; a dry run ends the program before the test."""
     import asyncio
 
-    from hengwen.prompts.one_language import ONE_LANGUAGE
+    from hengwen.prompts.rubric import ONE_LANGUAGE
 
     if rubric.is_in_one_language:
         print_warning(ONE_LANGUAGE.format(rubric.name))

@@ -20,7 +20,7 @@ from hengwen.importers.muice.samples import exchange_rows, item_rows, topic_rows
 from hengwen.importers.muice.tables import split_clauses
 from hengwen.importers.muice.tags import choose_topics
 from hengwen.importers.notes import ImportNote
-from hengwen.objective.duplicates.training_files import read_answers
+from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.personas.folder import to_jsonl, write_folder
 from hengwen.personas.persona import Persona, load_persona
 from hengwen.personas.plan_text import PlannedTask

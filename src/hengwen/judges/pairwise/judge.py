@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.backends.parsing import parsing_backend
 from hengwen.errors import StoreError
-from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
-from hengwen.judges.rubric.repair_prompt import repair_turns
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict, repair_turns
 from hengwen.judges.rubric.verdict import (
     REASON_LIMIT,
     ParsedVerdict,

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.aspects import aggregate_level, parse_level_from
-from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict, repair_turns
 from hengwen.judges.rubric.logprobs import TOP_LOGPROBS, verdict_weights
-from hengwen.judges.rubric.repair_prompt import repair_turns
-from hengwen.judges.rubric.samples import most_common_label, split_verdicts
 from hengwen.judges.rubric.scores import (
     ValueWithDetails,
+    most_common_label,
     score_from_logprobs,
     score_from_reply,
     score_from_samples,
+    split_verdicts,
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
@@ -25,7 +25,6 @@ from hengwen.prompts.fences import PLACEHOLDER, neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
-from hengwen.score_id import score_name
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ class RubricJudge:
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: the overall level, then each criterion."""
-        return tuple(score_name(self.name, part) for part in self._parts)
+        return tuple(f"{self.name}.{part}" for part in self._parts)
 
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT

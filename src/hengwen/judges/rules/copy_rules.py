@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from hengwen.judges.rules.rule import FAIL_SCALE, LOWER_BETTER, RuleResult, check_share, not_applicable
 from hengwen.objective.duplicates.similarity import THRESHOLD, normalize_text
 from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT
-from hengwen.objective.signature import build_signature
+from hengwen.objective.option_checks import build_signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,6 @@ from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResu
 from hengwen.prompts.rubric import RubricRules
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
-from hengwen.score_id import LEVEL, score_name
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class RulesJudge:
     @property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: first the overall level, then each criterion."""
-        return tuple(score_name(self.name, part) for part in (LEVEL, *self.rubric.criteria))
+        return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
 
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
@@ -172,7 +171,7 @@ class RulesJudge:
         return {name: result for name, result in results.items() if result is not None}
 
     def _level(self, results: ClauseResults) -> Outcome:
-        name = score_name(self.name, LEVEL)
+        name = f"{self.name}.level"
         if self._rules is None and not any(result.cap for result in results.values()):
             return self._not_applicable(
                 name, "this answer: the rubric has no rules block and nothing is broken"
@@ -182,7 +181,7 @@ class RulesJudge:
 
     def _criterion(self, criterion: str, results: ClauseResults) -> Outcome:
         clauses = self._rules.criteria.get(criterion, []) if self._rules else []
-        name = score_name(self.name, criterion)
+        name = f"{self.name}.{criterion}"
         if not clauses:
             return self._not_applicable(name, f"{criterion}: no clause speaks for it")
         applicable: ClauseResults = {

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.judges.rules.exemptions import exemptions
-from hengwen.judges.rules.input import RuleInput
+from hengwen.judges.rules.input import RuleInput, exemptions
 from hengwen.judges.rules.rule import not_applicable
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, SampleValidator
 from hengwen.records import Failure, Outcome, Score, digest

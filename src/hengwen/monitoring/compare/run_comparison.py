@@ -15,6 +15,7 @@ from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
+from hengwen.stats.level_weights import precision_weights
 from hengwen.stats.paired import (
     PairedTest,
     benjamini_hochberg,
@@ -23,7 +24,6 @@ from hengwen.stats.paired import (
     sign_flip_test,
     too_few,
 )
-from hengwen.stats.precision_weights import precision_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

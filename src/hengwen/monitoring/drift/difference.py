@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.monitoring.drift.score_drift import PromptChange
-from hengwen.stats.checkpoints.shrunken_changes import shrink_changes
+from hengwen.stats.checkpoints.variance_by_source import shrink_changes
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.effect_sizes import effect_sizes
 from hengwen.stats.paired import sign_flip_test

@@ -9,8 +9,7 @@ import numpy as np
 
 from hengwen.monitoring.drift.score_drift import CheckpointMean
 from hengwen.results.score_matrix import adjusted_means
-from hengwen.stats.checkpoints.mean_variance import mean_variance
-from hengwen.stats.checkpoints.variance_by_source import variance_by_source
+from hengwen.stats.checkpoints.variance_by_source import mean_variance, variance_by_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

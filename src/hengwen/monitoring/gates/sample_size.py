@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.stats.estimates import MeanEstimate
+from hengwen.stats.equivalence import MeanEstimate
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 from hengwen.stats.power import POWER, least_number, power_of_t
 

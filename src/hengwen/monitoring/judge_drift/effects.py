@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.equivalence import EQUIVALENCE_CONFIDENCE, scale_factor, units_needed
-from hengwen.stats.estimates import MeanEstimate, interval_of_difference
+from hengwen.stats.equivalence import (
+    EQUIVALENCE_CONFIDENCE,
+    MeanEstimate,
+    interval_of_difference,
+    scale_factor,
+    units_needed,
+)
 from hengwen.stats.level_weights import level_weights
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 from hengwen.stats.paired import EXACT_UP_TO, sign_flip_test

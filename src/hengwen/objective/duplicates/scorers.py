@@ -12,7 +12,7 @@ from hengwen.objective.duplicates.similarity import (
     check_threshold,
 )
 from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT, TrainingSet
-from hengwen.objective.signature import build_signature
+from hengwen.objective.option_checks import build_signature
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.records import Outcome, Response, Sample, Scale, Score
 
@@ -100,7 +100,7 @@ class Leakage(SingleScore):
     _training: TrainingSet = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from hengwen.objective.duplicates.training_files import read_answers
+        from hengwen.objective.duplicates.training_set import read_answers
 
         paths = [self.corpus] if isinstance(self.corpus, str) else list(self.corpus)
         if not paths:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from hengwen.objective.lyrics.lines import LineDiagnosis
-    from hengwen.objective.lyrics.score import LyricScore
+    from hengwen.objective.lyrics.score_lyric import LyricScore
 
 _HEADER = ("#", "section", "template", "lyric", "factor", "class", "rhymes", "line")
 

@@ -12,9 +12,8 @@ from hengwen.objective.matching.blocks import matching_blocks, ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.objective.lyrics.options import LyricOptions
     from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
-    from hengwen.objective.lyrics.rules import LyricRules
+    from hengwen.objective.lyrics.rules import LyricOptions, LyricRules
 
 
 @dataclass(frozen=True, kw_only=True)

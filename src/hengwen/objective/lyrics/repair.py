@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from hengwen.objective.lyrics.tags import read_tag
-from hengwen.objective.text.simplify import simplify
+from hengwen.objective.text.normal_form import simplify
 
 _FENCE = re.compile(r"(?:```|~~~)[\w-]*")
 _RULE = re.compile(r"-{3,}|\*{3,}|_{3,}|={3,}|—{2,}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
+from hengwen.objective.lyrics.rules import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.template import check_template
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.objective.lyrics.rules import LyricRules, RulesLike
-    from hengwen.objective.lyrics.score import LyricScore
+    from hengwen.objective.lyrics.score_lyric import LyricScore
 
 PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
 """Attributes of ``LyricScore`` that are reported as scores, in the order of ``Lyric.names``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hengwen.objective.text.simplify import simplify
+from hengwen.objective.text.normal_form import simplify
 
 _EXACT = re.compile(r"\([\w-]+\)")
 _MAX_TAG_CHARACTERS = 40

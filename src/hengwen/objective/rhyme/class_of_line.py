@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.metadata import version
 from importlib.resources import files
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hengwen.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 SCHEMES = ("eighteen",)
 
@@ -86,7 +92,7 @@ def _class_of_run(run: str) -> str:
     table = _table()
     if not table.is_ambiguous(run):
         return table.character(run[-1])
-    from hengwen.objective.text.jieba_words import last_word
+    from hengwen.objective.text.tokenize import last_word
 
     word = last_word(run)
     return table.words.get(word) or table.character(run[-1])
@@ -132,3 +138,126 @@ def _table() -> _Table:
     return _Table(
         "".join(marks), codes, words, {char: tuple(sorted(sizes)) for char, sizes in lengths.items()}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RhymeClass:
+    """A rhyme class: syllables rhyme if their finals (endings) belong to one class, whatever their tones."""
+
+    code: str
+    name: str
+    finals: tuple[str, ...]
+    """Finals (endings of syllables) of the class in pinyin, with ``v`` for ü. The final ``i`` belongs to
+    class 05Z after zh, ch, sh, r, z, c and s, and to class 07Q after all other initials."""
+
+
+_CLASSES = (
+    RhymeClass("01M", "一麻", ("a", "ia", "ua")),
+    RhymeClass("02B", "二波", ("o", "uo")),
+    RhymeClass("03G", "三歌", ("e",)),
+    RhymeClass("04J", "四皆", ("ie", "ve", "ê")),
+    RhymeClass("05Z", "五支", ("i",)),
+    RhymeClass("06E", "六儿", ("er",)),
+    RhymeClass("07Q", "七齐", ("i",)),
+    RhymeClass("08W", "八微", ("ei", "uei")),
+    RhymeClass("09K", "九开", ("ai", "uai")),
+    RhymeClass("10G", "十姑", ("u", "m")),
+    RhymeClass("11Y", "十一鱼", ("v",)),
+    RhymeClass("12H", "十二侯", ("ou", "iou")),
+    RhymeClass("13H", "十三豪", ("ao", "iao")),
+    RhymeClass("14H", "十四寒", ("an", "ian", "uan", "van")),
+    RhymeClass("15H", "十五痕", ("en", "in", "uen", "vn", "n")),
+    RhymeClass("16T", "十六唐", ("ang", "iang", "uang")),
+    RhymeClass("17G", "十七庚", ("eng", "ing", "ueng")),
+    RhymeClass("18D", "十八东", ("ong", "iong")),
+)
+
+RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for item in _CLASSES})
+"""Rhyme classes by code, in the order of their numbers: from ``01M`` (一麻) to ``18D`` (十八东)."""
+
+
+def rhyme_name(code: str) -> str:
+    """Return the Chinese name of a class; the code itself if no class has this code."""
+    rhyme_class = RHYME_CLASSES.get(code)
+    return rhyme_class.name if rhyme_class else code
+
+
+_TONES = str.maketrans("", "", "ˊˇˋ˙")
+_FINALS = "ㄚ01M ㄛ02B ㄜ03G ㄝ04J ㄦ06E ㄧ07Q ㄟ08W ㄞ09K ㄨ10G ㄩ11Y ㄡ12H ㄠ13H ㄢ14H ㄣ15H ㄤ16T"
+_BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[1:] for item in _FINALS.split()}}
+
+
+def class_of_bopomofo(reading: str) -> str:
+    """The rhyme class of a syllable in bopomofo; its last symbol if the syllable belongs to no class."""
+    plain = reading.translate(_TONES)
+    if plain.endswith("ㄥ"):
+        return "18D" if plain.endswith("ㄩㄥ") or re.search("[^ㄨ]ㄨㄥ$", plain) else "17G"
+    return _BY_SYMBOL.get(plain[-1:], plain[-1:])
+
+
+_ALL_HAN = re.compile("[\u4e00-\u9fd5]+")
+_MIXED = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*[\u4e00-\u9fd5]")
+
+
+class PinyinSource:
+    """Source of rhyme classes: pypinyin, with the dictionaries large_pinyin and then cc_cedict loaded."""
+
+    def __init__(self) -> None:
+        from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
+        from pypinyin_dict.phrase_pinyin_data import large_pinyin
+        from pypinyin_dict.pinyin_data import cc_cedict
+
+        large_pinyin.load()
+        cc_cedict.load()
+        self._phrases = PHRASES_DICT
+        self._characters = PINYIN_DICT
+        packages = ("pypinyin", "pypinyin-dict", "jieba")
+        self.versions = ", ".join(f"{package} {version(package)}" for package in packages)
+
+    def character(self, char: str) -> str:
+        """Return the class of the first reading of a character; the character itself if it has no reading."""
+        readings = self._characters.get(ord(char))
+        return _class_of_pinyin(readings.split(",")[0]) if readings else char
+
+    def words(self) -> Iterator[tuple[str, str]]:
+        """Yield (word, rhyme class of its end) for the phrases of pypinyin and for some words of jieba."""
+        for word, readings in self._phrases.items():
+            if _ALL_HAN.fullmatch(word):
+                yield word, _class_of_pinyin(readings[-1][0])
+        for word in _mixed_words():
+            yield word, self._mixed(word)
+
+    def _mixed(self, word: str) -> str:
+        from pypinyin import Style, pinyin
+
+        return class_of_bopomofo(pinyin([word], style=Style.BOPOMOFO, strict=False)[-1][0])
+
+
+@cache
+def _class_of_pinyin(reading: str) -> str:
+    from pypinyin.style.bopomofo import converter
+
+    return class_of_bopomofo(converter.to_bopomofo(reading))
+
+
+def _mixed_words() -> Iterator[str]:
+    """Yield the words of jieba's dictionary that mix Han with other characters; pypinyin splits them."""
+    import jieba
+
+    with jieba.get_module_res("dict.txt") as lines:
+        for line in lines:
+            word = line.decode("utf-8").split(" ")[0]
+            if _MIXED.fullmatch(word) and not _ALL_HAN.fullmatch(word):
+                yield word
+
+
+Line = TypeVar("Line")
+
+
+def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
+    """Return the lines of one section, with a mark on each line that shares its rhyme class with another."""
+    sizes: dict[str, int] = {}
+    for code, _, _ in readings:
+        sizes[code] = sizes.get(code, 0) + 1
+    sizes[""] = 0
+    return tuple([marked if sizes[code] > 1 else plain for code, plain, marked in readings])

@@ -21,8 +21,7 @@ from hengwen.peer_review.verdicts import (
     conflicts,
     distinct_verdicts,
 )
-from hengwen.stats.rankings.codes import distinct_codes
-from hengwen.stats.rankings.graph import win_groups
+from hengwen.stats.rankings.codes import distinct_codes, win_groups
 from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
 
 if TYPE_CHECKING:

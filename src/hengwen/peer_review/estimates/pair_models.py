@@ -10,9 +10,8 @@ import numpy as np
 
 from hengwen.peer_review.estimates.method import WEAK_PRIOR, cluster_covariance
 from hengwen.stats.rankings.bradley_terry import BradleyTerry, Pairs, fit_bradley_terry
-from hengwen.stats.rankings.codes import distinct_codes, group_sums
+from hengwen.stats.rankings.codes import compared_groups, distinct_codes, group_sums, win_groups
 from hengwen.stats.rankings.davidson import Davidson, fit_davidson
-from hengwen.stats.rankings.graph import compared_groups, win_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.batch_entropy import code_entropies
 from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, refuse_nan
-from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
+from hengwen.relevance_metrics.core.pattern_codes import code_entropies, pattern_codes, window_count
 from hengwen.relevance_metrics.inference.nulls import in_chunks
 from hengwen.relevance_metrics.inference.sequence_metrics import (
     METRICS,

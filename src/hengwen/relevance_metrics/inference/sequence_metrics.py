@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
+from hengwen.relevance_metrics.core.pattern_codes import batch_entropies
 from hengwen.relevance_metrics.order.inversions import batch_inversions, inversion_moments
-from hengwen.relevance_metrics.order.patience import batch_lengths
+from hengwen.relevance_metrics.order.subsequences import batch_lengths
 from hengwen.relevance_metrics.order.tau import tau_rows
 from hengwen.text.language import Bilingual
 

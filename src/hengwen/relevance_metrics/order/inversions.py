@@ -3,18 +3,73 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.levels import few_levels
-from hengwen.relevance_metrics.core.radix import permutation_inversions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+_BITS = 7
+_WIDTH = 256
+_COLUMNS = 4096
+_MIN_SHIFT = 8
+
+
+def permutation_inversions(order: NDArray[np.intp]) -> int:
+    """Count the inversions of a permutation of 0..n-1; its inverse has the same count."""
+    n = len(order)
+    shift = max(max(n - 1, 1).bit_length() - _BITS, _MIN_SHIFT)
+    size = -(-n >> shift) << shift
+    values = np.concatenate([order, np.arange(n, size)]).astype(np.int64 if size > 2**31 else np.int32)
+    groups: NDArray[Any] = values.reshape(1, size)
+    total = 0
+    while True:
+        digits = ((groups >> shift) & ((1 << _BITS) - 1)).astype(np.uint8)
+        total += _digit_inversions(digits)
+        if shift == 0:
+            return total
+        ranked = np.argsort(digits, axis=1, kind="stable")
+        groups = np.take_along_axis(groups, ranked, axis=1).reshape(-1, 1 << shift)
+        shift = max(shift - _BITS, 0)
+
+
+def _digit_inversions(digits: NDArray[np.uint8]) -> int:
+    width = min(_WIDTH, digits.shape[1])
+    blocks = digits.reshape(-1, width)
+    inside = sum(
+        _inside(np.ascontiguousarray(blocks[start : start + _COLUMNS].T))
+        for start in range(0, len(blocks), _COLUMNS)
+    )
+    return inside + (_between(digits, width) if digits.shape[1] > width else 0)
+
+
+def _inside(columns: NDArray[np.uint8]) -> int:
+    """Count the pairs of digits in a column whose larger digit comes first."""
+    return sum(int(np.count_nonzero(row > columns[i + 1 :])) for i, row in enumerate(columns))
+
+
+def _between(digits: NDArray[np.uint8], width: int) -> int:
+    """Count the pairs of digits in a row whose larger digit is in an earlier block of ``width`` columns."""
+    groups, length = digits.shape
+    blocks = length // width
+    kinds = 1 << _BITS
+    dtype = np.int32 if length < 2**31 else np.int64
+    cell = np.arange(groups * blocks)[:, None] * kinds + digits.reshape(-1, width)
+    flat_counts = np.bincount(cell.ravel(), minlength=groups * blocks * kinds)
+    counts = flat_counts.astype(dtype).reshape(groups, blocks, kinds)
+    before: NDArray[Any] = np.cumsum(counts, axis=1, dtype=dtype)
+    before -= counts
+    less: NDArray[Any] = np.cumsum(counts, axis=2, dtype=dtype)
+    less -= counts
+    return int(np.multiply(before, less, dtype=np.int64).sum())
+
 
 Share = Literal["pairs", "untied"]
 _MAX_SMALL_LENGTH = 256
@@ -154,3 +209,32 @@ def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
     indices = np.flatnonzero(is_low)
     across = int(indices.sum()) - len(indices) * (len(indices) - 1) // 2
     return across + _count_levels(level[is_low], low, middle) + _count_levels(level[~is_low], middle, high)
+
+
+_PAIR_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """For each score, numbers of greater and lesser scores before and after it; equal scores do not count."""
+
+    greater_before: NDArray[np.int64]
+    less_before: NDArray[np.int64]
+    greater_after: NDArray[np.int64]
+    less_after: NDArray[np.int64]
+
+
+def count_pairs(row: NDArray[Any]) -> PairCounts:
+    """Compare all pairs of scores, in O(n^2) steps and bounded memory."""
+    n = len(row)
+    counts = np.zeros((4, n), np.int64)
+    indices = np.arange(n)
+    step = max(1, _PAIR_CELLS // max(n, 1))
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        before = indices < indices[part, None]
+        greater = row > row[part, None]
+        less = row < row[part, None]
+        for kind, pairs in enumerate((greater & before, less & before, greater & ~before, less & ~before)):
+            counts[kind, part] = np.count_nonzero(pairs, axis=1)
+    return PairCounts(*counts)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.pair_counts import count_pairs
-from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_pairs
+from hengwen.relevance_metrics.order.inversions import batch_inversions, count_pairs, tied_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

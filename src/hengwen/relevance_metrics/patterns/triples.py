@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.batch_entropy import entropy_of
 from hengwen.relevance_metrics.core.inputs import as_sequence
-from hengwen.relevance_metrics.core.pair_counts import count_pairs
+from hengwen.relevance_metrics.core.pattern_codes import entropy_of
+from hengwen.relevance_metrics.order.inversions import count_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.aligned_rankings import aligned_scores
-from hengwen.relevance_metrics.core.batch_entropy import entropy_of
-from hengwen.relevance_metrics.core.pattern_codes import code_counts
+from hengwen.relevance_metrics.core.pattern_codes import code_counts, entropy_of
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
-from hengwen.relevance_metrics.order.patience import row_length
-from hengwen.relevance_metrics.order.rank_overlap import overlap_of_scores, top_overlap
+from hengwen.relevance_metrics.order.rank_overlap import aligned_scores, overlap_of_scores, top_overlap
+from hengwen.relevance_metrics.order.subsequences import row_length
 from hengwen.relevance_metrics.patterns.triples import triple_entropy
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hengwen.relevance_metrics.core.aligned_rankings import Ranking
+    from hengwen.relevance_metrics.order.rank_overlap import Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

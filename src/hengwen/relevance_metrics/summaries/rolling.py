@@ -9,13 +9,17 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.batch_entropy import code_entropies, term_table
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.levels import few_levels
-from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
+from hengwen.relevance_metrics.core.pattern_codes import (
+    code_entropies,
+    pattern_codes,
+    term_table,
+    window_count,
+)
 from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric
 from hengwen.relevance_metrics.order.inversions import batch_inversions
-from hengwen.relevance_metrics.order.patience import column_lengths, row_length
+from hengwen.relevance_metrics.order.subsequences import column_lengths, row_length
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 
 if TYPE_CHECKING:

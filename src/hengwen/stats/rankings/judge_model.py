@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.stats.rankings.newton import Derivatives, maximise
+from hengwen.stats.rankings.bradley_terry import Derivatives, maximise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
