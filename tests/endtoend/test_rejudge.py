@@ -123,7 +123,7 @@ def test_a_judge_that_answers_nothing_is_an_error(rejudge, judged, judge_server)
     judge_server.misbehave = lambda number: (401, "{}")
     code, out, err = rejudge(*judged)
     assert code == 1
-    assert "no scores for t/persona_generic.level" in err
+    assert f"gave up {judge_server.url}" in err
     assert "cannot tell" in out
 
 
