@@ -1,4 +1,4 @@
-"""``hengwen peer-review PLAN``: models judge one another's stored answers; no reply is paid for twice."""
+"""``hengwen peer-review-plan``: models judge one another's stored answers; no reply is paid for twice."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def stored(plan: Path, command, judge_server) -> Path:
 def test_the_models_rank_one_another_and_do_not_judge_themselves(
     command, stored, judge_server, tmp_path: Path
 ) -> None:
-    code, out, err = command("peer-review", stored, "--json", "--battles", "battles.jsonl")
+    code, out, err = command("peer-review-plan", stored, "--json", "--battles", "battles.jsonl")
     assert (code, "Traceback" in err) == (0, False)
     result = json.loads(out)
     assert [model["name"] for model in result["models"]] == list(MODELS)
@@ -112,28 +112,28 @@ def test_the_models_rank_one_another_and_do_not_judge_themselves(
 def test_the_same_command_pays_for_nothing_twice_and_fresh_judges_again(
     command, stored, judge_server
 ) -> None:
-    first = command("peer-review", stored, "--json")
+    first = command("peer-review-plan", stored, "--json")
     calls = len(judge_server.prompts)
-    assert command("peer-review", stored, "--json")[1] == first[1]
+    assert command("peer-review-plan", stored, "--json")[1] == first[1]
     assert len(judge_server.prompts) == calls
     with open_store("hengwen.db") as store:
         assert len(store.runs()) == len(MODELS)  # no report lists the review
         (review,) = store.rejudgings(store.latest()[0])
         assert (review.checkpoint, review.status) == ("peer-review", "finished")
         assert len(list(store.attempts(review))) == calls
-    assert command("peer-review", stored, "-q", "--fresh")[0] == 0
+    assert command("peer-review-plan", stored, "-q", "--fresh")[0] == 0
     assert len(judge_server.prompts) == 2 * calls
 
 
 def test_a_dry_run_counts_the_calls_and_sends_none(command, stored, judge_server) -> None:
-    code, out, _ = command("peer-review", stored, "--dry-run", "--json")
+    code, out, _ = command("peer-review-plan", stored, "--dry-run", "--json")
     assert (code, judge_server.prompts) == (0, [])
     expected = {row["backend"]: row["usage"]["calls"] for row in json.loads(out)["expected"]}
     assert expected == dict.fromkeys(MODELS[:3], 2 * 3 * QUESTIONS)
     assert all(row["cost"] > 0 for row in json.loads(out)["expected"])
-    assert command("peer-review", stored, "-q")[0] == 0
+    assert command("peer-review-plan", stored, "-q")[0] == 0
     assert len(judge_server.prompts) == sum(expected.values())
-    assert command("peer-review", stored, "--dry-run")[1].startswith("no calls needed")
+    assert command("peer-review-plan", stored, "--dry-run")[1].startswith("no calls needed")
 
 
 def test_own_answers_are_judged_if_asked_for(command, stored, judge_server) -> None:
@@ -144,7 +144,7 @@ def test_own_answers_are_judged_if_asked_for(command, stored, judge_server) -> N
         if second.endswith(model)
         else by_model("", first, second)
     )
-    result = json.loads(command("peer-review", stored, "--json", "--own")[1])
+    result = json.loads(command("peer-review-plan", stored, "--json", "--own")[1])
     assert len(judge_server.prompts) == 2 * 3 * MATCHES
     own = {judge["name"]: (judge["own_share"], judge["own_others"]) for judge in result["judges"]}
     assert own["m2"][0] == 1.0
@@ -153,17 +153,18 @@ def test_own_answers_are_judged_if_asked_for(command, stored, judge_server) -> N
 
 def test_a_judge_that_prefers_the_first_answer_gives_ties_or_abstains(command, stored, judge_server) -> None:
     judge_server.prefer = lambda model, first, second: "first"
-    result = json.loads(command("peer-review", stored, "--json", "--method", "uniform")[1])
+    result = json.loads(command("peer-review-plan", stored, "--json", "--method", "uniform")[1])
     assert {(judge["consistent"], judge["first_share"]) for judge in result["judges"]} == {(0.0, 1.0)}
     assert {model["rank"] for model in result["models"]} == {1}
     assert "all ties" in {note["code"] for note in result["notes"]}
-    code, _, err = command("peer-review", stored, "--conflict", "abstain")
+    assert command("peer-review-plan", stored, "-q", "--battles", "battles.jsonl")[0] == 0
+    code, _, err = command("peer-review", "battles.jsonl", "--conflict", "abstain")
     assert (code, "the verdicts of every pair of answers are in conflict" in err) == (2, True)
 
 
 def test_failures_are_counted_named_and_judged_again_next_time(command, stored, judge_server) -> None:
     judge_server.misbehave = lambda number: (400, '{"error": "no"}') if number % 9 == 0 else None
-    code, out, err = command("peer-review", stored, "--json")
+    code, out, err = command("peer-review-plan", stored, "--json")
     result = json.loads(out)
     assert code == 0
     assert result["failures"] == 216 // 9
@@ -171,25 +172,25 @@ def test_failures_are_counted_named_and_judged_again_next_time(command, stored, 
     assert "the first failure" in err
     judge_server.misbehave = lambda number: None
     judge_server.prompts.clear()
-    again = json.loads(command("peer-review", stored, "--json")[1])
+    again = json.loads(command("peer-review-plan", stored, "--json")[1])
     assert (again["failures"], again["battles"], len(judge_server.prompts)) == (0, 216, 216 // 9)
 
 
 def test_some_opponents_cost_less_than_all(command, stored, judge_server) -> None:
-    assert command("peer-review", stored, "-q", "--opponents", 2, "--own")[0] == 0
+    assert command("peer-review-plan", stored, "-q", "--opponents", 2, "--own")[0] == 0
     assert len(judge_server.prompts) == 2 * 3 * QUESTIONS * len(MODELS)  # each model has two opponents
-    result = json.loads(command("peer-review", stored, "--json", "--opponents", 2, "--own")[1])
+    result = json.loads(command("peer-review-plan", stored, "--json", "--opponents", 2, "--own")[1])
     assert [model["name"] for model in result["models"]] == list(MODELS)
 
 
 def test_an_adaptive_review_stops_when_the_ranking_is_sure(command, stored, judge_server) -> None:
     options = ("--opponents", "adaptive", "--matches", MATCHES, "--own")
-    code, out, err = command("peer-review", stored, "--json", *options)
+    code, out, err = command("peer-review-plan", stored, "--json", *options)
     assert code == 0
     assert len(judge_server.prompts) == 2 * 3 * QUESTIONS * len(MODELS)  # the first round is enough
     assert "not sure yet" not in err
     judge_server.prompts.clear()
-    assert command("peer-review", stored, "--json", *options)[1] == out
+    assert command("peer-review-plan", stored, "--json", *options)[1] == out
     assert judge_server.prompts == []
 
 
@@ -202,35 +203,35 @@ def test_an_adaptive_review_judges_where_models_are_close(command, stored, judge
 
     judge_server.prefer = close
     rounds = MATCHES - 10
-    command("peer-review", stored, "-q", "--opponents", "adaptive", "--matches", rounds, "--own")
+    command("peer-review-plan", stored, "-q", "--opponents", "adaptive", "--matches", rounds, "--own")
     names = [prompt.count(" m1") and prompt.count(" m2") for prompt in judge_server.prompts]
     assert sum(map(bool, names)) == 2 * 3 * QUESTIONS  # every match of the close pair
     assert len(judge_server.prompts) < 2 * 3 * MATCHES
 
 
 def test_a_budget_that_is_spent_ends_with_code_five(command, stored, judge_server) -> None:
-    code, out, err = command("peer-review", stored, "--json", "--budget", 0.05)
+    code, out, err = command("peer-review-plan", stored, "--json", "--budget", 0.05)
     assert code == 5
     assert "the budget is spent" in err
     assert 0 < json.loads(out)["battles"] < 216
 
 
 def test_verdicts_that_the_budget_leaves_out_are_no_failures(command, stored, judge_server) -> None:
-    code, out, err = command("peer-review", stored, "--json", "--budget", 0.05)
+    code, out, err = command("peer-review-plan", stored, "--json", "--budget", 0.05)
     result = json.loads(out)
     assert (code, result["failures"]) == (5, 0)
     assert f"the budget is spent; {216 - result['battles']} verdicts not asked for" in err
     assert "failed" not in err
     assert "first failure" not in err
     judge_server.prompts.clear()
-    code, out, err = command("peer-review", stored, "--fresh", "--budget", 0.000001)
+    code, out, err = command("peer-review-plan", stored, "--fresh", "--budget", 0.000001)
     assert (code, out, judge_server.prompts) == (5, "", [])
     assert "no verdict: the budget covers no call; raise the budget" in err
 
 
 def test_a_review_without_any_verdict_is_an_error(command, stored, judge_server) -> None:
     judge_server.misbehave = lambda number: (400, '{"error": "no"}')
-    code, out, err = command("peer-review", stored)
+    code, out, err = command("peer-review-plan", stored)
     assert (code, out) == (1, "")
     assert "no verdict: all 216 failed; the first: " in err
     assert "the same command asks them again" in err
@@ -242,8 +243,8 @@ def test_a_dry_run_needs_no_lock(command, stored) -> None:
         assert lock is not None
         assert lock.acquire()
         try:
-            assert command("peer-review", stored, "--dry-run")[0] == 0
-            assert command("peer-review", stored)[0] != 0
+            assert command("peer-review-plan", stored, "--dry-run")[0] == 0
+            assert command("peer-review-plan", stored)[0] != 0
         finally:
             lock.release()
 
@@ -263,7 +264,7 @@ def changed(path: Path, panel: list[str], backends: dict[str, str]) -> Path:
 
 
 def test_two_judges_that_are_one_model_are_an_error(command, stored, judge_server) -> None:
-    code, _, err = command("peer-review", changed(stored, ["m0", "m0-gen"], {"m0": "m0-gen"}))
+    code, _, err = command("peer-review-plan", changed(stored, ["m0", "m0-gen"], {"m0": "m0-gen"}))
     assert (code, judge_server.prompts) == (2, [])
     assert "task 't': two judges are 'm0'" in err
     assert "keep one of these judges in the plan" in err
@@ -272,7 +273,7 @@ def test_two_judges_that_are_one_model_are_an_error(command, stored, judge_serve
 def test_a_judge_that_answers_for_two_models_judges_neither(command, stored, judge_server) -> None:
     plan = changed(stored, ["both", "m2"], {"m0": "both", "m1": "both"})
     judges = {
-        judge["name"]: judge for judge in json.loads(command("peer-review", plan, "--json")[1])["judges"]
+        judge["name"]: judge for judge in json.loads(command("peer-review-plan", plan, "--json")[1])["judges"]
     }
     assert judges["both"]["verdicts"] == 2 * QUESTIONS  # m2 against m3
     assert judges["m2"]["verdicts"] == 2 * QUESTIONS * len(list(combinations(("m0", "m1", "m3"), 2)))
@@ -286,7 +287,7 @@ def test_an_adaptive_review_is_not_sure_of_what_it_does_not_know(
         judge_server.prefer = lambda model, first, second: prefer
     questions = QUESTIONS if prefer else 1
     options = ("--opponents", "adaptive", "--matches", MATCHES, "--own", "--limit", questions)
-    _, _, err = command("peer-review", stored, *options)
+    _, _, err = command("peer-review-plan", stored, *options)
     assert len(judge_server.prompts) == 2 * 3 * questions * len(list(combinations(MODELS, 2)))
     assert "some orders are not sure yet" in err
 
@@ -296,7 +297,7 @@ def test_a_killed_review_resumes_and_pays_for_little_twice(
     command, stored, judge_server, answered, tmp_path: Path, sent: signal.Signals
 ) -> None:
     judge_server.delay = 0.02
-    words = [sys.executable, "-m", "hengwen", "peer-review", str(stored), "-q", "-j", "2"]
+    words = [sys.executable, "-m", "hengwen", "peer-review-plan", str(stored), "-q", "-j", "2"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
         answered(100, process)
@@ -307,7 +308,7 @@ def test_a_killed_review_resumes_and_pays_for_little_twice(
         process.wait()
     assert process.returncode == (-9 if sent == signal.SIGKILL else 130), err
     assert "Traceback" not in err
-    code, out, _ = command("peer-review", stored, "--json")
+    code, out, _ = command("peer-review-plan", stored, "--json")
     assert (code, json.loads(out)["battles"]) == (0, 216)
     # two matches in both orders were in flight
     assert judge_server.answered <= 216 + (8 if sent == signal.SIGKILL else 0)
@@ -324,27 +325,26 @@ def test_a_killed_review_resumes_and_pays_for_little_twice(
     ],
 )
 def test_wrong_options_are_named(command, stored, judge_server, arguments, message: str) -> None:
-    code, _, err = command("peer-review", stored, *arguments)
+    code, _, err = command("peer-review-plan", stored, *arguments)
     assert (code, judge_server.prompts) == (2, [])
     assert message in err
 
 
 def test_a_plan_without_stored_answers_names_the_next_step(command, plan, judge_server) -> None:
-    assert "no such store" in command("peer-review", plan)[2]
+    assert "no such store" in command("peer-review-plan", plan)[2]
     with open_store("hengwen.db"):
         pass
-    code, _, err = command("peer-review", plan)
+    code, _, err = command("peer-review-plan", plan)
     assert code == 2
     assert (
         "needs stored answers of at least 2 checkpoints of plan 'p', hengwen.db has 0; first: hengwen run"
         in err
     )
-    assert "is a plan, which must be the only argument" in command("peer-review", plan, plan)[2]
-    assert "--dry-run is for a PLAN" in command("peer-review", "b.csv", "--dry-run")[2]
+    assert f"is now: hengwen peer-review-plan {plan}" in command("peer-review", plan)[2]
 
 
 def test_prompts_that_changed_are_not_judged(command, stored, tmp_path: Path) -> None:
     path = tmp_path / "prompts.jsonl"
     path.write_text(path.read_text("utf-8").replace("第1个问题", "另一个问题"), "utf-8")
-    result = json.loads(command("peer-review", stored, "--json")[1])
+    result = json.loads(command("peer-review-plan", stored, "--json")[1])
     assert result["questions"] == QUESTIONS - 1

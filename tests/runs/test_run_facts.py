@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hengwen import run_plan
+from hengwen import RunOptions, run_plan
 from hengwen.records import Run
 from hengwen.results.score_summaries import task_scores
 from hengwen.runs import run_facts
@@ -86,14 +86,14 @@ def test_edited_references_change_the_key_of_the_next_run(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_limit_takes_another_sample_set_until_the_run_is_complete(folder: Path) -> None:
-    part = run(folder, limit=2)[0]
+    part = run(folder, options=RunOptions(limit=2))[0]
     assert part.facts["tasks"]["t"]["samples_taken"] == 2
     limited = key_of(folder, part)
     whole = run(folder)[0]
     assert whole.id == part.id
     complete = key_of(folder, whole)
     assert limited["samples"] != complete["samples"]
-    again = run(folder, limit=2)[0]
+    again = run(folder, options=RunOptions(limit=2))[0]
     assert key_of(folder, again) == complete, "a run keeps the samples that it has"
 
 

@@ -1,4 +1,4 @@
-"""``hengwen peer-review PLAN``: let the judges of a plan compare stored answers, or estimate the cost."""
+"""``hengwen peer-review-plan``: let the judges of a plan compare stored answers, or estimate the cost."""
 
 from __future__ import annotations
 

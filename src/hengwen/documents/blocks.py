@@ -183,7 +183,20 @@ Block = Verdict | Sentence | Command | Table | Chart | Answers | Details
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One result, as blocks from the conclusion to the method."""
+    """One result, as blocks from the conclusion to the method; ``write_document`` writes it to a file.
+
+    Args:
+        kind: Kind of the result, such as ``compare``; also the name of the JSON Schema of ``record``.
+        title: Title, the same in both languages or a text in both.
+        blocks: What the document shows, from the conclusion to the method.
+        record: The result itself, as the JSON face prints it.
+        notes: Facts about the whole document, such as its time and version.
+
+    Examples:
+        >>> from hengwen import Document
+        >>> Document(kind="note", title="a note", blocks=()).record
+        {}
+    """
 
     kind: str
     """Kind of the result, such as ``compare``; also the name of the JSON Schema of ``record``."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.records import Failure, Outcome, Score
+from hengwen.score_id import judge_name, score_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
         **chosen.details,
         **({"holistic": holistic.value} if holistic else {}),
         "level_from": how,
-        "aspect": chosen.name.rpartition(".")[2],
+        "aspect": score_ids("", [level.name, chosen.name], judge_name([level.name]))[chosen.name].part,
     }
     reason = (holistic.reason if holistic else "") or chosen.reason
     return replace(chosen, name=level.name, value=value, reason=reason, details=details)

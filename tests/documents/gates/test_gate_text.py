@@ -11,6 +11,7 @@ from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult
 from hengwen.records import Run
+from hengwen.score_id import ScoreId
 from hengwen.stats.paired import PairedTest
 
 BASELINE = Run(id="r0", plan="p", plan_hash="", checkpoint="a")
@@ -80,7 +81,7 @@ def certificate_note(**uncertified: NoCertificate) -> str:
         outcome="failed",
         enforced=None,
         terms=(result,),
-        uncertified={f"t/{judge}.level": reason for judge, reason in uncertified.items()},
+        uncertified={ScoreId("t", judge, "level"): reason for judge, reason in uncertified.items()},
     )
     return gate_details(gate).en.partition("; ")[2]
 

@@ -8,7 +8,7 @@ import pytest
 from fixed_report import make_data
 from score_rows import row_of
 
-from hengwen.documents.run.data import ReportData
+from hengwen.documents.run.report import ReportData
 from hengwen.records import Failure, Outcome, Run, Score
 from hengwen.results.aggregate import Summary
 from hengwen.results.score_table import ScoreTable

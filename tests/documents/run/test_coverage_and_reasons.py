@@ -14,9 +14,8 @@ from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.documents.render.rows import to_rows
 from hengwen.documents.render.terminal import to_terminal
-from hengwen.documents.run.data import ReportData
 from hengwen.documents.run.document import run_document
-from hengwen.documents.run.report import build_report
+from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Failure, Row, Run, Score
 from hengwen.results.score_table import ScoreTable
 from hengwen.text.language import in_language

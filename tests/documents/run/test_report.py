@@ -8,9 +8,8 @@ from score_rows import by_score, row_of
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.documents.run.answers import AnswerList, AnswerRecord
-from hengwen.documents.run.data import ReportData
 from hengwen.documents.run.document import run_document
-from hengwen.documents.run.report import build_report
+from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Failure, Run, Score
 from hengwen.results.score_table import ScoreTable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from score_rows import score_of
 
 from hengwen import GateReport, Label, Plan, Store, evaluate_gates
 from hengwen.judges import calibrate
@@ -47,7 +48,7 @@ def test_a_failed_gate_on_a_judge_without_a_certificate_is_a_warning(
     report = check("t/live.level >= 0.9", calibrations=calibrations)
     (gate,) = report.gates
     assert (gate.outcome, gate.enforced, gate.only_warns, report.exit_code) == ("failed", None, True, 0)
-    assert gate.uncertified == {"t/live.level": reason}
+    assert gate.uncertified == {score_of("live.level"): reason}
 
 
 def test_a_failed_gate_on_a_certified_judge_fails(check: Check) -> None:
@@ -67,7 +68,7 @@ def test_a_certificate_of_another_signature_is_stale(add_run, store: Store, plan
     stale = replace(calibration(), signature="live.level|v:2")
     gates = ["t/live.level >= 0.9", "calibration(t/live.level) >= 0.4"]
     level, agreement = evaluate_gates(store, plan, gates=gates, calibrations=[stale]).gates
-    assert level.uncertified == {"t/live.level": "stale calibration"}
+    assert level.uncertified == {score_of("live.level"): "stale calibration"}
     assert (agreement.outcome, agreement.terms[0].reason) == ("inconclusive", "stale calibration")
     assert agreement.terms[0].detail == "signature: v:2 is now v:1"
 
@@ -114,4 +115,4 @@ def test_certified_scores_of_a_pattern_count_and_the_others_warn(add_run, store:
     report = evaluate_gates(store, plan, run="b", gates=["no_drop(*, a)"])
     (gate,) = report.gates
     assert (gate.outcome, gate.enforced, report.exit_code) == ("failed", "passed", 0)
-    assert gate.uncertified == {"t/live.level": "no calibration"}
+    assert gate.uncertified == {score_of("live.level"): "no calibration"}

@@ -9,6 +9,7 @@ from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
 from hengwen.records import Run, Scale
+from hengwen.score_id import ScoreId
 from hengwen.stats.paired import PairedTest
 
 BEFORE = Run(id="r0", plan="songs", plan_hash="", checkpoint="step-1")
@@ -92,7 +93,7 @@ def gate(*terms: TermResult, **more: Any) -> GateResult:
 
 
 def example(folder: Path) -> Document:
-    uncertified = {"talk/jury.level": "no calibration"}
+    uncertified = {ScoreId("talk", "jury", "level"): "no calibration"}
     return gate_document(
         GateReport(
             plan="songs",

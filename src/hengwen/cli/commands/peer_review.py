@@ -1,4 +1,4 @@
-"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review PLAN``."""
+"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review-plan PLAN``."""
 
 from __future__ import annotations
 
@@ -10,29 +10,15 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
-    from hengwen.cli.judge_plan import PlanOptions
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
 
 
+BattlesFile = Annotated[
+    Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
+]
 PLAN_SUFFIXES = (".yaml", ".yml")
-PLAN_OPTIONS = (
-    "opponents",
-    "matches",
-    "store",
-    "judge",
-    "base_url",
-    "concurrency",
-    "limit",
-    "budget",
-    "time_limit",
-    "dry_run",
-    "fresh",
-    "wait",
-    "trust",
-)
-"""Options that apply only if the argument is a plan, not files with battles (judged pairs of answers)."""
 
 
 def peer_review(
@@ -40,9 +26,8 @@ def peer_review(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BATTLES...|PLAN",
-            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict; or a "
-            "plan whose judges compare the stored answers of its checkpoints.",
+            metavar="BATTLES...",
+            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict.",
         ),
     ],
     method: Annotated[
@@ -86,6 +71,7 @@ def peer_review(
         list[Path] | None,
         typer.Option("--answers", help="FastChat's model_answer file, for --pairs; repeatable."),
     ] = None,
+    battles: BattlesFile = None,
     resamples: Annotated[
         int, typer.Option("--resamples", min=20, help="Number of resamples of the questions.")
     ] = 200,
@@ -95,21 +81,81 @@ def peer_review(
     seed: Annotated[
         int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the resamples.")
     ] = 0,
+    output: options.Outputs = None,
+    lang: language.Lang = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
+    from hengwen.cli.judge_plan import write_battles
+    from hengwen.cli.ui.output import check_outputs
+    from hengwen.errors import ConfigError
+    from hengwen.io.row_writer import check_target
+    from hengwen.peer_review.human import read_human_ranking
+    from hengwen.peer_review.readers.battle_file import read_battles
+
+    plan = next((file for file in files if file.suffix.lower() in PLAN_SUFFIXES), None)
+    if plan is not None:
+        raise ConfigError(f"{plan}: peer-review of a plan is now: hengwen peer-review-plan {plan}")
+    _check_choices(method, conflict)
+    if pairs is None:
+        options.refuse(context, dict.fromkeys(("questions", "answers"), "needs --pairs"))
+    inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
+    for target in (pairs, battles):
+        if target is not None:
+            check_target(target, inputs)
+    outputs = check_outputs(output, inputs)
+    ranking = read_human_ranking(human) if human else None
+    data = read_battles(files)
+    if battles is not None:
+        write_battles(battles, data)
+    review, comparison = _review(
+        data,
+        ranking,
+        (files[0], human),
+        conflict=conflict,
+        method=method,
+        exclude_self=None if own is None else not own,
+        n_boot=resamples,
+        confidence=confidence,
+        seed=seed,
+    )
+    if pairs is not None:
+        _write_pairs(pairs, data, review, questions, answers or [])
+    _show(review, comparison, data, outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def peer_review_plan(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML file.")],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
+            "judge-bt for 3 judges or more, else bradley-terry.",
+        ),
+    ] = None,
+    own: Annotated[
+        bool | None,
+        typer.Option(
+            "--own/--no-own",
+            help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
+        ),
+    ] = None,
     opponents: Annotated[
         str,
         typer.Option(
             "--opponents",
-            help="PLAN: opponents of each model on each prompt: all, a number, or adaptive (where the "
+            help="Opponents of each model on each prompt: all, a number, or adaptive (where the "
             "ranking is not sure).",
         ),
     ] = "all",
     matches: Annotated[
         int | None,
-        typer.Option("--matches", min=1, help="PLAN: maximum number of matches of an adaptive review."),
+        typer.Option("--matches", min=1, help="Maximum number of matches of an adaptive review."),
     ] = None,
-    battles: Annotated[
-        Path | None, typer.Option("--battles", help="PLAN: write the battles to this .jsonl or .csv.")
-    ] = None,
+    battles: BattlesFile = None,
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
@@ -127,24 +173,20 @@ def peer_review(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
-    from hengwen.cli.judge_plan import PlanOptions, write_battles
-    from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import check_outputs, show
-    from hengwen.documents.judges.peer_review import peer_review_document
-    from hengwen.io.row_writer import check_target
-    from hengwen.peer_review.human import read_human_ranking
+    """Let the judges of a plan compare the stored answers of its checkpoints, and rank the checkpoints.
 
-    _check_choices(method, conflict)
-    _refuse_options(context, files, pairs)
-    inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
-    for target in (pairs, battles):
-        if target is not None:
-            check_target(target, inputs)
-    outputs = check_outputs(output, inputs)
-    ranking = read_human_ranking(human) if human else None
+    Other rankings of the same verdicts need no further call: hengwen peer-review reads the file of --battles.
+    """
+    from hengwen.cli.judge_plan import PlanOptions, judge_plan_battles, write_battles
+    from hengwen.cli.ui.output import check_outputs
+    from hengwen.io.row_writer import check_target
+
+    _check_choices(method)
+    if battles is not None:
+        check_target(battles, [plan])
+    outputs = check_outputs(output, [plan])
     plan_options = PlanOptions(
-        plan=files[0],
+        plan=plan,
         opponents=opponents,
         matches=matches,
         own=bool(own),
@@ -160,25 +202,33 @@ def peer_review(
         wait=wait,
         trust=trust,
     )
-    data, code = _data(files, plan_options, as_json=as_json, quiet=quiet)
+    data, code = judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
     if battles is not None:
         write_battles(battles, data)
+    exclude_self = None if own is None else not own
+    review, _ = _review(data, None, (plan, None), method=method, exclude_self=exclude_self)
+    _show(review, None, data, outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+    raise typer.Exit(code)
+
+
+def _show(
+    review: PeerReview,
+    comparison: HumanComparison | None,
+    data: BattleFiles,
+    outputs: list[Path],
+    *,
+    lang: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.output import show
+    from hengwen.documents.judges.peer_review import peer_review_document
+
     if data.failures and (as_json or quiet):
         verdicts = "1 verdict is" if data.failures == 1 else f"{data.failures} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
-    review, comparison = _review(
-        data,
-        ranking,
-        (files[0], human),
-        conflict=conflict,
-        method=method,
-        exclude_self=None if own is None else not own,
-        n_boot=resamples,
-        confidence=confidence,
-        seed=seed,
-    )
-    if pairs is not None:
-        _write_pairs(pairs, data, review, questions, answers or [])
     show(
         peer_review_document(review, comparison, failures=data.failures),
         outputs,
@@ -187,7 +237,6 @@ def peer_review(
         quiet=quiet,
         verbose=verbose,
     )
-    raise typer.Exit(code)
 
 
 def _review(
@@ -211,34 +260,7 @@ def _review(
         raise DataError(f"{paths[1]}: {error}") from None
 
 
-def _data(
-    files: list[Path], plan_options: PlanOptions, *, as_json: bool, quiet: bool
-) -> tuple[BattleFiles, int]:
-    """Return the battles, from files or from the judges of a plan, and the exit code."""
-    from hengwen.cli.judge_plan import judge_plan_battles
-    from hengwen.peer_review.readers.battle_file import read_battles
-
-    plans = list(filter(_is_plan, files))
-    if plans and len(files) > 1:
-        raise typer.BadParameter(f"{plans[0]} is a plan, which must be the only argument")
-    if plans:
-        return judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
-    return read_battles(files), 0
-
-
-def _is_plan(file: Path) -> bool:
-    return file.suffix.lower() in PLAN_SUFFIXES
-
-
-def _refuse_options(context: typer.Context, files: list[Path], pairs: Path | None) -> None:
-    """Refuse options that apply only to plans, or only with ``--pairs``."""
-    if not any(map(_is_plan, files)):
-        options.refuse(context, dict.fromkeys(PLAN_OPTIONS, "is for a PLAN; battles are judged already"))
-    if pairs is None:
-        options.refuse(context, dict.fromkeys(("questions", "answers"), "needs --pairs"))
-
-
-def _check_choices(method: str | None, conflict: str) -> None:
+def _check_choices(method: str | None, conflict: str = "tie") -> None:
     from typing import get_args
 
     from hengwen.peer_review.estimates.method import RankingMethod

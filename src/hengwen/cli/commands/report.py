@@ -42,6 +42,7 @@ def report(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Show stored runs, or write reports of them."""
     from hengwen.cli.ui.existing_store import open_existing_store
@@ -58,7 +59,7 @@ def report(
             print_warning(warning)
         document = report_document(opened, selected, warnings=warnings, calibrations=calibrations)
         report_language = language.report_language(lang, selected)
-        show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
+        show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:

@@ -24,6 +24,13 @@ FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
     ("score", "--metrics"): "hengwen corpus FILE --refs FILE --metrics",
     ("score", "--baseline"): "hengwen corpus FILE --refs FILE --baseline",
     ("judge", "--lang"): "--prompt-lang",
+    **{
+        ("peer-review", f"--{name}"): f"hengwen peer-review-plan PLAN --{name}"
+        for name in (
+            *("opponents", "matches", "store", "judge", "base-url", "concurrency", "limit"),
+            *("budget", "time-limit", "dry-run", "fresh", "wait", "trust"),
+        )
+    },
 }
 """For a command and an option that it had before, the present spelling."""
 Function = TypeVar("Function", bound="Callable[..., Any]")

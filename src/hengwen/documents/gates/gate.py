@@ -104,7 +104,7 @@ def _gate_record(gate: GateResult) -> dict[str, object]:
         "tier": gate.tier,
         "outcome": gate.outcome,
         "enforced": gate.enforced,
-        "uncertified": dict(gate.uncertified),
+        "uncertified": {score.address: reason for score, reason in gate.uncertified.items()},
         "terms": [_term_record(term) for term in gate.terms],
         "text": gate_details(gate).en,
     }

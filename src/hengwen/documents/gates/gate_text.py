@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.score_id import address_of
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
 
@@ -124,7 +125,8 @@ def gate_texts(gate: GateResult) -> Iterator[Bilingual]:
 def _certificate_note(gate: GateResult) -> Bilingual:
     """Return which judges are not certified, what that means for the gate, and how to certify them."""
     judges = {
-        f"{address.partition('.')[0]}": _UNCERTIFIED[reason] for address, reason in gate.uncertified.items()
+        address_of(score.task, score.source): _UNCERTIFIED[reason]
+        for score, reason in gate.uncertified.items()
     }
     zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
     en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())

@@ -8,10 +8,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.run.data import ReportData
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
-from hengwen.documents.run.report import build_report
+from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.stored_answers import StoredAnswers
 from hengwen.documents.run.tables import (
     CHECKPOINT,

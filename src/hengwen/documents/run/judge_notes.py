@@ -1,12 +1,18 @@
-"""Say that a score was given by a rules judge."""
+"""Say what a report knows about its judges: rules judges, and agreement with human labels."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.documents.judges.calibrate import DECISIONS
+from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.judges.calibration import Calibration
     from hengwen.results.score_summaries import ScoreSummaries
 
 RULES_JUDGE_NOTE = Bilingual(
@@ -29,3 +35,77 @@ def rules_note(score: ScoreSummaries) -> list[Bilingual]:
         return []
     judge = score.id.source
     return [Bilingual(f"{judge}：{RULES_JUDGE_NOTE.zh}", f"{judge}: {RULES_JUDGE_NOTE.en}")]
+
+
+def calibration_notes(score: ScoreSummaries, calibrations: Sequence[Calibration]) -> list[Bilingual]:
+    """Return the results of the calibrations of a score as sentences."""
+    return [
+        sentence(calibration)
+        for calibration in calibrations
+        if calibration.address == score.address and calibration.signature in score.signatures
+    ]
+
+
+def stale_warnings(scores: Sequence[ScoreSummaries], calibrations: Sequence[Calibration]) -> list[str]:
+    """Return a warning for each difference between a calibrated judge and the judge of the runs."""
+    return [
+        f"{score.address}: the calibration is stale: {difference}"
+        for score in scores
+        for calibration in calibrations
+        if calibration.address == score.address
+        for signature in score.signatures
+        for difference in is_stale(calibration, signature, rubric_hash_of(signature))
+    ]
+
+
+def sentence(calibration: Calibration) -> Bilingual:
+    """Return the result of a calibration as one sentence."""
+    score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
+    zh = f"{score} 与人工标注比较：{DECISIONS[decision].zh}"
+    if agreement is None or agreement.quadratic_kappa.value is None:
+        return Bilingual(
+            f"{zh}。", f"{score} against human labels: {decision} ({'; '.join(calibration.reasons)})."
+        )
+    kappa, n = agreement.quadratic_kappa, agreement.n
+    ends = interval(None if kappa.low is None or kappa.high is None else (kappa.low, kappa.high), 2)
+    bias = number(agreement.bias.value, 3)
+    figures = f"kappa {number(kappa.value, 2)} {ends}, n={n}"
+    return Bilingual(
+        f"{zh}，二次 {figures}，平均偏差 {bias}。",
+        f"{score} against human labels: {decision}, quadratic {figures}, mean bias {bias}.",
+    )
+
+
+def certificate_notes(
+    scores: Sequence[ScoreSummaries], calibrations: Sequence[Calibration]
+) -> dict[str, Bilingual | None]:
+    """Return, for each score of a judge, what the summary says about the certification of the judge."""
+    if not calibrations:
+        return {}
+    by_address = {calibration.address: calibration for calibration in calibrations}
+    judged = [score for score in scores if score.section == "score" and score.kind == "judge"]
+    notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
+    judges = {
+        (score.task, score.id.source): notes[score.address]
+        for score in reversed(judged)
+        if score.address in by_address
+    }
+    return {
+        score.address: notes[score.address]
+        if score.address in by_address
+        else judges.get((score.task, score.id.source), notes[score.address])
+        for score in judged
+    }
+
+
+def _certificate_note(score: ScoreSummaries, calibration: Calibration | None) -> Bilingual | None:
+    if calibration is None:
+        return Bilingual("评审没有校准", "the judge is not certified: there is no calibration of it")
+    if any(is_stale(calibration, signature, rubric_hash_of(signature)) for signature in score.signatures):
+        return Bilingual("评审的校准已失效", "the certificate of the judge is stale")
+    if calibration.decision == "certified":
+        return None
+    why = "" if calibration.decision == "not certified" else ": the labels do not allow a decision"
+    return Bilingual(
+        f"评审未通过校准（{DECISIONS[calibration.decision].zh}）", f"the judge is not certified{why}"
+    )

@@ -1,15 +1,20 @@
-"""``Report``: what is computed once from the data of a report, for its blocks and its record."""
+"""``ReportData`` and ``Report``: what a report is built from, and what is computed from it once."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.documents.run.answers import AnswerPicker
-from hengwen.documents.run.certificates import calibration_notes, certificate_notes, stale_warnings
+from hengwen.documents.run.answers import AnswerList, AnswerPicker
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
-from hengwen.documents.run.judge_notes import judge_note, rules_note
+from hengwen.documents.run.judge_notes import (
+    calibration_notes,
+    certificate_notes,
+    judge_note,
+    rules_note,
+    stale_warnings,
+)
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.documents.run.trajectory import trajectory_of
 from hengwen.results.comparability import UNKNOWN
@@ -21,13 +26,46 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Answers
-    from hengwen.documents.run.data import ReportData
+    from hengwen.documents.run.answers import AnswerSource
+    from hengwen.judges.calibration import Calibration
+    from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.text.language import Bilingual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportData:
+    """Everything from which the document of runs is built."""
+
+    plan: str
+    runs: tuple[Run, ...]
+    """Runs in training order."""
+    table: ScoreTable
+    order_problem: str = ""
+    """Reason why the order of the runs is not known; empty if it is known."""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """Calls and tokens by role: ``judge``, or ``subject`` (the model under test)."""
+    warnings: tuple[str, ...] = ()
+    answers: AnswerSource = field(default_factory=AnswerList)
+    calibrations: tuple[Calibration, ...] = ()
+    """How well judges agree with human labels."""
+    created: str = ""
+    """Time of creation, in ISO 8601."""
+    version: str = ""
+    """Version of Hengwen."""
+    baseline: str = ""
+    """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+    pending_calls: int = 0
+    """Number of calls that have no reply yet after an import of batch replies; 0 for any other report."""
+
+    @property
+    def baseline_index(self) -> int:
+        """Index of the run with which the last checkpoint is compared; 0 if no run is pinned as baseline."""
+        return next((index for index, run in enumerate(self.runs) if run.id == self.baseline), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

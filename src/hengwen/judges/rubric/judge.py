@@ -25,6 +25,7 @@ from hengwen.prompts.fences import PLACEHOLDER, neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
+from hengwen.score_id import score_name
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class RubricJudge:
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: the overall level, then each criterion."""
-        return tuple(f"{self.name}.{part}" for part in self._parts)
+        return tuple(score_name(self.name, part) for part in self._parts)
 
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT

@@ -30,6 +30,7 @@ from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResu
 from hengwen.prompts.rubric import RubricRules
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
+from hengwen.score_id import LEVEL, score_name
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class RulesJudge:
     @property
     def names(self) -> Sequence[str]:
         """Names of the judge's scores: first the overall level, then each criterion."""
-        return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
+        return tuple(score_name(self.name, part) for part in (LEVEL, *self.rubric.criteria))
 
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
@@ -171,7 +172,7 @@ class RulesJudge:
         return {name: result for name, result in results.items() if result is not None}
 
     def _level(self, results: ClauseResults) -> Outcome:
-        name = f"{self.name}.level"
+        name = score_name(self.name, LEVEL)
         if self._rules is None and not any(result.cap for result in results.values()):
             return self._not_applicable(
                 name, "this answer: the rubric has no rules block and nothing is broken"
@@ -181,7 +182,7 @@ class RulesJudge:
 
     def _criterion(self, criterion: str, results: ClauseResults) -> Outcome:
         clauses = self._rules.criteria.get(criterion, []) if self._rules else []
-        name = f"{self.name}.{criterion}"
+        name = score_name(self.name, criterion)
         if not clauses:
             return self._not_applicable(name, f"{criterion}: no clause speaks for it")
         applicable: ClauseResults = {

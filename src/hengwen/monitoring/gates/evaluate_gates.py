@@ -211,7 +211,7 @@ def _gate_result(
     terms = [_term_result(term, evaluated, comparer, drift_checker) for term in gate.terms]
     outcomes = [term.enforced for term in terms if term.enforced is not None]
     uncertified = {
-        address: problem
+        evaluated.keys[address].score: problem
         for term, result in zip(gate.terms, terms, strict=True)
         for address in _judged_addresses(term, result, evaluated)
         if (problem := evaluated.certificate_problem(address)) is not None

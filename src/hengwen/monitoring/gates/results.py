@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hengwen.plans.gates import Tier
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
+    from hengwen.score_id import ScoreId
 
 GateOutcome = Literal["passed", "failed", "inconclusive", "error"]
 """``inconclusive``: the data do not decide. ``error``: nothing is scored."""
@@ -98,8 +99,8 @@ class GateResult:
     enforced: GateOutcome | None
     """The outcome that counts for the exit code; None if the gate only warns."""
     terms: tuple[TermResult, ...]
-    uncertified: Mapping[str, NoCertificate] = field(default_factory=dict)
-    """Scores (``TASK/SCORE``) of the gate whose judges are not certified, and why."""
+    uncertified: Mapping[ScoreId, NoCertificate] = field(default_factory=dict)
+    """Scores of the gate whose judges are not certified, and why."""
 
     @property
     def only_warns(self) -> bool:

@@ -9,8 +9,8 @@ import pytest
 
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.run.certificates import sentence
 from hengwen.documents.run.document import run_document
+from hengwen.documents.run.judge_notes import sentence
 from hengwen.documents.run.report import build_report
 from hengwen.judges import Calibration, calibrate
 from hengwen.judges.calibration import JudgedAnswer
