@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hengwen.cli.ui.language import choose_language
 from hengwen.cli.ui.messages import print_error, print_info, print_waiting, print_warning
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from hengwen.peer_review.readers.battle_file import BattleFiles
@@ -39,12 +41,15 @@ class PlanOptions:
     trust: bool
 
 
-def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> tuple[BattleFiles, int]:
+def judge_plan_battles(
+    options: PlanOptions, outputs: Sequence[Path], *, lang: str | None, as_json: bool, quiet: bool
+) -> tuple[BattleFiles, int]:
     """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent."""
-    from hengwen.cli.ui.dry_run_table import show_estimates
     from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.output import show
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
+    from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import JudgeError
     from hengwen.peer_review.judging.review_plan import Pairing, estimate_judging, judge_plan
     from hengwen.runs.options import RunOptions
@@ -69,7 +74,13 @@ def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> t
     with open_existing_store(options.store) as store:
         if options.dry_run:
             estimates = estimate_judging(loaded, store=store, options=run_options, **common)
-            show_estimates(estimates, as_json=as_json)
+            show(
+                dry_run_document(estimates),
+                outputs,
+                language=choose_language(lang, loaded.language),
+                as_json=as_json,
+                quiet=quiet,
+            )
             raise typer.Exit
         hint = f"the replies are in {store.name}, the same command resumes"
         try:

@@ -202,7 +202,7 @@ def peer_review_plan(
         wait=wait,
         trust=trust,
     )
-    data, code = judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
+    data, code = judge_plan_battles(plan_options, outputs, lang=lang, as_json=as_json, quiet=quiet)
     if battles is not None:
         write_battles(battles, data)
     exclude_self = None if own is None else not own
