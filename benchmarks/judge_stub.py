@@ -1,12 +1,14 @@
 """A server for benchmarks that answers every request with the same verdict after a fixed latency.
 
     python benchmarks/judge_stub.py LATENCY_SECONDS [--refuse 0.05] [--fail 0.05] [--rate 20]
-        [--content TEXT] [--tool NAME]
+        [--outage 429|500|dropped|closed --after 3 --seconds 20] [--content TEXT] [--tool NAME]
 
 The server prints its port and, when standard input closes, the number of requests by status. It can refuse a
 random share of requests (status 429, Retry-After: 1) and fail another share (status 500), both drawn from a
 fixed seed. With ``--rate``, it refuses requests beyond this number a second. ``--content`` replaces the
 verdict as the text of the reply; with ``--tool``, it is the arguments of a call of this tool instead.
+``--outage`` fails every request for some seconds: with a status, by dropping the connections, or by not
+listening at all. The outage begins ``--after`` seconds after the first request.
 """
 
 from __future__ import annotations
@@ -92,18 +94,70 @@ class Faults:
         return status
 
 
+class Outage:
+    """A time in which every request fails.
+
+    Args:
+        kind: ``429`` or ``500`` (status of each reply), ``dropped`` (each request ends its connection) or
+            ``closed`` (the server does not listen); empty for no outage.
+        after: Seconds from the first request to the outage.
+        seconds: Length of the outage.
+    """
+
+    def __init__(self, kind: str = "", after: float = 0.0, seconds: float = 0.0) -> None:
+        self.kind, self._after, self._seconds = kind, after, seconds
+        self.is_active = False
+        self.server: asyncio.Server | None = None
+        self._is_scheduled = False
+
+    def on_request(self) -> None:
+        """Start the clock of the outage at the first request."""
+        if self.kind and not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_later(self._after, self._begin)
+
+    def _begin(self) -> None:
+        self.is_active = True
+        asyncio.get_running_loop().call_later(self._seconds, self._end)
+        if self.kind == "closed" and self.server is not None:
+            self._port = self.server.sockets[0].getsockname()[1]
+            self.server.close()
+            Stub.abort_all()
+
+    def _end(self) -> None:
+        self.is_active = False
+        if self.kind == "closed":
+            self._task = asyncio.ensure_future(self._listen())
+
+    async def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.server = await loop.create_server(Stub, "127.0.0.1", self._port, backlog=2048)
+
+
 class Stub(asyncio.Protocol):
     """Splits the input into requests by content length, and answers after the latency; refuses at once."""
 
     latency = 0.0
     faults = Faults()
     reply = REPLY
+    outage = Outage()
+    connections: set[asyncio.BaseTransport] = set()
+
+    @classmethod
+    def abort_all(cls) -> None:
+        """End all connections at once."""
+        for transport in list(cls.connections):
+            transport.abort()  # type: ignore[attr-defined]
 
     def __init__(self) -> None:
         self._data = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
+        self.connections.add(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.connections.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self._data += data
@@ -114,6 +168,13 @@ class Stub(asyncio.Protocol):
             if len(self._data) < end + 4 + length:
                 return
             self._data = self._data[end + 4 + length :]
+            self.outage.on_request()
+            if self.outage.is_active:
+                if self.outage.kind not in ("429", "500"):
+                    self._transport.abort()  # type: ignore[attr-defined]
+                    return
+                self._answer(REFUSAL if self.outage.kind == "429" else ERROR)
+                continue
             status = self.faults.draw()
             latency = 0.0 if status == 429 else self.latency
             reply = {200: self.reply, 429: REFUSAL, 500: ERROR}[status]
@@ -131,6 +192,9 @@ async def main() -> None:
     parser.add_argument("--refuse", type=float, default=0.0)
     parser.add_argument("--fail", type=float, default=0.0)
     parser.add_argument("--rate", type=float)
+    parser.add_argument("--outage", default="")
+    parser.add_argument("--after", type=float, default=3.0)
+    parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--content", default=VERDICT)
     parser.add_argument("--tool")
     options = parser.parse_args()
@@ -138,7 +202,8 @@ async def main() -> None:
     Stub.reply = encode_reply(options.content, options.tool)
     Stub.faults = Faults(options.refuse, options.fail, options.rate)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Stub, "127.0.0.1", 0, backlog=2048)
+    Stub.outage = Outage(options.outage, options.after, options.seconds)
+    server = Stub.outage.server = await loop.create_server(Stub, "127.0.0.1", 0, backlog=2048)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()

@@ -64,7 +64,10 @@ TOPICS = (
     Topic(
         name="faults",
         title="Endpoints that refuse, fail or limit calls",
-        scripts=(Script(name="bench_faults.py", quick=("--count", "200", "--limited", "60")),),
+        scripts=(
+            Script(name="bench_faults.py", quick=("--count", "200", "--limited", "60")),
+            Script(name="bench_outages.py", quick=("--count", "200", "--seconds", "1"), rounds=1),
+        ),
     ),
     Topic(
         name="kill",

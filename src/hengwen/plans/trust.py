@@ -102,7 +102,8 @@ def _backend_needs(spec: BackendSpec) -> Iterator[str]:
     if spec.api_key_env and not _API_KEY_NAME.fullmatch(spec.api_key_env):
         yield f"sends the variable {spec.api_key_env} to {_target(spec.base_url)} (API keys end in _API_KEY)"
     has_usual_key = spec.api_key_env in (None, USUAL_KEY)
-    if has_usual_key and spec.base_url and spec.provider != "replay" and not is_local(spec.base_url):
+    is_valid = spec.base_url is not None and "://" in _target(spec.base_url)  # else the backend refuses it
+    if has_usual_key and is_valid and spec.provider != "replay" and not is_local(spec.base_url or ""):
         yield f"sends the usual API key to {_target(spec.base_url)} (name its own key in api_key_env)"
     if spec.provider != "langchain" or spec.factory or spec.options.get("factory"):
         return

@@ -44,9 +44,9 @@ class Endpoint:
     async def complete(self, request: Request) -> Reply:
         prompt = request.messages[0][1]
         self.sent[prompt] += 1
-        await asyncio.sleep(0.01)
         now = asyncio.get_running_loop().time()
         if self.start <= now < self.end or prompt == self.poison:
+            await asyncio.sleep(0.001)
             raise BackendError("no", **self.failure)
         await asyncio.sleep(LATENCY)
         self.good[prompt] += 1

@@ -150,8 +150,18 @@ def test_all_calls_are_held_only_if_calls_sent_after_a_refusal_are_refused_as_we
     assert (send_rate.rate, send_rate.next_at()) == (5, 1.2)
     refused(send_rate, 4, 5, 6, 7, last=10, now=1.1)  # sent before the rate was lowered
     assert (send_rate.rate, send_rate.next_at()) == (5, 1.2)
-    refused(send_rate, 11, 12, 13, last=13, now=2.0)
-    assert (send_rate.rate, send_rate.next_at()) == (2.5, 7.0)
+    send_rate.on_good(12, now=2.0)
+    refused(send_rate, 11, 13, 14, last=14, now=2.0)
+    assert (send_rate.rate, send_rate.next_at()) == (pytest.approx(2.5), 7.0)
+
+
+def test_an_endpoint_that_refuses_every_call_does_not_lower_the_rate_further() -> None:
+    send_rate = SendRate()
+    refused(send_rate, 1, 2, 3, last=10, now=1.0)
+    for second in range(2, 22):
+        first = 5 + 3 * second
+        refused(send_rate, first, first + 1, first + 2, last=first + 2, now=float(second), wait=1.0)
+    assert (send_rate.rate, send_rate.next_at()) == (5, 22.0)
 
 
 def test_good_replies_raise_the_rate_only_while_it_limits_the_calls() -> None:

@@ -43,12 +43,14 @@ class Circuit:
         """Record that a call was sent."""
         self._probe_at = max(self._probe_at, now + PROBE_SECONDS)
 
-    def on_reply(self) -> None:
-        """Record that the endpoint replied."""
+    def on_reply(self) -> bool:
+        """Record that the endpoint replied; return whether this ends a pause."""
         self.failures = 0
         self._has_replied = True
-        if self.state == "paused":
-            self.state = "closed"
+        if self.state != "paused":
+            return False
+        self.state = "closed"
+        return True
 
     def on_failure(self, error: BackendError, wait: float, now: float) -> bool:
         """Return whether a call failed because of an outage, so that the failure says nothing of the call."""

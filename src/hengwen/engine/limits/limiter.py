@@ -127,7 +127,8 @@ class Limiter:
 
     def on_success(self, ticket: int) -> None:
         """Raise the number of slots and the rate after a good reply."""
-        self.circuit.on_reply()
+        if self.circuit.on_reply():
+            self.send_rate.forget_limit()
         self.send_rate.on_good(ticket, asyncio.get_running_loop().time())
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)

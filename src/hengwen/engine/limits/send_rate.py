@@ -105,16 +105,21 @@ class SendRate:
                 self._slow_down(self._answered_rate(now, in_flight) / 2, inf, last_ticket)
                 self._first_refused = min(refused)  # only replies to later calls raise the rate
                 self._next = now + 1 / self.rate
-            else:
+            elif share < 1:
                 self._held_until = now + wait
-                # if every call is refused, nothing is learned of the rate that the endpoint accepts
-                target = SAFE_SHARE * self.rate * (1 - share) if share < 1 else self._target
-                self._slow_down(self.rate / 2, target, last_ticket)
+                self._slow_down(self.rate / 2, SAFE_SHARE * self.rate * (1 - share), last_ticket)
+            else:  # if every call is refused, the rate is not the cause
+                self._held_until = now + wait
+                self._slow_down(self.rate, self._target, last_ticket)
         elif self._is_calm and self.rate < inf:
             self._slow_down(self.rate / 2, SAFE_SHARE * self.rate, last_ticket)
         else:
             self._refused += 1
             self._count_reply()
+
+    def forget_limit(self) -> None:
+        """Let the rate grow fast: after an outage, the refusals in it say nothing of the accepted rate."""
+        self._target = inf
 
     def _slow_down(self, rate: float, target: float, last_ticket: int) -> None:
         self.rate = max(MIN_RATE, rate)
