@@ -144,3 +144,12 @@ def test_every_verb_and_option_in_the_readme_exists(capsys: pytest.CaptureFixtur
         parameters = [*command.params, *getattr(command, "inherited", [])]
         options = {option for parameter in parameters for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line
+
+
+def test_the_architecture_names_only_what_exists() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_]+/[\w./]*)`", text))
+    roots = (ROOT, ROOT / "src" / "hengwen")
+    missing = sorted(name for name in named if not any((root / name).exists() for root in roots))
+    assert len(named) > 60
+    assert not missing

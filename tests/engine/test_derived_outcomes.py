@@ -9,6 +9,7 @@ from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob, item_hash
 from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Row, Run, Sample, Score, Verdict
 
 SAMPLE = Sample(id="a", input="in a", task="t", cluster="song")
@@ -55,10 +56,10 @@ class Deriving:
         return Verdict(outcomes=(self.level(), self.final()))
 
     def derive(
-        self, outcomes: Sequence[Outcome], sample: Sample, response: Response, earlier: Sequence[Response]
+        self, outcomes: Sequence[Outcome], sample: Sample, response: Response, context: EvaluationContext
     ) -> list[Outcome]:
         self.derivations.append(
-            (list(outcomes), sample.id, response.text, [response.text for response in earlier])
+            (list(outcomes), sample.id, response.text, [response.text for response in context.earlier])
         )
         if self.error is not None:
             raise self.error
