@@ -17,7 +17,8 @@ import pytest
 
 from harness.figures import measure
 from hengwen.objective import score_lyric, score_lyrics
-from hengwen.objective.lyrics import parse, parse_document, parse_muchin, phases
+from hengwen.objective.lyrics import parse_document, parse_muchin, phases
+from hengwen.objective.lyrics import score_lyric as lyric_module
 from hengwen.objective.matching.blocks import ratio
 from hengwen.objective.rhyme import class_of_line
 
@@ -69,7 +70,7 @@ def test_with_cold_caches(benchmark: BenchmarkFixture, pairs: Pairs, rules: str)
             parse_document._parse_short_line,
             parse_muchin._parse_short_line,
             class_of_line._class_of_short_run,
-            parse._parse_short_template,
+            lyric_module._parse_short_template,
         ):
             cached.cache_clear()
         for pair in pairs:

@@ -62,7 +62,7 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
         (["run", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["rnu"], "No such command"),
         (["run", "plan.yaml", "-j", "0"], "-j"),
-        (["run", "plan.yaml", "-o", "r.pdf"], "unknown format of report 'r.pdf'"),
+        (["run", "plan.yaml", "-o", "r.pdf"], "unknown format '.pdf' of 'r.pdf'"),
         (["run", "plan.yaml", "--judge", "gpt"], "--judge must be PROVIDER/MODEL"),
         (["run", "plan.yaml", "--judge", "openai/gpt"], "OPENAI_API_KEY"),
         (["run", "plan.yaml", "--judge", "opnai/gpt"], "unknown backend 'opnai'; did you mean 'openai'?"),

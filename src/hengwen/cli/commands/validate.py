@@ -11,7 +11,7 @@ import typer
 from hengwen.cli.ui import options
 
 if TYPE_CHECKING:
-    from hengwen.plans.suite import LoadedPlan, key_variable
+    from hengwen.plans.suite import LoadedPlan
 
 
 def validate(
@@ -27,7 +27,7 @@ def validate(
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.locations import locate
-    from hengwen.plans.suite import build_backend, build_backends, load_suite
+    from hengwen.plans.suite import build_backend, build_backends, key_variable, load_suite
 
     loaded = load_trusted(plan, trust=trust)
     suite = load_suite(loaded, trust=True)
