@@ -8,6 +8,7 @@ used only if a line ends in a listed word.
 from __future__ import annotations
 
 import re
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -242,7 +243,9 @@ def _class_of_pinyin(reading: str) -> str:
 
 def _mixed_words() -> Iterator[str]:
     """Yield the words of jieba's dictionary that mix Han with other characters; pypinyin splits them."""
-    import jieba
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
 
     with jieba.get_module_res("dict.txt") as lines:
         for line in lines:
