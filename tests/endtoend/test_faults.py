@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen import Score, StoreError, open_store, run_plan
+from hengwen import RunOptions, Score, StoreError, open_store, run_plan
 from hengwen.store import database
 
 pytestmark = pytest.mark.slow
@@ -97,7 +97,7 @@ def weigh(plan: Path, server: FaultServer, store: Path, **more: object):
 
 def test_of_a_thousand_judgments_none_is_lost_and_none_is_invented(faulty, suite, tmp_path: Path) -> None:
     faulty.faults = FAULTS
-    result = weigh(suite(1000), faulty, tmp_path / "x.db", concurrency=32)
+    result = weigh(suite(1000), faulty, tmp_path / "x.db", options=RunOptions(concurrency=32))
     with open_store(tmp_path / "x.db") as store:
         outcomes = [row.outcome for row in store.rows(result.runs)]
         (answers,) = [list(store.answers(run)) for run in result.runs]

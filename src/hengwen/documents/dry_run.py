@@ -46,7 +46,7 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
         )
         if calls
         else Bilingual("不需要调用", "no calls needed"),
-        blocks=(table,),
+        blocks=(table,) if estimates else (),
         record={"schema": 1, "expected": [asdict(estimate) for estimate in estimates]},
     )
 
