@@ -34,9 +34,9 @@ _TRAJECTORY_COLUMNS = (
     *(Column(key=metric.name, head=metric.symbol, align="right") for metric in MAIN_METRICS),
 )
 _TOO_SHORT = Bilingual(
-    f"† 太短：不足 {MIN_WINDOWS} 个窗口，PEN 主要是偏差。请先看水平：三者都反映不出整体下降。",
-    f"† too short: below {MIN_WINDOWS} windows PEN is mostly bias. Read the level first: none of the three "
-    "shows a uniform drop.",
+    f"† 太短：不足 {MIN_WINDOWS} 个窗口，PEN 主要是偏差。请先看水平：它们都反映不出整体下降。",
+    f"† too short: below {MIN_WINDOWS} windows PEN is mostly bias. Read the level first: these numbers "
+    "do not show a uniform drop.",
 )
 
 
