@@ -59,7 +59,6 @@ def give_up(count: int, kind: str) -> tuple[float, int]:
             str(plan),
             "--store",
             f"{name}/x.db",
-            "--quiet",
         ]
         begin = time.perf_counter()
         done = subprocess.run([*command, "--quiet", "-j", "64"], check=False, capture_output=True)

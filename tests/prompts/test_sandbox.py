@@ -55,6 +55,7 @@ def test_a_hostile_template_is_refused(kind: str) -> None:
 
 
 def test_what_prompts_need_is_allowed() -> None:
+    assert rendered("{{ input | truncate(20000) }}") == "in"
     assert rendered("{% for x in range(3) %}{{ x }},{% endfor %}") == "0,1,2,"
     assert rendered("{{ '%05.1f' % 3 }} {{ 'a' | upper }} {{ 'ab' | center(4) }}|") == "003.0 A  ab |"
     assert len(rendered("{% for x in range(9999) %}{{ input }}{% endfor %}")) == 2 * 9999

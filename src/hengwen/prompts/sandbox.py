@@ -23,7 +23,7 @@ MAX_LENGTH = 8 << 20
 """Maximum length of a text that a template makes, and of what it prints."""
 MAX_ITEMS = 100_000
 """Maximum length of a list that a template makes."""
-MAX_NUMBER = 10_000
+MAX_NUMBER = 100_000
 """Maximum number that an operator or filter may repeat or widen a text by."""
 
 _WIDE = re.compile(r"\d{5,}|%[^a-zA-Z%]*\*")

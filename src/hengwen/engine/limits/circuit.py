@@ -69,7 +69,6 @@ class Circuit:
                 self.state = "given_up"
         elif self.state == "closed" and self.failures >= max(MIN_FAILURES, self._slots // 2):
             self.state = "paused"
-            self._probe_at = now
         self._probe_at = max(self._probe_at, now + max(PROBE_SECONDS, wait))
         return self.state == "paused"
 
