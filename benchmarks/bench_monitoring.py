@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -208,6 +209,15 @@ def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
             yield Figure(case=f"{case}: peak memory", value=usage.megabytes, unit="MB", high=500)
 
 
+MODULES: tuple[str, ...] = ()
+"""Modules of ``simulations/`` with a function ``figures(samples)``; a part has the name of its module."""
+
+
+def of_module(name: str) -> Callable[[int], Iterator[Figure]]:
+    """Return a function that measures the part in a module of ``simulations/``."""
+    return lambda samples: import_module(f"simulations.{name.replace('-', '_')}").figures(samples)
+
+
 PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
@@ -217,6 +227,7 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "monitor": monitor_figures,
     "gate": gate_figures,
     "power": power_figures,
+    **{name: of_module(name) for name in MODULES},
 }
 
 
