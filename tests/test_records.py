@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -32,6 +33,13 @@ def test_a_failure_has_a_known_status() -> None:
 def test_a_scale_needs_two_ends(low: float, high: float) -> None:
     with pytest.raises(ValueError, match="finite low < high"):
         Scale(low=low, high=high)
+
+
+def test_a_scale_with_levels_is_discrete_also_after_the_levels_are_left_out() -> None:
+    levels = Scale(low=0, high=1, levels=(0, 0.5, 1))
+    assert levels.discrete
+    assert dataclasses.replace(levels, levels=None).discrete
+    assert not Scale(low=0, high=1).discrete
 
 
 def test_the_cluster_of_a_sample_is_its_id_unless_it_is_named() -> None:

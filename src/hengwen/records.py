@@ -59,8 +59,7 @@ def digest(*parts: object) -> str:
         >>> digest("a", {"y": 1, "x": 2}) == digest("a", {"x": 2, "y": 1})
         True
     """
-    text = _CANONICAL.encode(parts)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def digest_of(parts: Iterable[object]) -> str:
@@ -169,8 +168,12 @@ class Scale:
     levels: tuple[float, ...] | None = None
     """Allowed values in ascending order; None if every value of the range is allowed."""
     higher_is_better: bool = True
+    discrete: bool = False
+    """Whether a value is a level, a pass or a count, or a mean of a few; True if there are ``levels``. Other
+    scales are continuous: intervals of means then rely on values not seen being like those seen."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "discrete", self.discrete or self.levels is not None)
         if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
             raise ValueError(f"a scale needs finite low < high, got {self.low} and {self.high}")
 
@@ -204,11 +207,8 @@ class Score:
     details: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (type(self.name), type(self.value), type(self.signature)) != (
-            str,
-            float,
-            str,
-        ):  # rarely, so faster
+        types = type(self.name), type(self.value), type(self.signature)
+        if types != (str, float, str):  # rarely, so faster
             _check("name", self.name, str, "text")
             _check("signature", self.signature, str, "text")
             _check("value", self.value, Real, "a number")

@@ -98,7 +98,10 @@ def test_values_become_one(replies, reducer, value, tied):
     level = ask(seat(*replies, reducer=reducer)).outcomes[0]
     assert level.value == pytest.approx(value, abs=1e-12)
     assert level.details.get("tied") == tied
-    assert (level.scale, level.kind) == (Scale(low=0, high=1), "judge"), "no levels: it may lie between two"
+    assert (level.scale, level.kind) == (
+        Scale(low=0, high=1, discrete=True),
+        "judge",
+    ), "no levels: it may lie between two"
 
 
 def test_details_hold_each_members_value_the_range_and_the_agreement():

@@ -62,7 +62,7 @@ def test_the_mean_of_the_prompts_times_ten_with_an_interval_by_prompt() -> None:
     assert score.details["ci"] == [pytest.approx(6.5 - half, abs=1e-5), pytest.approx(10, abs=1e-9)]
     assert score.details["method"] == "t"
     assert (score.details["prompts"], score.details["answers"]) == (3, 9)
-    assert score.scale == Scale(low=0, high=10)
+    assert score.scale == Scale(low=0, high=10, discrete=True)
     assert score.signature == "x.published|mean_times:10|prompts:3|repeats:3|[sig]|v:1"
 
 
@@ -81,8 +81,8 @@ def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside
     published, normalised = outcomes.values()
     assert isinstance(published, Score)
     assert isinstance(normalised, Score)
-    assert published.scale == Scale(low=0, high=0.4)
-    assert normalised.scale == Scale(low=0, high=10)
+    assert published.scale == Scale(low=0, high=0.4, discrete=True)
+    assert normalised.scale == Scale(low=0, high=10, discrete=True)
     middle = 3.5 / 6  # with a prompt at 0 and one at 1
     squares = sum((value - middle) ** 2 for value in (0.5, 1, 0.75, 0.25, 0, 1))
     half = 2.570582 * sqrt(squares / 5 / 6)

@@ -284,7 +284,10 @@ def short_labels(signatures: Sequence[str]) -> list[str]:
 
 def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
     """Return the members' common scale; its levels are removed, because some members may have no levels."""
-    scales = {score.scale and replace(score.scale, levels=None) for score in scores.values()}
+    is_discrete = any(score.scale and score.scale.discrete for score in scores.values())
+    scales = {
+        score.scale and replace(score.scale, levels=None, discrete=is_discrete) for score in scores.values()
+    }
     if len(scales) > 1:
         by_member = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())
         raise ValueError(f"the judges of a panel must use one scale, got {by_member}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen import registry
@@ -20,7 +20,6 @@ from hengwen.plans.trust import check_trust
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
 from hengwen.protocols import GroupScorer
-from hengwen.records import Label, Scale
 from hengwen.score_id import LEVEL, ScoreId, final_part, scores_of
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
     from hengwen.prompts import Rubric
     from hengwen.protocols import Backend, Judge, Scorer
+    from hengwen.records import Label, Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class LoadedPlan:
     def scale_of(self, task: str, score: str) -> Scale:
         """Return a score's scale for human labels: its range, without the list of levels."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
-        return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
+        return replace(scale, levels=None)
 
 
 def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:

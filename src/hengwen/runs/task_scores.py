@@ -6,12 +6,12 @@ If an expected answer has no score, the task gets a ``Failure`` instead of a num
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from hengwen.plans.plan import task_scores
-from hengwen.records import Failure, Outcome, Row, Scale, Score
+from hengwen.records import Failure, Outcome, Row, Score
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.score_table import ScoreTable, SeriesKey
 from hengwen.score_id import NORMALISED
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from hengwen.plans.plan import ScaleSpec
-    from hengwen.records import Run
+    from hengwen.records import Run, Scale
     from hengwen.results.score_table import Column
     from hengwen.score_id import ScoreId
 
@@ -120,9 +120,7 @@ class TaskScore:
         value = scaled(fsum(values) / len(values))
         bounds = None if interval is None else [scaled(end) for end in interval]
         if scale is not None:
-            task_scale = Scale(
-                low=scaled(scale.low), high=scaled(scale.high), higher_is_better=scale.higher_is_better
-            )
+            task_scale = replace(scale, low=scaled(scale.low), high=scaled(scale.high), levels=None)
             value = min(max(value, task_scale.low), task_scale.high)  # rounding may exceed the maximum
             if bounds is not None:
                 bounds = [max(bounds[0], task_scale.low), min(bounds[1], task_scale.high)]

@@ -133,6 +133,7 @@ async def test_labels_are_weighed_by_their_probabilities(small, fake):
     assert level.details["weights"] == {"Mid": 0.25, "High": 0.75}
     assert level.details["off_label_mass"] == pytest.approx(0.2)
     assert level.scale.levels is None
+    assert level.scale.discrete, "an expected level is a mean of levels"
     assert (wit.value, wit.details["off_label_mass"]) == (5, 0)
     assert backend.requests[0].logprobs == 20
     assert json.dumps(dict(level.details))

@@ -113,6 +113,7 @@ def _scale(scale: Scale | None) -> dict[str, Any] | None:
         "high": scale.high,
         "levels": None if scale.levels is None else list(scale.levels),
         "higher_is_better": scale.higher_is_better,
+        "discrete": scale.discrete,
     }
 
 

@@ -137,7 +137,7 @@ class RubricJudge:
     @cached_property
     def _scale(self) -> Scale:
         scale = self.rubric.scale
-        return Scale(low=scale.low, high=scale.high) if self.samples > 1 or self.logprobs else scale
+        return replace(scale, levels=None) if self.samples > 1 or self.logprobs else scale
 
     def __repr__(self) -> str:
         return f"RubricJudge({self.signature!r})"

@@ -35,7 +35,7 @@ class NearDuplicates(SingleScore):
     chosen by this project.
     """
 
-    scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
+    scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False, discrete=True)
     threshold: float = THRESHOLD
     scope: Scope = "repeats"
 
