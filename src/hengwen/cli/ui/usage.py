@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from inspect import getdoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 from hengwen.errors import ConfigError
 
@@ -47,17 +50,37 @@ class InheritingCommand(TyperCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.inherited: list[Any] = []
+        self._groups: list[list[Any]] = []
+
+    @property
+    def params(self) -> list[Any]:
+        """Arguments and options of the command, without those that it takes from its groups."""
+        function = getattr(self.callback, "function", None)
+        if function is not None:  # the first use: typer needs 5 ms for the options of a command
+            command = get_command_from_info(
+                CommandInfo(callback=function), pretty_exceptions_short=False, rich_markup_mode=None
+            )
+            self.callback, own = command.callback, list(command.params)
+            for group in self._groups:
+                names = {param.name for param in own}
+                self.inherited += [param for param in group if param.name in names]
+                shared = {param.name for param in group}
+                own = [param for param in own if param.name not in shared]
+            self._params = own
+        return self._params
+
+    @params.setter
+    def params(self, params: list[Any]) -> None:
+        self._params = params
 
     def inherit(self, group: list[Any]) -> None:
         """Use the options of a group instead of the command's own options of the same name."""
-        own = {param.name for param in self.params}
-        self.inherited += [param for param in group if param.name in own]
-        shared = {param.name for param in group}
-        self.params = [param for param in self.params if param.name not in shared]
+        self._groups.append(group)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options of the command, then those of its groups, then ``--help``."""
-        own, last = super().get_params(ctx), len(self.params)
+        last = len(self.params)
+        own = super().get_params(ctx)
         return [*own[:last], *self.inherited, *own[last:]]
 
     def invoke(self, ctx: Any) -> Any:
@@ -112,8 +135,20 @@ class Commands(typer.Typer):
         super().__init__(cls=OneLineGroup, no_args_is_help=True, **kwargs)
 
     def command(self, name: str | None = None, **kwargs: Any) -> Callable[[Function], Function]:
-        """Add a function as a command."""
-        return super().command(name, cls=InheritingCommand, **kwargs)
+        """Add a function as a command, whose parameters are read when the command is used."""
+
+        def register(function: Function) -> Function:
+            def unread() -> None:
+                """Stand for the function until its parameters are read."""
+
+            unread.function = function  # type: ignore[attr-defined]
+            add = super(Commands, self).command(
+                name or function.__name__, cls=InheritingCommand, help=getdoc(function), **kwargs
+            )
+            add(unread)
+            return function
+
+        return register
 
 
 @contextmanager
