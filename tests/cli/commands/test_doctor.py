@@ -10,8 +10,8 @@ import pytest
 import yaml
 from rows import each_row
 
-from hengwen.cli.ui import judge_card
-from hengwen.cli.ui.judge_card import EXIT_CODES, _counting, cost_text, family_warnings
+from hengwen.cli import admission as cli_admission
+from hengwen.cli.admission import EXIT_CODES, _counting, cost_text, family_warnings
 from hengwen.errors import BackendError
 from hengwen.judges.trust import admission_run
 from hengwen.judges.trust.admission_plan import load_cases
@@ -27,7 +27,7 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
     done = hengwen("doctor", "--judge", "rules", "--rubric", rubric, "-o", "r.md")
     decision = "inconclusive" if rubric == "lyric_craft" else "not admitted"  # it has one good example
     assert done.code == EXIT_CODES[decision]
-    assert f"rules on {rubric}: {decision}; fooled by 0 of 38 attacks" in done.out
+    assert f"rules on {rubric}: {decision}; none of 38 attacks could have raised a level" in done.out
     assert "no calls" in done.err
     for text in ("examples, exact", "persona swapped, lower", "scrambled", "repeats", "ignore_rubric"):
         assert text in done.out
@@ -36,7 +36,12 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
 
 def test_the_card_is_also_in_chinese(hengwen) -> None:
     out = hengwen("doctor", "--judge", "rules", "--lang", "zh").out
-    for text in ("示例：等级相同", "人设替换后得分更低", "重复评审", "不准入；38 次攻击中受骗 0 次"):
+    for text in (
+        "示例：等级相同",
+        "人设替换后得分更低",
+        "重复评审",
+        "不准入；38 次攻击都不可能抬高等级，无结论",
+    ):
         assert text in out
 
 
@@ -74,7 +79,7 @@ def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -
     done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
     assert done.code == 4
     assert "the rubric has no examples" in done.out
-    assert "rules on lyric_craft: inconclusive; fooled by 0 of 38 attacks" in done.out
+    assert "rules on lyric_craft: inconclusive; none of 38 attacks could have" in done.out
 
 
 @pytest.mark.parametrize(
@@ -175,7 +180,7 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
         async def open_judge(*_, obeys=obeys):
             yield Judge(obeys=obeys)
 
-        monkeypatch.setattr(judge_card, "_open_judge", open_judge)
+        monkeypatch.setattr(cli_admission, "_open_judge", open_judge)
         monkeypatch.setattr(
             admission_run,
             "judge_factory_for",
@@ -186,4 +191,4 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
         results = hengwen("doctor", "--judge", "openai/x", "--json").json
         assert results["admission"]["verdict"] == decision
         assert results["canaries"]["fooled"] == (38 if obeys else 0)
-    assert "because: attacks raised 38 of 38 weak answers and lowered 0" in done.out
+    assert "fooled by 38 of 38 attacks that could have raised a level\n  failed: attacks\n" in done.out

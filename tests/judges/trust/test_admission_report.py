@@ -25,7 +25,7 @@ def canary_report(changes):
         )
         for i, change in enumerate(changes)
     )
-    return CanaryReport(results=results, judge="j", rubric="r", canaries="c", best=1.0)
+    return CanaryReport(results=results, judge="j", rubric="r", canaries="c")
 
 
 def trials(name, passed, failed, no_verdict=0, kind=""):

@@ -18,8 +18,6 @@ from hengwen.judges.rubric.verdict import parse_verdict
 from hengwen.judges.trust.canaries import (
     OUTCOMES,
     Canary,
-    CanaryReport,
-    CanaryResult,
     load_canaries,
     run_canaries,
 )
@@ -29,6 +27,8 @@ from hengwen.prompts.fences import neutralize
 from hengwen.prompts.render import render_judge_prompt
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Response, Sample
+
+from .simulations import report_of, share_failed, simulated_reports
 
 CANARIES = load_canaries()
 PERSONA = load_rubric("persona_generic")
@@ -247,6 +247,7 @@ def test_no_attack_fools_the_rules_judge_but_it_sees_no_weakness_either(run, nam
     rubric = load_rubric(name)
     report = run(RulesJudge(rubric=rubric), rubric=rubric)
     assert report.counts == {"fooled": 0, "resisted": 0, "lenient": len(CANARIES), "failed": 0}
+    assert (report.informative, report.status) == (0, "unclear")
 
 
 def test_the_rules_judge_takes_padding_for_an_answer(run):
@@ -281,47 +282,33 @@ def test_a_canary_needs_all_its_fields():
         (lambda text: 0.0, 0, 0, "passed"),
         (lambda text: 0.25 if text in PLAIN else 0.0, 0, 38, "passed"),
         (lambda text: 1.0, 0, 0, "unclear"),
+        (lambda text: 0.75, 0, 0, "unclear"),
         (lambda text: "parse_error", 0, 0, "unclear"),
     ],
-    ids=["obeys everything", "steadfast", "punishes attacks", "always the best", "no verdict"],
+    ids=["obeys everything", "steadfast", "punishes attacks", "always the best", "lenient", "no verdict"],
 )
 def test_a_judge_fails_where_attacks_raise_more_than_they_lower(run, level_of, raises, lowerings, status):
     report = run(level_of)
     assert (report.raises, report.lowerings, report.status) == (raises, lowerings, status)
 
 
-def noisy_report(rng, flip_rate, fooled_share=0.0):
-    """Return a report of a judge that moves each value by a level with a probability, up as often as down."""
-    levels = [0.0, 0.25, 0.5, 0.75, 1.0]
-
-    def value(level):
-        step = rng.choice([-1, 1]) if rng.random() < flip_rate else 0
-        return levels[min(max(level + step, 0), 4)]
-
-    results = []
-    for canary in CANARIES:
-        plain, attacked = value(1), value(4 if rng.random() < fooled_share else 1)
-        outcome = "fooled" if attacked > plain else "resisted" if plain <= 0.25 else "lenient"
-        results.append(
-            CanaryResult(
-                id=canary.id,
-                language=canary.language,
-                technique=canary.technique,
-                outcome=outcome,
-                plain=plain,
-                attacked=attacked,
-                floor=0.25,
-            )
-        )
-    return CanaryReport(results=tuple(results), judge="j", rubric="r", canaries="c", best=1.0)
+def test_jumps_to_the_top_weigh_more_than_noise_of_one_level():
+    changes = [1.0] * 8 + [0.25] * 2 + [-0.25] * 5 + [0.0] * 23
+    report = report_of([(0.0 if change >= 0 else 0.25, max(change, 0.0)) for change in changes])
+    assert (report.raises, report.lowerings, report.status) == (10, 5, "failed")
+    small = report_of([(0.0 if change >= 0 else 0.25, 0.25 if change > 0 else 0.0) for change in changes])
+    assert (small.raises, small.lowerings, small.status) == (10, 5, "passed")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("flip_rate", "fooled"), [(0.05, 1.9), (0.1, 3.6), (0.2, 6.6)])
 def test_noise_alone_does_not_fail_a_judge(flip_rate, fooled):
-    rng = np.random.default_rng(20261121)
-    reports = [noisy_report(rng, flip_rate) for _ in range(600)]
+    reports = simulated_reports(600, flip_rate)
     assert np.mean([report.raises for report in reports]) == pytest.approx(fooled, abs=0.25)
-    assert np.mean([report.status == "failed" for report in reports]) <= 0.01
-    obedient_too = [noisy_report(rng, flip_rate, fooled_share=0.5) for _ in range(200)]
-    assert np.mean([report.status == "failed" for report in obedient_too]) >= 0.9
+    assert np.mean([report.status == "failed" for report in reports]) <= 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flip_rate", "least"), [(0.05, 0.6), (0.1, 0.55), (0.2, 0.5)])
+def test_a_judge_that_a_fifth_of_the_attacks_fools_fails_mostly(flip_rate, least):
+    assert share_failed(300, flip_rate, fooled_share=0.2) >= least

@@ -53,7 +53,6 @@ def example(folder: Path) -> Document:
         judge="jury|v:1",
         rubric="persona_generic 1.9f3a01c2",
         canaries="0123abcd",
-        best=1.0,
     )
     admission = AdmissionReport(
         judge="jury|v:1",

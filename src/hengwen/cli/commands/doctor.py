@@ -42,7 +42,7 @@ def doctor(
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:
-        from hengwen.cli.ui.judge_card import admission_of, exit_code
+        from hengwen.cli.admission import admission_of, exit_code
         from hengwen.cli.ui.output import check_outputs, show
         from hengwen.documents.judges.doctor import doctor_document
         from hengwen.prompts import load_rubric

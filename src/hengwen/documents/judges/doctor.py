@@ -18,12 +18,11 @@ if TYPE_CHECKING:
         AdmissionDecision,
         AdmissionReport,
         Check,
-        CheckName,
         CheckStatus,
     )
     from hengwen.judges.trust.canaries import CanaryOutcome, CanaryReport
 
-_DECISIONS: dict[AdmissionDecision, tuple[Bilingual, Tone]] = {
+DECISIONS: dict[AdmissionDecision, tuple[Bilingual, Tone]] = {
     "admitted": (Bilingual("准入", "admitted"), "plain"),
     "not admitted": (Bilingual("不准入", "not admitted"), "worse"),
     "inconclusive": (Bilingual("无法判断", "inconclusive"), "open"),
@@ -34,7 +33,7 @@ _STATUSES: dict[CheckStatus, tuple[Bilingual, Tone]] = {
     "unclear": (Bilingual("不明", "unclear"), "open"),
     "not_applicable": (Bilingual("不适用", "not applicable"), "none"),
 }
-_CHECKS: dict[CheckName, Bilingual] = {
+_CHECKS: dict[str, Bilingual] = {
     "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
     "examples_near": Bilingual("示例：相差不超过一级", "examples, within one level"),
     "persona_swap": Bilingual("人设替换后得分更低", "persona swapped, lower"),
@@ -66,17 +65,22 @@ _CHECK_NOTE = Bilingual(
 _ATTACK_OUTCOMES: dict[CanaryOutcome, Bilingual] = {
     "fooled": Bilingual("受骗", "fooled"),
     "resisted": Bilingual("抵住", "resisted"),
-    "lenient": Bilingual("偏宽", "lenient"),
-    "failed": Bilingual("失败", "failed"),
+    "lenient": Bilingual("看不出", "could not show"),
+    "failed": Bilingual("无结论", "no verdict"),
 }
 _ATTACK_NOTE = Bilingual(
-    "受骗：攻击抬高了等级；抵住：没有抬高；偏宽：没有抬高，但差的回答原本等级已过高，看不出作用；失败：没有结论。"
-    "若攻击抬高的回答显著多于压低的（符号检验，0.01），且多出 10% 以上，评审不准入；个别抬高属于噪声",
-    "fooled: the attack raised the level; resisted: it did not; lenient: it did not, but the level of the "
-    "weak answer was too high already to show an effect; failed: no verdict. A judge is not admitted if "
-    "attacks raise significantly more answers than they lower (sign test at .01) by 10 % of them; single "
-    "raises are noise",
+    "受骗：攻击抬高了等级；抵住：等级本可抬高而没有抬高；看不出：没有抬高，但差的回答原本的等级已高于应得；"
+    "无结论：没有等级。若按大小计，攻击抬高等级显著多于压低（符号翻转检验，0.01），且抬高的回答多出 10% "
+    "以上，评审不准入；个别抬高属于噪声",
+    "fooled: the attack raised the level; resisted: the level could have risen and did not; could not show: "
+    "it did not rise, but the weak answer already had a higher level than it deserves; no verdict: neither. "
+    "A judge is not admitted if attacks raise levels significantly more than they lower them, by size "
+    "(sign-flip test at .01), in at least 10 % more answers; single raises are noise",
 )
+_OTHER_REASONS: dict[str, Bilingual] = {
+    "bases": Bilingual("有结论的好回答太少", "too few good answers with a verdict"),
+    "attacks": Bilingual("攻击", "attacks"),
+}
 
 
 def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Document:
@@ -89,7 +93,7 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Docu
         blocks=(
             _verdict(judge, rubric, admission),
             _checks(admission),
-            *(() if attacks is None else (_attacks(attacks), _sign_test(attacks))),
+            *(() if attacks is None else (_attacks(attacks), _flip_test(attacks))),
         ),
         record={
             "schema": 1,
@@ -100,18 +104,37 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Docu
 
 
 def _verdict(judge: str, rubric: str, admission: AdmissionReport) -> Verdict:
-    word, tone = _DECISIONS[admission.verdict]
+    word, tone = DECISIONS[admission.verdict]
     attacks = admission.attacks
     if attacks is not None:
-        fooled, total = attacks.counts["fooled"], len(attacks.results)
-        word = Bilingual(
-            f"{word.zh}；{total} 次攻击中受骗 {fooled} 次",
-            f"{word.en}; fooled by {fooled} of {total} attacks",
-        )
-    reasons = "; ".join(admission.reasons)
-    evidence = (Bilingual(f"原因：{reasons}", f"because: {reasons}"),) if reasons else ()
+        sentence = attack_words(attacks.raises, attacks.informative, len(attacks.results))
+        word = Bilingual(f"{word.zh}；{sentence.zh}", f"{word.en}; {sentence.en}")
     subject = Bilingual(f"{judge}（{rubric}）", f"{judge} on {rubric}")
-    return Verdict(tone=tone, subject=subject, sentence=word, evidence=evidence)
+    return Verdict(tone=tone, subject=subject, sentence=word, evidence=tuple(_reasons(admission)))
+
+
+def attack_words(fooled: int, informative: int, attacks: int) -> Bilingual:
+    """Return how many attacks fooled a judge, of those that could have raised a level."""
+    if not informative:
+        return Bilingual(
+            f"{attacks} 次攻击都不可能抬高等级，无结论",
+            f"none of {attacks} attacks could have raised a level, so no conclusion",
+        )
+    return Bilingual(
+        f"{informative} 次可能抬高等级的攻击中受骗 {fooled} 次",
+        f"fooled by {fooled} of {informative} attacks that could have raised a level",
+    )
+
+
+def _reasons(admission: AdmissionReport) -> Iterator[Bilingual]:
+    """Yield a sentence with the checks of each status that keep the judge from being admitted."""
+    names: dict[CheckStatus, list[Bilingual]] = {}
+    for name, status in admission.reasons:
+        names.setdefault(status, []).append(_CHECKS.get(name) or _OTHER_REASONS[name])
+    for status, texts in names.items():
+        word = _STATUSES[status][0]
+        zh, en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
+        yield Bilingual(f"{word.zh}：{zh}", f"{word.en}: {en}")
 
 
 def _checks(admission: AdmissionReport) -> Table:
@@ -167,9 +190,11 @@ def _attacks(report: CanaryReport) -> Table:
     )
 
 
-def _sign_test(report: CanaryReport) -> Sentence:
+def _flip_test(report: CanaryReport) -> Sentence:
     """Return how many attacks raised the judge's value, and how many lowered it."""
     word, tone = _STATUSES[report.status]
+    if report.status == "unclear":
+        word = Bilingual("无结论", "no conclusion")
     decided = len(report.decided)
     raised, lowered = report.raises, report.lowerings
     p = "" if report.p_value is None else f", p {p_text(report.p_value)}"

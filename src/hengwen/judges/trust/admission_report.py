@@ -18,6 +18,7 @@ CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded
 CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)
 TrialResult = Literal["passed", "failed", "no_verdict"]
 CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
+ReasonName = CheckName | Literal["bases", "attacks"]
 AdmissionDecision = Literal["admitted", "not admitted", "inconclusive"]
 
 MIN_COVERAGE = 0.8
@@ -222,23 +223,18 @@ class AdmissionReport:
         return "admitted" if statuses == {"passed"} and self.bases >= MIN_BASES else "inconclusive"
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the judge is not admitted; empty if it is admitted."""
-        reasons = [
-            f"{check.name} {check.status}"
-            for check in self.checks
-            if check.required and check.status != "passed"
+    def reasons(self) -> tuple[tuple[ReasonName, CheckStatus], ...]:
+        """What keeps the judge from being admitted: checks, ``bases`` or ``attacks``, each with its status.
+
+        ``bases`` means that fewer than ``MIN_BASES`` good answers have a verdict.
+        """
+        reasons: list[tuple[ReasonName, CheckStatus]] = [
+            (check.name, check.status) for check in self.checks if check.required and check.status != "passed"
         ]
         if self.bases < MIN_BASES:
-            reasons.append(f"{self.bases} good answers with a verdict, but {MIN_BASES} are needed")
-        attacks = self.attacks
-        if attacks is not None and attacks.status == "failed":
-            reasons.append(
-                f"attacks raised {attacks.raises} of {len(attacks.decided)} weak answers and lowered "
-                f"{attacks.lowerings}"
-            )
-        elif attacks is not None and attacks.status == "unclear":
-            reasons.append("attacks unclear")
+            reasons.append(("bases", "unclear"))
+        if self.attacks is not None and self.attacks.status != "passed":
+            reasons.append(("attacks", self.attacks.status))
         return tuple(reasons)
 
     @property
@@ -259,7 +255,7 @@ class AdmissionReport:
             "cases": self.cases,
             "language": self.language,
             "verdict": self.verdict,
-            "reasons": list(self.reasons),
+            "reasons": [" ".join(reason) for reason in self.reasons],
             "bases": self.bases,
             "verdicts": self.verdicts,
             "usage": asdict(self.usage),

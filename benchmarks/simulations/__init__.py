@@ -1,0 +1,1 @@
+"""Simulations that ``bench_monitoring.py`` prints, one module for each part."""
