@@ -16,11 +16,16 @@ PREFIX_OR_SUFFIX = re.compile(
     r"(human|anchor)\.|(human\.)?anchor\.|\.(level|final|published|normalised|checkpoint)"
 )
 """Texts that build an address, or find out what it means."""
+IN_SOURCE = re.compile(rf"""["'}}]({PREFIX_OR_SUFFIX.pattern})["'{{]""")
+"""Such a text as a literal, or as a part of an f-string; other modules need not be parsed."""
 
 
 def literals(path: Path) -> list[str]:
-    """Return the texts in a module that are not docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
+    """Return the texts in a module that are not docstrings; none if none can be an address."""
+    source = path.read_text("utf-8")
+    if not IN_SOURCE.search(source):
+        return []
+    tree = ast.parse(source)
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return [
         node.value

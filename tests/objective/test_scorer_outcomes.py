@@ -25,6 +25,7 @@ SET = [
 """28 characters; two answers differ from their reference in one character, two in two."""
 SHARE, PERCENT = Scale(low=0, high=1), Scale(low=0, high=100)
 LOW_SHARE = Scale(low=0, high=1, higher_is_better=False)
+REPEATED = Scale(low=0, high=1, higher_is_better=False, discrete=True)
 TER = Scale(low=0, high=1e6, higher_is_better=False)
 BLEU_SIGNATURE = "bleu|width:keep|nrefs:1|case:mixed|eff:{}|tok:zh|smooth:exp|v:1"
 CHRF_SIGNATURE = "chrf|width:keep|beta:2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1"
@@ -143,7 +144,7 @@ NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
                 "near_duplicates.repeats",
                 0.75,
                 "near_duplicates|at:0.85|scope:repeats|v:1",
-                LOW_SHARE,
+                REPEATED,
                 "3 of 4 answers repeat an earlier one",
                 {"n": 4, "duplicates": NEAR, "shares": NEAR_SHARES, "review": []},
             ),
@@ -155,7 +156,7 @@ NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
                 "near_duplicates.checkpoint",
                 0.75,
                 "near_duplicates|at:0.85|scope:checkpoint|v:1",
-                LOW_SHARE,
+                REPEATED,
                 "3 of 4 answers repeat an earlier one",
                 {"n": 4, "duplicates": NEAR, "shares": NEAR_SHARES},
             ),
@@ -167,7 +168,7 @@ NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
                 "near_duplicates.repeats",
                 0.5,
                 "near_duplicates|at:0.9|scope:repeats|v:1",
-                LOW_SHARE,
+                REPEATED,
                 "2 of 4 answers repeat an earlier one",
                 {
                     "n": 4,
@@ -184,7 +185,7 @@ NEAR_SHARES = {"0.8": 0.75, "0.85": 0.75, "0.9": 0.5}
                 "near_duplicates.repeats",
                 0.75,
                 "near_duplicates|at:0.7|scope:repeats|v:1",
-                LOW_SHARE,
+                REPEATED,
                 "3 of 4 answers repeat an earlier one",
                 {"n": 4, "duplicates": NEAR, "shares": NEAR_SHARES},
             ),
