@@ -209,7 +209,7 @@ def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
             yield Figure(case=f"{case}: peak memory", value=usage.megabytes, unit="MB", high=500)
 
 
-MODULES: tuple[str, ...] = ("admission",)
+MODULES: tuple[str, ...] = ("admission", "calibration")
 """Modules of ``simulations/`` with a function ``figures(samples)``; a part has the name of its module."""
 
 

@@ -13,7 +13,7 @@ from hengwen.documents.run.document import run_document
 from hengwen.documents.run.judge_notes import sentence
 from hengwen.documents.run.report import build_report
 from hengwen.judges import Calibration, calibrate
-from hengwen.judges.calibration import JudgedAnswer
+from hengwen.judges.calibration import JudgedAnswer, Remark
 from hengwen.records import Label
 
 SCORE = "lyric_craft.level"
@@ -86,6 +86,14 @@ def test_the_summary_says_whether_the_judge_is_certified(data, changes, ending) 
 
 
 def test_without_a_kappa_the_reason_is_given(data) -> None:
-    calibration = calibration_of(data, agreement=None, decision="insufficient", reasons=("no label",))
-    assert sentence(calibration).zh == f"{SCORE} 与人工标注比较：证据不足。"
-    assert sentence(calibration).en == f"{SCORE} against human labels: insufficient (no label)."
+    calibration = calibration_of(
+        data, agreement=None, decision="insufficient", within=None, reasons=(Remark("no_pairs"),)
+    )
+    assert (
+        sentence(calibration).zh
+        == f"{SCORE} 与人工标注比较：标注不足，无法判断（没有标注与评审过的回答相符）。"
+    )
+    assert (
+        sentence(calibration).en
+        == f"{SCORE} against human labels: insufficient (no label matches a judged answer)."
+    )

@@ -12,7 +12,7 @@ from rows import each_row
 
 from hengwen.errors import DataError
 from hengwen.judges import calibrate, is_stale, read_calibrations
-from hengwen.judges.calibration import JudgedAnswer, rubric_hash_of, write_calibrations
+from hengwen.judges.calibration import JudgedAnswer, Remark, rubric_hash_of, write_calibrations
 from hengwen.judges.calibration.joining import join
 from hengwen.prompts import load_rubric
 from hengwen.records import Label
@@ -64,7 +64,9 @@ def test_a_good_judge_on_enough_labels_is_certified(draw) -> None:
     calibration = calibrated(draw)
     assert calibration.decision == "certified"
     assert calibration.agreement.quadratic_kappa.low >= 0.5
-    assert calibration.reasons[0].endswith("reaches the threshold of 0.50")
+    kappa = calibration.agreement.quadratic_kappa
+    measured = {"kappa": kappa.value, "low": kappa.low, "threshold": 0.5}
+    assert calibration.reasons == (Remark("kappa", measured),)
     assert (calibration.address, calibration.rubric_hash, calibration.signature) == (
         "live/live.level",
         "aaaaaaaa",
@@ -75,7 +77,7 @@ def test_a_good_judge_on_enough_labels_is_certified(draw) -> None:
 def test_a_poor_judge_is_not_certified(draw) -> None:
     calibration = calibrated(draw, rho=0.2)
     assert calibration.decision == "not certified"
-    assert "below the threshold of 0.50" in calibration.reasons[0]
+    assert calibration.reasons[0].values["low"] < 0.5
 
 
 def test_the_lower_bound_decides_and_not_the_estimate(draw) -> None:
@@ -84,16 +86,18 @@ def test_the_lower_bound_decides_and_not_the_estimate(draw) -> None:
     between = (kappa.low + kappa.value) / 2
     calibration = calibrated(draw, 40, rho=0.8, threshold=between)
     assert calibration.decision == "not certified"
-    assert calibration.reasons[0].endswith("more labels may raise the lower bound")
     assert calibrated(draw, 40, rho=0.8, threshold=kappa.low).decision == "certified"
 
 
 def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
-    assert calibrated(draw, 60, labelled=29).reasons == ("29 labels, but a verdict needs 30",)
+    assert calibrated(draw, 60, labelled=29).reasons == (Remark("few_labels", {"n": 29, "needed": 30}),)
     few = calibrated(draw, 60, each=15)
-    assert (few.decision, few.reasons) == ("insufficient", ("labels of 4 prompts, but a verdict needs 5",))
+    assert (few.decision, few.reasons) == (
+        "insufficient",
+        (Remark("few_prompts", {"prompts": 4, "needed": 5}),),
+    )
     assert few.maps == ()
-    assert "got 4" in few.maps_reason
+    assert few.maps_reason == Remark("few_prompts_for_maps", {"prompts": 4, "needed": 5})
 
 
 def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
@@ -104,8 +108,8 @@ def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
     )
     assert calibration.agreement.quadratic_kappa.value == 1
     assert calibration.decision == "insufficient"
-    assert "80% of the labels are on one level" in calibration.reasons[0]
-    assert any("80% of the labels are on level 1" in warning for warning in calibration.warnings)
+    assert calibration.reasons == (Remark("labels_on_one_level", {"share": 0.8, "level": 1.0}),)
+    assert calibration.reasons[0] in calibration.warnings
     fewer = [1.0] * 47 + [0.0] * 13
     answers = answers_of(fewer)
     other = calibrate(labels_of(fewer, answers), answers, score="live.level", levels=FIVE, resamples=300)
@@ -118,7 +122,7 @@ def test_a_constant_judge_is_insufficient_with_a_reason() -> None:
         labels_of(FIVE * 8, answers), answers, score="live.level", levels=FIVE, resamples=100
     )
     assert calibration.decision == "insufficient"
-    assert calibration.reasons == ("quadratic kappa: undefined: all judge's values are the same",)
+    assert calibration.reasons == (Remark("undefined_kappa"),)
 
 
 def test_labels_without_an_answer_are_insufficient() -> None:
@@ -194,7 +198,7 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
     assert [mean.checkpoint for mean in calibration.means] == ["", "b-first", "a-second"]
     assert (calibration.means[1].corrected.n, calibration.means[1].corrected.others) == (25, 15)
     assert calibration.means[0].corrected.prompts == 25
-    assert "at least 3 labels" in calibration.means[2].reason
+    assert calibration.means[2].reason == Remark("few_labels_for_mean", {"n": 1, "prompts": 1})
 
 
 @each_row(
@@ -296,7 +300,7 @@ def test_labels_that_were_chosen_hide_their_mean(draw) -> None:
     calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
     corrected = calibration.means[0].corrected
     assert (corrected.labels_mean, corrected.labels_low, corrected.narrowing) == (None, None, None)
-    assert "40 labels were not drawn at random (the odd ones)" in calibration.warnings[-1]
+    assert calibration.warnings[-1] == Remark("chosen_answers", {"n": 40, "drawn": "the odd ones"})
 
 
 def test_labels_of_the_best_answers_hide_their_mean_and_are_warned_of(draw) -> None:
@@ -309,10 +313,12 @@ def test_labels_of_the_best_answers_hide_their_mean_and_are_warned_of(draw) -> N
     assert mean.balance.difference > 0.2
     assert not mean.balance.holds
     assert (mean.corrected.labels_mean, mean.corrected.method) == (None, "ppi")
-    assert "all answers: the judge's mean on labelled answers differs by +0." in calibration.warnings[-1]
+    warning = calibration.warnings[-1]
+    assert (warning.code, warning.values["checkpoint"]) == ("unbalanced", "")
+    assert warning.values["difference"] == mean.balance.difference
     few = calibrate(labels[:18], answers, score="live.level", levels=FIVE, resamples=100)
     assert few.means[0].corrected is None
-    assert "no random sample" in few.means[0].reason
+    assert few.means[0].reason == Remark("not_random")
 
 
 def test_tasks_that_share_a_rubric_can_be_pooled_by_prompt(draw) -> None:

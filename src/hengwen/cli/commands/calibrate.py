@@ -84,6 +84,7 @@ def calibrate(
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.judges.calibrate import calibrate_document
+    from hengwen.documents.judges.calibration_words import remark_text
 
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
@@ -98,7 +99,7 @@ def calibrate(
     if as_json or quiet:
         for calibration in calibrations:
             for warning in calibration.warnings:
-                print_warning(f"{calibration.address}: {warning}")
+                print_warning(f"{calibration.address}: {remark_text(warning).en}")
     show(
         calibrate_document(calibrations),
         outputs if calibrations else (),

@@ -9,7 +9,8 @@ import json
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import interval_cell, number_cell, right
+from hengwen.documents.cells import count_cell, interval_cell, number_cell, right
+from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text, remark_text
 from hengwen.judges.calibration.artifact import calibrations_json
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
     from hengwen.judges.calibration.artifact import Decision
     from hengwen.judges.calibration.means import MeanReport
+    from hengwen.judges.calibration.within import WithinAgreement
 
-DECISIONS: dict[Decision, Bilingual] = {
-    "certified": Bilingual("可信", "certified"),
-    "not certified": Bilingual("不可信", "not certified"),
-    "insufficient": Bilingual("证据不足", "insufficient"),
-}
 _TONES: dict[Decision, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
 _ESTIMATES = {
     "quadratic_kappa": Bilingual("二次加权 kappa", "quadratic kappa"),
@@ -46,6 +43,14 @@ _DROPPED = {
     "no_verdict": Bilingual("评审没有结论", "without a verdict"),
     "example": Bilingual("是评分标准的示例", "for examples of the rubric"),
 }
+_WITHIN_COLUMNS = (
+    Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
+    right("n", "n", "n"),
+    right("human_mean", "人工均值", "people"),
+    right("judge_mean", "评审均值", "judge"),
+    right("bias", "偏差", "bias"),
+    right("quadratic_kappa", "二次加权 kappa", "quadratic kappa"),
+)
 _MEAN_COLUMNS = (
     Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
     right("judge_alone", "仅评审", "judge alone"),
@@ -77,12 +82,12 @@ def _verdict(calibration: Calibration) -> Verdict:
     if calibration.tasks:
         count = len(calibration.tasks)
         subject = Bilingual(f"{subject}（合并 {count} 个任务）", f"{subject} (pooled over {count} tasks)")
-    decision, reasons = DECISIONS[calibration.decision], "; ".join(calibration.reasons)
+    decision, reasons = DECISIONS[calibration.decision], reasons_text(calibration.reasons)
     return Verdict(
         tone=_TONES[calibration.decision],
         subject=subject,
-        sentence=Bilingual(f"{decision.zh}：{reasons}", f"{decision.en}: {reasons}"),
-        evidence=calibration.warnings,
+        sentence=Bilingual(f"{decision.zh}：{reasons.zh}", f"{decision.en}: {reasons.en}"),
+        evidence=tuple(map(remark_text, calibration.warnings)),
     )
 
 
@@ -100,12 +105,14 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
     if agreement is None:
         return
     yield _agreement_table(calibration, agreement, f"agreement-{number_of}")
+    if calibration.within is not None:
+        yield _within_table(calibration.within, f"within-{number_of}")
     yield _confusion_table(agreement, f"confusion-{number_of}")
     if calibration.maps:
         yield _maps_table(calibration, f"maps-{number_of}")
     else:
-        reason = calibration.maps_reason
-        yield Sentence(text=Bilingual(f"没有校准映射：{reason}", f"no calibration maps: {reason}"))
+        reason = reasons_text(filter(None, [calibration.maps_reason]))
+        yield Sentence(text=Bilingual(f"没有校准映射：{reason.zh}", f"no calibration maps: {reason.en}"))
     yield Table(
         key=f"means-{number_of}",
         title=Bilingual("均值", "means"),
@@ -117,6 +124,10 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
 def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -> Table:
     n, prompts, raters = agreement.n, agreement.prompts, calibration.raters
     estimates = [(title, getattr(agreement, name)) for name, title in _ESTIMATES.items()]
+    if calibration.within is not None:
+        kappa = _ESTIMATES["quadratic_kappa"]
+        title = Bilingual(f"{WITHIN.zh}的{kappa.zh}", f"{kappa.en} {WITHIN.en}")
+        estimates.insert(0, (title, calibration.within.quadratic_kappa))
     among_raters = Bilingual("标注者之间（alpha）", "among raters (alpha)")
     return Table(
         key=key,
@@ -149,6 +160,26 @@ def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell
         number_cell(estimate.value, 3),
         Cell(text=text, values=bounds),
         Cell(text=undefined, values={"": estimate.undefined}),
+    )
+
+
+def _within_table(within: WithinAgreement, key: str) -> Table:
+    """Return the agreement and the bias within each checkpoint."""
+    return Table(
+        key=key,
+        title=Bilingual("各检查点内的一致性", "agreement within each checkpoint"),
+        columns=_WITHIN_COLUMNS,
+        rows=tuple(
+            (
+                Cell(text=checkpoint.checkpoint),
+                count_cell(checkpoint.n),
+                number_cell(checkpoint.human_mean, 2),
+                number_cell(checkpoint.judge_mean, 2),
+                interval_cell(checkpoint.bias.value, _bounds(checkpoint.bias), 2),
+                interval_cell(checkpoint.quadratic_kappa.value, _bounds(checkpoint.quadratic_kappa), 2),
+            )
+            for checkpoint in within.checkpoints
+        ),
     )
 
 
@@ -221,7 +252,8 @@ def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
     mean = report.corrected
     if mean is None:
         nothing = Cell(text=NOTHING)
-        reason = Cell(text=report.reason, values={"reason": report.reason})
+        why = reasons_text(filter(None, [report.reason]))
+        reason = Cell(text=why, values={"reason": why.en})
         return name, nothing, nothing, reason, Cell(text=""), Cell(text="")
     return (
         name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.documents.judges.calibrate import DECISIONS
+from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import interval, number
@@ -12,7 +12,7 @@ from hengwen.text.numbers import interval, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.judges.calibration import Calibration
+    from hengwen.judges.calibration import Calibration, Estimate
     from hengwen.results.score_summaries import ScoreSummaries
 
 RULES_JUDGE_NOTE = Bilingual(
@@ -60,20 +60,26 @@ def stale_warnings(scores: Sequence[ScoreSummaries], calibrations: Sequence[Cali
 
 def sentence(calibration: Calibration) -> Bilingual:
     """Return the result of a calibration as one sentence."""
-    score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
-    zh = f"{score} 与人工标注比较：{DECISIONS[decision].zh}"
-    if agreement is None or agreement.quadratic_kappa.value is None:
-        return Bilingual(
-            f"{zh}。", f"{score} against human labels: {decision} ({'; '.join(calibration.reasons)})."
-        )
-    kappa, n = agreement.quadratic_kappa, agreement.n
-    ends = interval(None if kappa.low is None or kappa.high is None else (kappa.low, kappa.high), 2)
+    score, decision, kappa = calibration.score, calibration.decision, calibration.kappa
+    agreement, reasons = calibration.agreement, reasons_text(calibration.reasons)
+    word = DECISIONS[decision]
+    zh, en = f"{score} 与人工标注比较：{word.zh}", f"{score} against human labels: {word.en}"
+    if agreement is None or kappa is None or kappa.value is None:
+        return Bilingual(f"{zh}（{reasons.zh}）。", f"{en} ({reasons.en}).")
+    figures = f"kappa {estimate_text(kappa)}, n={agreement.n}"
     bias = number(agreement.bias.value, 3)
-    figures = f"kappa {number(kappa.value, 2)} {ends}, n={n}"
+    within = Bilingual("", "") if calibration.within is None else Bilingual(WITHIN.zh, f" {WITHIN.en}")
     return Bilingual(
-        f"{zh}，二次 {figures}，平均偏差 {bias}。",
-        f"{score} against human labels: {decision}, quadratic {figures}, mean bias {bias}.",
+        f"{zh}，{within.zh}二次 {figures}，平均偏差 {bias}。",
+        f"{en}, quadratic{within.en} {figures}, mean bias {bias}.",
     )
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Return an estimate with its interval."""
+    low, high = estimate.low, estimate.high
+    ends = None if low is None or high is None else (low, high)
+    return f"{number(estimate.value, 2)} {interval(ends, 2)}"
 
 
 def certificate_notes(

@@ -24,17 +24,22 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.maps import IsotonicMap, MapReport, fit_maps
     from hengwen.judges.calibration.ordinal import OrdinalMap
     from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
+    from hengwen.judges.calibration.remarks import Remark
     from hengwen.judges.calibration.statistics import krippendorff_alpha
+    from hengwen.judges.calibration.within import CheckpointAgreement, WithinAgreement
 
 _EXPORTS = {
     "Agreement": "agreement",
     "Calibration": "artifact",
+    "CheckpointAgreement": "within",
     "CorrectedMean": "ppi",
     "Estimate": "estimates",
     "IsotonicMap": "maps",
     "JudgedAnswer": "joining",
     "MapReport": "maps",
     "OrdinalMap": "ordinal",
+    "Remark": "remarks",
+    "WithinAgreement": "within",
     "calibrate": "certify",
     "fit_maps": "maps",
     "is_stale": "artifact",
@@ -49,12 +54,15 @@ _EXPORTS = {
 __all__ = [
     "Agreement",
     "Calibration",
+    "CheckpointAgreement",
     "CorrectedMean",
     "Estimate",
     "IsotonicMap",
     "JudgedAnswer",
     "MapReport",
     "OrdinalMap",
+    "Remark",
+    "WithinAgreement",
     "calibrate",
     "fit_maps",
     "is_stale",

@@ -14,6 +14,8 @@ from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pyda
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.means import MeanReport  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.remarks import Remark  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.within import WithinAgreement  # noqa: TC001 - pydantic reads it
 from hengwen.score_id import address_of
 
 if TYPE_CHECKING:
@@ -44,10 +46,10 @@ class Calibration:
     """Signature of the judge."""
     decision: Decision
     """``certified``, ``not certified`` or ``insufficient``; see ``calibrate``."""
-    reasons: tuple[str, ...]
+    reasons: tuple[Remark, ...]
     """Reasons for the decision."""
     threshold: float
-    """Value, from -1 to 1, that the lower bound of quadratic kappa (agreement beyond chance) must reach for a
+    """Value, from -1 to 1, that the lower bound of ``kappa`` (agreement beyond chance) must reach for a
     certificate."""
     level: float
     """Confidence level of all intervals, in (0, 1)."""
@@ -55,6 +57,8 @@ class Calibration:
     """Seed of the random numbers for the cross-validation folds and for the bootstrap."""
     agreement: Agreement | None
     """Agreement of judge and humans on the labelled answers; None if no label matches a judged answer."""
+    within: WithinAgreement | None
+    """Agreement within each checkpoint; None if all labelled answers are of one checkpoint."""
     raters: int
     """Number of raters; the human value of an answer is the mean of its labels."""
     ceiling: Estimate
@@ -63,12 +67,12 @@ class Calibration:
     """For each reason, the number of labelled answers that were left out."""
     maps: tuple[MapReport, ...]
     """Functions that map the judge's value to a human value; empty if there are too few labels."""
-    maps_reason: str
-    """Why there are no calibration maps; empty if there are some."""
+    maps_reason: Remark | None
+    """Why there are no calibration maps; None if there are some."""
     means: tuple[MeanReport, ...]
     """Estimated mean human value of all answers, then of each checkpoint."""
-    warnings: tuple[str, ...]
-    """Sentences that state what limits the calibration."""
+    warnings: tuple[Remark, ...]
+    """What limits the calibration."""
     created: str = ""
     """Time of creation, ISO 8601."""
     version: str = ""
@@ -83,6 +87,13 @@ class Calibration:
     def address(self) -> str:
         """Task and score of the calibration, as ``TASK/SCORE``."""
         return address_of(self.task, self.score)
+
+    @property
+    def kappa(self) -> Estimate | None:
+        """Quadratic kappa that decides: within the checkpoints if there are several, else of all answers."""
+        if self.within is not None:
+            return self.within.quadratic_kappa
+        return None if self.agreement is None else self.agreement.quadratic_kappa
 
 
 def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tuple[str, ...]:

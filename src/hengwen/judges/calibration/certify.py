@@ -17,15 +17,20 @@ from hengwen.judges.calibration.estimates import (
     resample_clusters,
 )
 from hengwen.judges.calibration.joining import count_draws, join
-from hengwen.judges.calibration.maps import fit_maps
+from hengwen.judges.calibration.maps import FOLDS, fit_maps
+from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
+from hengwen.judges.calibration.remarks import Remark
 from hengwen.judges.calibration.statistics import krippendorff_alpha, weighted_alpha
+from hengwen.judges.calibration.within import measure_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
     from hengwen.judges.calibration.maps import MapReport
+    from hengwen.judges.calibration.remarks import RemarkCode
+    from hengwen.judges.calibration.within import WithinAgreement
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import Label
 
@@ -82,7 +87,9 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if at
         least 80 % of the labels are at one level, or if kappa or its interval is undefined. If there are
         enough labels, the decision is ``certified`` if the lower bound of quadratic kappa reaches the
-        threshold, and ``not certified`` if not.
+        threshold, and ``not certified`` if not. If the labelled answers are of several checkpoints, quadratic
+        kappa is computed within the checkpoints: a judge that only sees which checkpoint is bad is not
+        certified.
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the
@@ -99,7 +106,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         >>> result.decision, result.agreement.quadratic_kappa.value, result.means[0].corrected.n
         ('certified', 0.8, 36)
         >>> calibrate(labels[:12], answers, score="s", levels=[0, 0.5, 1]).reasons
-        ('12 labels, but a verdict needs 30',)
+        (Remark(code='few_labels', values={'n': 12, 'needed': 30}),)
     """
     _check_options(threshold, resamples, confidence, seed)
     tasks, signature = _tasks_and_signature(answers, pooled=pooled)
@@ -117,7 +124,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         "seed": seed,
     }
     agreement = measure_agreement(human, judge, **settings) if pairs else None
-    decision, reasons = decide(agreement, threshold)
+    within = measure_within(pairs, levels=scale, resamples=resamples, confidence=confidence, seed=seed)
+    decision, reasons = decide(agreement, within, threshold)
     maps, maps_reason = _maps(judge, human, settings)
     ceiling = _ceiling(pairs, resamples, confidence, seed)
     drawn = count_draws(text for pair in pairs for text in pair.draws)
@@ -134,6 +142,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         level=confidence,
         seed=seed,
         agreement=agreement,
+        within=within,
         raters=len({rater for pair in pairs for rater, _ in pair.ratings}),
         ceiling=ceiling,
         dropped=joined.dropped,
@@ -148,29 +157,34 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     )
 
 
-def decide(agreement: Agreement | None, threshold: float) -> tuple[Decision, tuple[str, ...]]:
-    """Return the decision and its reasons."""
+def decide(
+    agreement: Agreement | None, within: WithinAgreement | None, threshold: float
+) -> tuple[Decision, tuple[Remark, ...]]:
+    """Return the decision and its reasons; with several checkpoints, the agreement within them decides."""
     if agreement is None:
-        return "insufficient", ("no label matches a judged answer",)
-    kappa = agreement.quadratic_kappa
+        return "insufficient", (Remark("no_pairs"),)
     problems = []
     if agreement.n < MIN_LABELS:
-        problems.append(f"{agreement.n} labels, but a verdict needs {MIN_LABELS}")
+        problems.append(Remark("few_labels", {"n": agreement.n, "needed": MIN_LABELS}))
     if agreement.prompts < MIN_PROMPTS:
-        problems.append(f"labels of {agreement.prompts} prompts, but a verdict needs {MIN_PROMPTS}")
+        problems.append(Remark("few_prompts", {"prompts": agreement.prompts, "needed": MIN_PROMPTS}))
     if max(agreement.human_base) >= MAX_LEVEL_SHARE:
-        problems.append(
-            f"{max(agreement.human_base):.0%} of the labels are on one level: a constant judge would agree"
-        )
+        problems.append(_one_level("labels_on_one_level", agreement.levels, agreement.human_base))
+    kappa = agreement.quadratic_kappa if within is None else within.quadratic_kappa
     if kappa.value is None or kappa.low is None:
-        problems.append(f"quadratic kappa: {kappa.reason}")
+        problems.append(Remark("undefined_kappa" if within is None else "undefined_within"))
     if problems or kappa.value is None or kappa.low is None:
         return "insufficient", tuple(problems)
-    measured = f"quadratic kappa {kappa.value:.2f}, lower bound {kappa.low:.2f}"
-    if kappa.low >= threshold:
-        return "certified", (f"{measured}: reaches the threshold of {threshold:.2f}",)
-    hint = "; more labels may raise the lower bound" if kappa.value >= threshold else ""
-    return "not certified", (f"{measured}: below the threshold of {threshold:.2f}{hint}",)
+    measured = {"kappa": kappa.value, "low": kappa.low, "threshold": threshold}
+    reasons = [Remark("kappa" if within is None else "within_kappa", measured)]
+    pooled = agreement.quadratic_kappa
+    if within is not None and pooled.value is not None and pooled.low is not None:
+        reasons.append(Remark("kappa", {"kappa": pooled.value, "low": pooled.low}))
+    return "certified" if kappa.low >= threshold else "not certified", tuple(reasons)
+
+
+def _one_level(code: RemarkCode, levels: Sequence[float], shares: Sequence[float]) -> Remark:
+    return Remark(code, {"share": max(shares), "level": levels[int(np.argmax(shares))]})
 
 
 def _check_options(threshold: float, resamples: int, confidence: float, seed: int) -> None:
@@ -210,12 +224,14 @@ def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[floa
 
 def _maps(
     judge: Sequence[float], human: Sequence[float], settings: Mapping[str, Any]
-) -> tuple[tuple[MapReport, ...], str]:
+) -> tuple[tuple[MapReport, ...], Remark | None]:
     """Return maps from judge's to human values; if there are too few labels, return no map and the reason."""
-    try:
-        return fit_maps(judge, human, **settings), ""
-    except ValueError as error:
-        return (), str(error)
+    if len(human) < MAP_LABELS:
+        return (), Remark("few_labels_for_maps", {"n": len(human), "needed": MAP_LABELS})
+    prompts = len(set(settings["clusters"]))
+    if prompts < FOLDS:
+        return (), Remark("few_prompts_for_maps", {"prompts": prompts, "needed": FOLDS})
+    return fit_maps(judge, human, **settings), None
 
 
 def _ceiling(pairs: Sequence[RatedAnswer], resamples: int, confidence: float, seed: int) -> Estimate:
@@ -241,24 +257,22 @@ def _ceiling(pairs: Sequence[RatedAnswer], resamples: int, confidence: float, se
     )
 
 
-def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[str, ...]:
+def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[Remark, ...]:
     if agreement is None:
         return ()
-    warnings = []
-    for values, shares in (("labels", agreement.human_base), ("judge's values", agreement.judge_base)):
-        if max(shares) >= MAX_LEVEL_SHARE:
-            level = agreement.levels[int(np.argmax(shares))]
-            warnings.append(
-                f"{max(shares):.0%} of the {values} are on level {level:g}: agreement is mostly by chance"
-            )
+    sides: tuple[tuple[RemarkCode, tuple[float, ...]], ...] = (
+        ("labels_on_one_level", agreement.human_base),
+        ("judge_on_one_level", agreement.judge_base),
+    )
+    warnings = [
+        _one_level(code, agreement.levels, shares) for code, shares in sides if max(shares) >= MAX_LEVEL_SHARE
+    ]
     kappa = agreement.quadratic_kappa
     if kappa.undefined > MAX_UNDEFINED_SHARE * max(1, agreement.resamples):
-        warnings.append(
-            f"quadratic kappa is undefined in {kappa.undefined} of {agreement.resamples} resamples: "
-            "its interval leaves them out and is too narrow"
-        )
+        counts = {"undefined": kappa.undefined, "resamples": agreement.resamples}
+        warnings.append(Remark("undefined_resamples", counts))
     if ceiling.value is not None and ceiling.value < LOW_HUMAN_ALPHA:
-        warnings.append(f"raters agree poorly (alpha {ceiling.value:.2f}): the rubric may be unclear")
+        warnings.append(Remark("raters_disagree", {"alpha": ceiling.value}))
     return tuple(warnings)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from hengwen.judges.calibration.estimates import cluster_index
 from hengwen.judges.calibration.joining import chosen_draws
 from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
+from hengwen.judges.calibration.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +77,8 @@ class MeanReport:
     checkpoint: str
     """Name of the checkpoint; empty for all answers."""
     corrected: CorrectedMean | None
-    reason: str = ""
-    """Why no mean could be estimated; empty if a mean was estimated."""
+    reason: Remark | None = None
+    """Why no mean could be estimated; None if a mean was estimated."""
     balance: Balance | None = None
     """Result of the test whether the judge's mean differs between labelled and unlabelled answers; None if
     the test is impossible."""
@@ -124,27 +125,24 @@ def _mean(
         corrected = ppi_mean(
             [pair.human for pair in pairs], judge, other_values, confidence=confidence, **prompts
         )
-    except ValueError as error:
-        return MeanReport(checkpoint=checkpoint, corrected=None, reason=str(error), balance=balance)
+    except ValueError:
+        counts = {"n": len(pairs), "prompts": len(set(clusters))}
+        few = Remark("few_labels_for_mean", counts)
+        return MeanReport(checkpoint=checkpoint, corrected=None, reason=few, balance=balance)
     if not chosen and (balance is None or balance.holds):
         return MeanReport(checkpoint=checkpoint, corrected=corrected, balance=balance)
     if corrected.method == "labels":
-        reason = "the labelled answers are no random sample, and there is too little data to correct that"
-        return MeanReport(checkpoint=checkpoint, corrected=None, reason=reason, balance=balance)
+        unknown = Remark("not_random")
+        return MeanReport(checkpoint=checkpoint, corrected=None, reason=unknown, balance=balance)
     return MeanReport(checkpoint=checkpoint, corrected=corrected.without_labels_alone(), balance=balance)
 
 
-def sampling_warnings(means: Sequence[MeanReport], drawn: Mapping[str, int]) -> tuple[str, ...]:
+def sampling_warnings(means: Sequence[MeanReport], drawn: Mapping[str, int]) -> tuple[Remark, ...]:
     """Return warnings if the labelled answers are not a random sample of all answers."""
-    advice = "the mean of the labels alone is not shown, and the corrected mean may be biased"
-    warnings = [
-        f"{drawn[text]} labels were not drawn at random ({text}): {advice}" for text in chosen_draws(drawn)
-    ]
-    warnings += [
-        f"{mean.checkpoint or 'all answers'}: the judge's mean on labelled answers differs by "
-        f"{mean.balance.difference:+.3f} from that on the others (p = {mean.balance.p_value:.2g}), so they "
-        f"are no random sample: {advice}; draw answers with hengwen label"
-        for mean in means
-        if mean.balance is not None and not mean.balance.holds
-    ]
+    warnings = [Remark("chosen_answers", {"n": drawn[text], "drawn": text}) for text in chosen_draws(drawn)]
+    for mean in means:
+        balance = mean.balance
+        if balance is not None and not balance.holds:
+            values = {"difference": balance.difference, "p": balance.p_value}
+            warnings.append(Remark("unbalanced", {"checkpoint": mean.checkpoint, **values}))
     return tuple(warnings)

@@ -124,7 +124,7 @@ def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     calibration = measured.calibration
     stale = [] if calibration is None else stale_parts(calibration, measured.column)
     agreement = None if calibration is None else calibration.agreement
-    kappa = None if agreement is None else agreement.quadratic_kappa
+    kappa = None if calibration is None else calibration.kappa
     if calibration is None or stale:
         return TermResult(
             text=term.text,
@@ -139,7 +139,7 @@ def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:
             kind="calibration",
             outcome="inconclusive",
             reason="undefined agreement",
-            detail="; ".join(calibration.reasons),
+            detail=", ".join(reason.code for reason in calibration.reasons),
             prompts=0 if agreement is None else agreement.n,
         )
     outcome = decide(term.operator, (kappa.low, kappa.high), term.threshold)
