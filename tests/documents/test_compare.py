@@ -76,8 +76,13 @@ TEN = [0.1] * 10
         ),
         pytest.param(
             pair(HALF, MORE, coverage=(1.0, 0.5)),
-            "only 100% / 50% of the prompts have a score, below 95%; which prompts fail may depend on",
-            id="shares",
+            "b has a score for 50% of the prompts, 100% of the answers",
+            id="prompts",
+        ),
+        pytest.param(
+            pair(HALF, MORE, answer_coverage=(0.9, 1.0)),
+            "a has a score for 100% of the prompts, 90% of the answers",
+            id="answers",
         ),
         pytest.param(
             pair(HALF, MORE, length_changes=[0.1] * 12),

@@ -183,7 +183,7 @@ def test_a_trend_and_a_newest_mean_in_opposite_directions_are_said(record: Recor
 def test_missing_scores_are_said_in_words(record: Record) -> None:
     text = words(record(JITTER, missing=2))
     assert "◇ t/s.value: too many missing scores for a verdict" in text
-    assert "c5 left out: only 83.3% of the prompts have a score, below 95%" in text
+    assert "left out: c5 has a score for 83.3% of the prompts, 83.3% of the answers" in text
 
 
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(record: Record, tmp_path: Path) -> None:

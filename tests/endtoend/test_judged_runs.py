@@ -109,7 +109,7 @@ def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, 
     code, report, err = run(suite(6), *judged_by(judge_server), "-j", "1")
     level = report["runs"][0]["scores"]["t/persona_generic.level"]
     assert (code, level["n"], level["mean"], level["failures"]) == (0, 4, 0.75, {"parse_error": 2})
-    assert "12 outcomes failed: 12 parse_error (first: " in err
+    assert "2 failures: 2 parse_error (first: " in err
     assert "; means do not include them" in err
     code, report, _ = run(suite(6), *judged_by(judge_server))
     assert report["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
@@ -131,7 +131,7 @@ def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, 
     assert code == 1
     assert "hengwen: no scores for t/persona_generic.level" in err
     assert "all other scores are in hengwen.db" in err
-    assert "24 outcomes failed: 24 transport_error (first: no answer from http://127.0.0.1:9/v1: " in err
+    assert "4 failures: 4 transport_error (first: no answer from http://127.0.0.1:9/v1: " in err
     scores = report["runs"][0]["scores"]
     assert scores["t/distinct_2.checkpoint"]["n"] == 1
     assert (scores["t/persona_generic.level"]["n"], scores["t/persona_generic.level"]["mean"]) == (0, None)

@@ -147,7 +147,7 @@ def answered(prompts: range, repeats: int) -> list[Row]:
 def test_an_unanswered_prompt_misses_all_its_repeats() -> None:
     unanswered = [row(f"p{i}", 1, failure("missing")) for i in range(20, 40)]
     summary = summarize(*answered(range(20), 3), *unanswered)
-    assert summary.coverage == 0.75
+    assert summary.coverage == 0.5
     assert (summary.prompts, summary.prompts_expected, summary.prompt_coverage) == (20, 40, 0.5)
 
 

@@ -24,6 +24,7 @@ def paired(before: Sequence[float], after: Sequence[float], **changes: Any) -> P
         "repeats": (((1,), (1,)),) * len(prompts),
         "subsampled": 0,
         "coverage": (1.0, 1.0),
+        "answer_coverage": (1.0, 1.0),
         "repeat_variance": None,
     }
     return PairedValues(**{**fields, **changes})

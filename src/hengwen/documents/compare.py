@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.documents.missing import least_text, missing_text
+from hengwen.results.comparisons import min_clusters
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.stats.equal_length import MIN_CLUSTERS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, decimals_for, percent, plural, signed
+from hengwen.text.numbers import NOTHING, decimals_for, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,14 +91,11 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     if score.test is None or score.means is None:
         return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
     if score.outcome == "missing scores":
-        shares, least = " / ".join(map(percent, score.coverage)), percent(MIN_PROMPT_COVERAGE)
-        return [
-            Bilingual(
-                f"有得分的题目只占 {shares}，低于 {least}；哪些题失败可能与质量有关",
-                f"only {shares} of the prompts have a score, below {least}; which prompts fail may depend on "
-                "quality",
-            )
-        ]
+        labels = run_labels((comparison.before, comparison.after))
+        decimals = decimals_for(score.scale, score.means)
+        rows = zip(labels, score.coverage, score.answer_coverage, score.bounds, strict=True)
+        texts = [missing_text(*row, decimals) for row in rows if min(row[1:3]) < MIN_COVERAGE]
+        return [*texts, least_text()]
     if score.outcome == "too few":
         tests = sum(item.test is not None for item in comparison.headline)
         return [cells.too_few_text(min_clusters(tests if score.family == "headline" else 1))]

@@ -6,9 +6,8 @@ plan names. Then the mean over prompts is computed, in which all prompts have th
 clusters (groups of prompts that depend on each other) as independent units; by default, each prompt is a
 cluster. Failures are counted and never enter a mean.
 
-Coverage is the share of outcomes that are scores; outcomes with the status ``not_applicable`` are left out.
-Coverage is computed for answers and also for prompts. A prompt without any answer counts as a single failure,
-even if it should have several repeats. The coverage of answers alone would therefore be too high.
+Coverage is the share of answers, and of prompts, that have a score; those with the status ``not_applicable``
+are left out (see ``results/coverage.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
+from hengwen.results.coverage import MIN_COVERAGE, answer_coverage, mean_bounds
 from hengwen.results.score_table import STATUS_CODES
 from hengwen.stats.mean_interval import mean_interval
 
@@ -55,8 +55,8 @@ class Summary:
     confidence: float
     """Confidence level of the interval."""
     coverage: float | None
-    """Number of scores divided by the number of scores and failures; None if there are only outcomes with the
-    status ``not_applicable``."""
+    """Share of the answers that have a score; a prompt without any answer misses as many as other prompts
+    have. It is None if the score applies to no answer."""
     prompts_expected: int | None = None
     """Number of prompts in the task's samples; if that is unknown, the number of prompts with a score or
     failure. Prompts to which the score does not apply (status ``not_applicable``) are not counted. The number
@@ -74,6 +74,9 @@ class Summary:
     """Signatures (settings) of the scores; values with different signatures are not comparable."""
     scale: Scale | None = None
     """Range of the values, and whether higher values are better."""
+    bounds: tuple[float, float] | None = None
+    """Mean if every missing answer had the lowest value of the scale, and if it had the highest; None if none
+    is missing or the score has no scale."""
     judged_by_rules: bool = False
     """Whether a rules judge (fixed rules, no model) gave the scores, or gave the levels from which the scores
     are computed."""
@@ -85,6 +88,17 @@ class Summary:
     def prompt_coverage(self) -> float | None:
         """Share of ``prompts_expected`` that have a score; None if ``prompts_expected`` is 0 or unknown."""
         return self.prompts / self.prompts_expected if self.prompts_expected else None
+
+    @property
+    def least_coverage(self) -> float:
+        """The lower of two shares: of prompts with a score, and of answers with a score; 0 if unknown."""
+        shares = [share for share in (self.prompt_coverage, self.coverage) if share is not None]
+        return min(shares, default=0.0)
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether enough prompts and answers have a score for a verdict: at least 95 % of both."""
+        return self.least_coverage >= MIN_COVERAGE
 
     @property
     def failed(self) -> int:
@@ -117,7 +131,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     statuses = column.status_counts
     scored = statuses.pop("ok", 0)
     not_applicable = statuses.pop("not_applicable", 0)
-    failed = sum(statuses.values())
+    coverage = answer_coverage(column)
     values = value_by_prompt(column)
     clusters = _clusters_of(column, values)
     attempted, expected = _prompt_counts(column)
@@ -141,7 +155,8 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         interval=interval,
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
-        coverage=scored / (scored + failed) if scored + failed else None,
+        coverage=coverage,
+        bounds=mean_bounds(column, expected),
         prompts_expected=expected,
         prompts_attempted=attempted,
         failures=dict(sorted(statuses.items())),

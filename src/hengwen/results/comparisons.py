@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.results.aggregate import value_by_prompt
+from hengwen.results.coverage import MIN_COVERAGE, answers_by_prompt, coverages
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.paired import PairedTest, enough_clusters, holm, sign_flip_test, too_few
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
-MIN_PROMPT_COVERAGE = 0.95
-"""Minimum share of scored prompts at each compared checkpoint; more failures could bias the comparison."""
+MIN_PROMPT_COVERAGE = MIN_COVERAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ScoreSeries:
     clusters: Mapping[str, str]
     """The cluster of each prompt: a group of prompts that depend on each other."""
     coverages: tuple[float, ...]
-    """For each checkpoint, the share of prompts that have a value."""
+    """For each checkpoint, the share of prompts or of answers that have a value, whichever is lower."""
     signatures: tuple[str, ...]
     """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
     compared."""
@@ -88,6 +88,9 @@ def score_series(
 ) -> ScoreSeries:
     """Return the value of each prompt for one score, in each of several runs."""
     columns = [table.series.get(SeriesKey(run_id, score, kind)) for run_id in run_ids]
+    answers = [
+        {} if column is None or None in column.sample_ids else answers_by_prompt(column) for column in columns
+    ]
     points = [PromptPoints.from_column(column) for column in columns]
     clusters: dict[str, str] = {}
     for point in points:
@@ -96,7 +99,7 @@ def score_series(
         address=score.address,
         values=tuple(point.values for point in points),
         clusters=clusters,
-        coverages=tuple(point.coverage for point in points),
+        coverages=tuple(coverage.least for coverage in coverages(answers)),
         signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
         keys=tuple(keys),
         scale=next((column.scale for column in columns if column and column.scale), None),
@@ -108,14 +111,12 @@ class PromptPoints(NamedTuple):
 
     values: dict[str, float]
     clusters: dict[str, str]
-    coverage: float
-    """Share of prompts with a value among the prompts to which the score applies; 0 if there are none."""
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
         """Return the value of each prompt in a column; values of groups of answers are left out."""
         if column is None:
-            return cls({}, {}, 0.0)
+            return cls({}, {})
         cluster_of = {
             sample: cluster
             for sample, cluster, status in zip(
@@ -124,7 +125,7 @@ class PromptPoints(NamedTuple):
             if sample is not None and status != "not_applicable"
         }
         values = {name: value for name, value in value_by_prompt(column).items() if name is not None}
-        return cls(values, cluster_of, len(values) / len(cluster_of) if cluster_of else 0.0)
+        return cls(values, cluster_of)
 
 
 def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.results.aggregate import reduce_repeats
+from hengwen.results.coverage import answers_by_prompt, coverages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -29,6 +30,8 @@ class PairedValues:
     are not used."""
     coverage: tuple[float, float]
     """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
+    answer_coverage: tuple[float, float]
+    """For each checkpoint, the share of answers with a score, among those that both should have."""
     repeat_variance: float | None
     """Pooled variance of the repeats of a prompt; None if no prompt has several repeats, or if repeats are
     not averaged."""
@@ -57,9 +60,11 @@ def pair_values(
     columns = (before, after)
     sides = [_prompts(column) for column in columns]
     shared = {name for name in sides[0] if name in sides[1]} - set(differing)
-    coverage = tuple(
-        _coverage([prompt for name, prompt in side.items() if not common_only or name in shared])
-        for side in sides
+    before_coverage, after_coverage = coverages(
+        [
+            {name: number for name, number in side.items() if not common_only or name in shared}
+            for side in map(answers_by_prompt, columns)
+        ]
     )
     names = [name for name in sides[0] if name in shared and all(side[name].scored for side in sides)]
     values: tuple[list[float], list[float]] = ([], [])
@@ -86,7 +91,8 @@ def pair_values(
         after=tuple(values[1]),
         repeats=tuple(repeats),
         subsampled=subsampled,
-        coverage=(coverage[0], coverage[1]),
+        coverage=(before_coverage.prompts, after_coverage.prompts),
+        answer_coverage=(before_coverage.answers, after_coverage.answers),
         repeat_variance=squares / freedom if freedom and is_mean else None,
     )
 
@@ -105,10 +111,6 @@ def _prompts(column: Column) -> dict[str, _Prompt]:
     for prompt in prompts.values():
         prompt.scored.sort()
     return prompts
-
-
-def _coverage(prompts: Sequence[_Prompt]) -> float:
-    return sum(bool(prompt.scored) for prompt in prompts) / len(prompts) if prompts else 0.0
 
 
 def _numbers(scored: Sequence[tuple[int, float]]) -> tuple[int, ...]:

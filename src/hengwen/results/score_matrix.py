@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.aggregate import reduce_repeats
+from hengwen.results.coverage import Answers, answers_by_prompt, coverages, usual_number
 from hengwen.stats.checkpoints.variance_by_source import fill_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from hengwen.records import Reducer
+    from hengwen.results.coverage import Coverage
     from hengwen.results.score_table import Column
 
     Floats = NDArray[np.float64]
@@ -43,8 +45,8 @@ class ScoreMatrix:
     _codes: dict[str, int] = field(default_factory=dict)
     _clusters: list[str] = field(default_factory=list)
     _repeats: list[_Repeats] = field(default_factory=list)
-    _applicable: list[frozenset[int]] = field(default_factory=list)
-    """For each checkpoint, the prompts with a score or a failure, as indices of ``prompts``."""
+    _answers: list[Mapping[str, Answers]] = field(default_factory=list)
+    """For each checkpoint, the number of answers to each prompt to which the score applies."""
     _not_applicable: list[frozenset[str]] = field(default_factory=list)
     """For each checkpoint, the names of prompts to which the score does not apply."""
 
@@ -63,7 +65,6 @@ class ScoreMatrix:
         prompts: list[int] = []
         repeats: list[int] = []
         values: list[float] = []
-        applicable: set[int] = set()
         not_applicable: set[str] = set()
         rows = zip(
             column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
@@ -75,7 +76,6 @@ class ScoreMatrix:
             code = self._codes.setdefault(sample or "", len(self._codes))
             if code == len(self._clusters):
                 self._clusters.append(cluster)
-            applicable.add(code)
             self.is_group_score = self.is_group_score or sample is None
             if value is not None:
                 prompts.append(code)
@@ -83,21 +83,24 @@ class ScoreMatrix:
                 values.append(value)
         order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
         self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
-        self._applicable.append(frozenset(applicable))
+        self._answers.append({name or "": counts for name, counts in answers_by_prompt(column).items()})
         self._not_applicable.append(frozenset(not_applicable))
         if len(column):
             self.reducer = column.reducer
         if column.scale is not None:
             self.higher_is_better = column.scale.higher_is_better
 
-    def coverages(self, among: Sequence[int] = ()) -> list[float]:
-        """Return the share of prompts with a value, for each checkpoint."""
-        known = frozenset[int]().union(*(self._applicable[index] for index in among))
-        shares = []
-        for item, own, names in zip(self._repeats, self._applicable, self._not_applicable, strict=True):
-            expected = known.difference(self._codes.get(name, -1) for name in names) | own
-            shares.append(len(np.unique(item.prompts)) / len(expected) if expected else 0.0)
-        return shares
+    def coverages(self, among: Sequence[int] = ()) -> list[Coverage]:
+        """Return the shares of prompts and answers with a value, for each checkpoint.
+
+        Every checkpoint should have the prompts and answers of the checkpoints in ``among``.
+        """
+        known = dict.fromkeys(name for index in among for name in self._answers[index])
+        runs = []
+        for own, names in zip(self._answers, self._not_applicable, strict=True):
+            none = Answers(0, usual_number(own))
+            runs.append({**dict.fromkeys((name for name in known if name not in names), none), **own})
+        return coverages(runs, among)
 
     def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
         """Return how many repeats of each prompt have a value, shape (prompts, checkpoints)."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
+from hengwen.results.coverage import failed_answers
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import exclusive_run, shared_plan
@@ -40,7 +40,8 @@ class RunResult:
     """Path or URL of the store."""
     warnings: tuple[str, ...] = ()
     failures: dict[str, int] = field(default_factory=dict)
-    """Number of failures by status; failures of status ``not_applicable`` are not counted."""
+    """Number of failures by status, without ``not_applicable``. A missing answer counts once, and so does a
+    scorer or judge that failed on an answer, whatever the number of its scores."""
     first_messages: dict[str, str] = field(default_factory=dict)
     """For each status in ``failures``, the message of the first failure that has a message."""
     unscored: tuple[str, ...] = ()
@@ -239,13 +240,14 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
     """Return the runs with their numbers of failures, which the store counts."""
     suite, store, session = resources.suite, resources.store, resources.batches
-    failures: Counter[str] = Counter()
-    unscored = []
-    for score, statuses in store.statuses(runs).items():
-        scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
-        failures.update(statuses)
-        if not scored and score.role != "task":  # scores of whole tasks fail if an answer is missing
-            unscored.append(score.address)
+    statuses = store.statuses(runs)
+    failures = failed_answers(statuses)
+    unscored = [
+        score.address
+        for score, counts in statuses.items()
+        # scores of whole tasks fail if an answer is missing
+        if not counts["ok"] + counts["not_applicable"] and score.role != "task"
+    ]
     return RunResult(
         plan=suite.plan.name,
         runs=tuple(runs),

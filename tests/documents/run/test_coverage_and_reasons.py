@@ -85,10 +85,10 @@ def half_answered():
 
 def test_every_format_shows_prompts_and_answers_with_their_coverage(half_answered) -> None:
     for text in faces(half_answered).values():
-        assert "20/40 prompts (50%) · 60 answers (75%)" in text
+        assert "20/40 prompts (50%) · 60 answers (50%)" in text
     cell = run_document(half_answered).record["runs"][0]["scores"]["t/a.x"]
     assert (cell["prompts"], cell["prompts_expected"], cell["prompt_coverage"]) == (20, 40, 0.5)
-    assert (cell["n"], cell["coverage"]) == (60, 0.75)
+    assert (cell["n"], cell["coverage"]) == (60, 0.5)
 
 
 def test_a_run_under_a_limit_says_how_many_prompts_of_the_task_it_covers() -> None:
@@ -129,7 +129,7 @@ def test_scores_that_fail_together_are_one_row() -> None:
     ]
     data = data_of(*failures)
     sentences, (cells,) = failures_of(data)
-    assert sentences == ["9 timeout: late"]
+    assert sentences == ["3 timeout: late"]
     assert cells == ["t/j.level (+2)", "c", "3 timeout", "late", "0/3 prompts (0%) · 0 answers (0%)"]
     (row_,) = [record for record in to_rows(run_document(data), "en").rows if "failures" in record]
     assert "t/j.level, t/j.tone, t/j.form" in row_

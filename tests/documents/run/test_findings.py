@@ -84,7 +84,10 @@ def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
 def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
     result = finding(table_of({"a": [1.0] * 40, "b": [0.0] * 20 + [None] * 20}, scale=UNIT))
     assert result.is_alarm
-    assert result.text.en.startswith("not compared: fewer than 95% of the prompts have a score (b 50%)")
+    assert result.text.en.startswith(
+        "not compared: b has a score for 50% of the prompts, 50% of the answers (mean 0.000 to 0.500 if"
+    )
+    assert "; below 95%, so no verdict" in result.text.en
 
 
 def test_an_unknown_order_is_no_trend(table_of) -> None:

@@ -56,14 +56,14 @@ def show(
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
-    from hengwen.text.numbers import failure_text
+    from hengwen.text.numbers import failure_text, plural
 
     for warning in result.warnings:
         print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
         reasons = failure_text(result.failures, result.first_messages)
-        print_warning(f"{failed} outcomes failed: {reasons}; means do not include them")
+        print_warning(f"{plural(failed, 'failure')}: {reasons}; means do not include them")
     if result.out_of_budget:
         print_error(
             f"budget reached; the results so far are in {result.store}, a higher budget resumes the run"

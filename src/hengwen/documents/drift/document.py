@@ -110,7 +110,7 @@ def _heading_notes(report: DriftReport) -> list[Bilingual]:
 def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
     first, second = words.differs_text(report, score), words.drifts_text(score)
     evidence: list[Text] = [words.means_text(score)] if score.means else []
-    evidence += [words.left_out_text(item) for item in score.left_out]
+    evidence += [words.left_out_text(item, words.mean_decimals(score)) for item in score.left_out]
     if score.drifts == "one checkpoint":
         evidence.append(
             Bilingual(

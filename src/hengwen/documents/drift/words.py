@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
+from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.results.comparisons import min_clusters
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, number, percent
+from hengwen.text.numbers import decimals_for, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,25 +114,22 @@ def baseline_text(difference: BaselineDifference) -> Bilingual:
 
 def means_text(score: ScoreDrift) -> Bilingual:
     """Return the mean of each checkpoint; of many, the first and the last."""
-    decimals = decimals_for(score.scale, [item.mean for item in score.means])
+    decimals = mean_decimals(score)
     texts = [f"{item.checkpoint} {number(item.mean, decimals)}" for item in score.means]
     if len(texts) > MAX_MEANS:
         texts = [*texts[:3], "…", *texts[-3:]]
     return Bilingual(f"均值：{'，'.join(texts)}", f"means: {', '.join(texts)}")
 
 
-def left_out_text(item: LeftOut) -> Bilingual:
+def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
     """Return why a checkpoint is left out of the tests of a score."""
     name = item.checkpoint
     if item.problem == "keys":
         return Bilingual(f"略去 {name}：评分设置不同（{item.detail}）", f"{name} left out: {item.detail}")
     if item.problem == "coverage":
-        share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
-        return Bilingual(
-            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题，或尚未评测",
-            f"{name} left out: only {share} of the prompts have a score, below {least}; the others "
-            "may be the ones with bad answers, or were not evaluated",
-        )
+        shares = item.coverage or 0.0, item.answer_coverage or 0.0
+        text, least = missing_text(name, *shares, item.bounds, decimals), least_text()
+        return Bilingual(f"略去：{text.zh}，{least.zh}", f"left out: {text.en}, {least.en}")
     return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
 
 
@@ -221,6 +219,11 @@ def _unknown_error_text(score: ScoreDrift) -> Bilingual:
     )
 
 
+def mean_decimals(score: ScoreDrift) -> int:
+    """Return the decimals of means."""
+    return decimals_for(score.scale, [item.mean for item in score.means])
+
+
 def fine_decimals(score: ScoreDrift) -> int:
     """Return the decimals of differences, which are smaller than the means."""
-    return max(cells.MIN_DECIMALS, decimals_for(score.scale, [item.mean for item in score.means]))
+    return max(cells.MIN_DECIMALS, mean_decimals(score))

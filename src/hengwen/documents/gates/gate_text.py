@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.documents.missing import mend_text
 from hengwen.monitoring.gates.drifts import corrected_p_values
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.results.comparisons import min_clusters
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.score_id import address_of
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
@@ -29,7 +31,6 @@ _UNCERTIFIED: Mapping[str, Bilingual] = {
     "insufficient labels": Bilingual("标注不足", "too few labels"),
     "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
 }
-_RUN_AGAIN = Bilingual("请重新运行：hengwen run", "run again: hengwen run")
 _CALIBRATE = Bilingual(
     "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
     "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
@@ -43,8 +44,8 @@ _REASONS: Mapping[str, Bilingual] = {
     "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
     "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
     "low coverage": Bilingual(
-        f"有得分的题目或回答不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
-        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts, or of the answers, have a score",
+        f"有得分的题目或回答不足 {percent(MIN_COVERAGE)}，不下结论",
+        f"fewer than {percent(MIN_COVERAGE)} of the prompts, or of the answers, have a score",
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
     "low confidence": Bilingual(
@@ -73,8 +74,7 @@ _REASONS: Mapping[str, Bilingual] = {
     "undefined agreement": Bilingual("无法计算一致性", "the agreement is not defined"),
 }
 _NEXT: Mapping[str, Bilingual] = {
-    "nothing scored": _RUN_AGAIN,
-    "low coverage": _RUN_AGAIN,
+    "nothing scored": Bilingual("请运行：hengwen run", "run it: hengwen run"),
     "no interval": Bilingual(
         "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
     ),
@@ -284,9 +284,10 @@ def _next_step(term: TermResult) -> Bilingual:
         return Bilingual(
             f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
         )
-    if term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts:
-        return _EARLIER_BASELINE
-    return _NEXT.get(term.reason, Bilingual("", ""))
+    if term.failures or (term.reason == "low coverage" and term.kind == "score"):
+        return mend_text(term.failures)
+    is_late = term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts
+    return _EARLIER_BASELINE if is_late else _NEXT.get(term.reason, Bilingual("", ""))
 
 
 def _level(term: TermResult) -> Bilingual:

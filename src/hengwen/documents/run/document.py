@@ -21,6 +21,7 @@ from hengwen.documents.run.tables import (
     trajectory_table,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note, score_counts
+from hengwen.results.coverage import failed_answers
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import MAX_REASON, NOTHING, count, format_timestamp
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration import Calibration
     from hengwen.records import Run
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+    from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
 MAX_FAILURE_KINDS = 8
@@ -227,10 +229,22 @@ def _failures(report: Report) -> Details:
         rows=tuple(_failure_row(failure, addresses) for failure, addresses in scores_of.items()),
     )
     by_checkpoint = Details(title=Bilingual("按检查点", "by checkpoint"), blocks=(table,), is_open=False)
+    return Details(title=title, blocks=(*_failure_kinds(_failure_totals(report)), by_checkpoint))
+
+
+def _failure_totals(report: Report) -> Counter[tuple[str, str]]:
+    """Return the number of failures by status and message; an answer that is missing counts once."""
     totals: Counter[tuple[str, str]] = Counter()
-    for failure, addresses in scores_of.items():
-        totals[failure.status, failure.message] += failure.failed * len(addresses)
-    return Details(title=title, blocks=(*_failure_kinds(totals), by_checkpoint))
+    for summaries in zip(*(score.summaries for score in report.scores), strict=True):
+        counts: dict[str, dict[ScoreId, dict[str, int]]] = {}
+        for score, summary in zip(report.scores, summaries, strict=True):
+            for status, failed in summary.failures.items() if summary else ():
+                message = one_line(summary.first_messages.get(status, ""), MAX_REASON) if summary else ""
+                counts.setdefault(message, {}).setdefault(score.id, {})[status] = failed
+        for message, statuses in counts.items():
+            for status, failed in failed_answers(statuses).items():
+                totals[status, message] += failed
+    return totals
 
 
 def _failure_row(failure: _Failure, addresses: Sequence[str]) -> tuple[Cell, ...]:

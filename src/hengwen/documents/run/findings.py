@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
+from hengwen.documents.missing import least_text, mend_text, missing_text
+from hengwen.results.comparisons import min_clusters
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_text, percent, signed
@@ -163,20 +164,28 @@ def _order_problem(score: ScoreContext) -> Finding | None:
 
 
 def _coverage_problem(score: ScoreContext) -> Finding | None:
-    if score.series is None:
+    if score.series is None or score.comparisons:
         return None
     low = [
-        (name, coverage)
-        for name, coverage in zip(score.checkpoints, score.series.coverages, strict=True)
-        if coverage < MIN_PROMPT_COVERAGE
+        (name, summary)
+        for name, summary in zip(score.checkpoints, score.score.summaries, strict=True)
+        if summary is not None and not summary.is_covered
     ]
-    if not low or score.comparisons:
+    if not low:
         return None
-    names = ", ".join(f"{name} {percent(coverage)}" for name, coverage in low)
-    least = percent(MIN_PROMPT_COVERAGE)
+    texts = [
+        missing_text(
+            name, summary.prompt_coverage or 0.0, summary.coverage or 0.0, summary.bounds, score.decimals
+        )
+        for name, summary in low
+    ]
+    failures = sum((Counter(summary.failures) for _, summary in low), Counter[str]())
+    is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for _, summary in low)
+    least, mend = least_text(), mend_text(failures, is_recorded=is_recorded)
+    names_zh, names_en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
     return score.finding(
-        f"有得分的题目不足 {least}（{names}），不作比较；再运行一次可补上失败的题目",
-        f"not compared: fewer than {least} of the prompts have a score ({names}); run again to fill the gaps",
+        f"不作比较：{names_zh}；{least.zh}；{mend.zh}",
+        f"not compared: {names_en}; {least.en}; {mend.en}",
         alarm=True,
     )
 

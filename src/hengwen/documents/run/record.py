@@ -89,6 +89,7 @@ def _score(summary: Summary, score: ScoreSummaries) -> dict[str, Any]:
         "mean": summary.mean,
         "ci": None if summary.interval is None else list(summary.interval),
         "coverage": summary.coverage,
+        "bounds": None if summary.bounds is None else list(summary.bounds),
         "failures": dict(summary.failures),
         "signature": " + ".join(summary.signatures),
         "comparability": dict(summary.comparability.parts),

@@ -39,11 +39,11 @@ GUIDE = (
         Bilingual(
             "未得分的回答只计数，不按 0 分处理，也不计入均值。“20/40 题 (50%) · 60 答 (75%)”："
             "40 题中 20 题有得分，共 60 个回答得分，占应得分回答的 75%；全部得分时不写百分比。"
-            "没有回答的题只算一次失败，所以要看题的覆盖率。“不适用”单独计数。",
+            "没有回答的题缺它的全部回答。题或回答不足 95% 有得分时不下结论。“不适用”单独计数。",
             "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 prompts "
-            "(50%) · 60 answers (75%)”: 20 of 40 prompts have a score, with 60 scored answers, 75% of the "
-            "outcomes; no percentage is shown where all have one. A prompt without an answer is one "
-            "failure whatever its repeats, so read the coverage of prompts. “Not applicable” is counted "
+            "(50%) · 60 answers (75%)”: 20 of 40 prompts have a score, with 60 scored answers, 75% of those "
+            "to score; no percentage is shown where all have one. A prompt without an answer misses all its "
+            "repeats. Below 95% of the prompts or answers there is no verdict. “Not applicable” is counted "
             "separately.",
         ),
     ),

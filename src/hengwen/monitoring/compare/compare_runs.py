@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.results.coverage import mean_bounds
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import signature_conflict
@@ -193,7 +194,8 @@ class CollectedScores:
         if not values.prompts:
             return replace(pair, problem="no common prompts", values=values)
         changes = self._length_changes(score.task, values) if self.with_lengths else None
-        return replace(pair, problem="", values=values, length_changes=changes)
+        bounds = mean_bounds(before), mean_bounds(after)
+        return replace(pair, problem="", values=values, bounds=bounds, length_changes=changes)
 
     def _length_changes(self, task: str, values: PairedValues) -> Sequence[float] | None:
         before, after = (lengths.get(task, {}) for lengths in self.lengths)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
-from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
+from hengwen.stats.difference_interval import Bounds, DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
 from hengwen.stats.level_weights import precision_weights
@@ -37,7 +37,7 @@ ComparisonOutcome = Literal[
     "better", "worse", "no difference seen", "too few", "missing scores", "not comparable"
 ]
 """Result of the comparison for one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
-its prompts; the missing prompts may be the ones with bad answers. ``not comparable``: no test is possible."""
+its prompts or answers; the missing ones may be the bad ones. ``not comparable``: no test is possible."""
 Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
 """Reason why a score is not comparable. ``keys``: the settings of the scorer, or the data behind the score,
 differ between the runs. ``group score``: the score is one value for all answers of a task. ``not scored``: a
@@ -65,6 +65,9 @@ class ScorePair:
     scale: Scale | None = None
     values: PairedValues | None = None
     """Values of the common prompts; None if ``problem`` is ``keys``, ``group score`` or ``not scored``."""
+    bounds: tuple[Bounds | None, Bounds | None] = (None, None)
+    """For each checkpoint, the mean if every missing answer had the lowest value of the scale, and if it had
+    the highest; None if no answer is missing or the score has no scale."""
     length_changes: Sequence[float] | None = None
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
@@ -90,6 +93,11 @@ class ScoreComparison:
     """For each checkpoint, the mean over the common prompts."""
     coverage: tuple[float, float] = (0.0, 0.0)
     """For each checkpoint, the share of prompts with a score."""
+    answer_coverage: tuple[float, float] = (0.0, 0.0)
+    """For each checkpoint, the share of answers with a score, among those that both should have."""
+    bounds: tuple[Bounds | None, Bounds | None] = (None, None)
+    """For each checkpoint, the mean if every missing answer had the lowest value of the scale, and if it had
+    the highest; None if no answer is missing or the score has no scale."""
     subsampled: int = 0
     """Number of prompts that have more repeats at one checkpoint than at the other; equally many repeats of
     both were used."""
@@ -193,7 +201,9 @@ def compare_scores(
 
 
 def _lowest_coverage(pair: ScorePair) -> float:
-    return min(pair.values.coverage) if pair.values is not None else 0.0
+    if pair.values is None:
+        return 0.0
+    return min(*pair.values.coverage, *pair.values.answer_coverage)
 
 
 def _untested(pair: ScorePair) -> ScoreComparison:
@@ -205,6 +215,7 @@ def _untested(pair: ScorePair) -> ScoreComparison:
         detail=pair.detail,
         scale=pair.scale,
         coverage=pair.values.coverage if pair.values is not None else (0.0, 0.0),
+        answer_coverage=pair.values.answer_coverage if pair.values is not None else (0.0, 0.0),
     )
 
 
@@ -230,6 +241,8 @@ def _comparison(
         scale=pair.scale,
         means=(sum(values.before) / n, sum(values.after) / n),
         coverage=values.coverage,
+        answer_coverage=values.answer_coverage,
+        bounds=pair.bounds,
         subsampled=values.subsampled,
         test=test,
         p_adjusted=p_adjusted,

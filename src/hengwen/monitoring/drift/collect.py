@@ -9,7 +9,7 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.results.comparability import comparability_of, distinct_parts
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
 from hengwen.results.score_matrix import ScoreMatrix
 from hengwen.results.score_table import Column, SeriesKey
 from hengwen.score_id import LEVEL
@@ -46,6 +46,8 @@ class CollectedScore:
     """For each checkpoint, a description of the data behind the score; None if the checkpoint does not have
     the score."""
     signatures: list[str] = field(default_factory=list)
+    bounds: list[tuple[float, float] | None] = field(default_factory=list)
+    """For each checkpoint, its mean with all missing answers at the lowest, and at the highest value."""
     human: list[AnswerPairs] = field(default_factory=list)
     """For each checkpoint, the values and the human labels of the answers that have both."""
 
@@ -62,6 +64,7 @@ class CollectedScore:
         key = SeriesKey(run.id, self.id, self.kind)
         column = table.series.get(key)
         self.matrix.add(column or Column())
+        self.bounds.append(mean_bounds(column) if column else None)
         self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
         self.keys.append(comparability_of(key, table, run.facts) if column else None)
         self.has_judge_samples = column is not None and ("method", "samples") in column.provenance
@@ -77,12 +80,20 @@ class CollectedScore:
         for index, label in enumerate(self.labels):
             conflict = conflicts[index]
             coverage = alone[index] if conflict else coverages[index]
+            is_low = coverage.least < MIN_COVERAGE
             if self.keys[index] is None:
                 left_out.append(LeftOut(checkpoint=label, problem="not scored"))
-            elif conflict:
-                left_out.append(LeftOut(checkpoint=label, problem="keys", detail=conflict, coverage=coverage))
-            elif coverage < MIN_PROMPT_COVERAGE:
-                left_out.append(LeftOut(checkpoint=label, problem="coverage", coverage=coverage))
+            elif conflict or is_low:
+                left_out.append(
+                    LeftOut(
+                        checkpoint=label,
+                        problem="keys" if conflict else "coverage",
+                        detail=conflict,
+                        coverage=coverage.prompts,
+                        answer_coverage=coverage.answers,
+                        bounds=None if conflict else self.bounds[index],
+                    )
+                )
             else:
                 included.append(index)
         return included, tuple(left_out)

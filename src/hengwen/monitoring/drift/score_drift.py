@@ -57,13 +57,19 @@ class LeftOut:
 
     checkpoint: str
     problem: Problem
-    """``coverage``: at this checkpoint, fewer than 95 % of the prompts have a score. A prompt that this
-    checkpoint did not evaluate counts as a prompt without a score if another checkpoint with the same scorer
-    and data evaluated it. ``keys``: the scorer or the data differ from those of the newest checkpoint."""
+    """``coverage``: at this checkpoint, fewer than 95 % of the prompts, or of the answers, have a score. A
+    prompt or answer that this checkpoint did not evaluate counts as one without a score if another checkpoint
+    with the same scorer and data evaluated it. ``keys``: the scorer or the data differ from those of the
+    newest checkpoint."""
     detail: str = ""
     """How the scorer or the data differ from those of the newest checkpoint; empty if they do not differ."""
     coverage: float | None = None
     """Share of the prompts with a score; None if the checkpoint does not have the score."""
+    answer_coverage: float | None = None
+    """Share of the answers with a score; None if the checkpoint does not have the score."""
+    bounds: tuple[float, float] | None = None
+    """Mean if every missing answer had the lowest value of the scale, and if it had the highest; None if the
+    scorer or the data differ, or without a scale."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,8 @@ class CheckpointMean:
     """Number of prompts with a score."""
     coverage: float
     """Share of the prompts with a score."""
+    answer_coverage: float
+    """Share of the answers with a score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,8 @@ class TestedSeries:
                 checkpoint=label,
                 mean=float(mean),
                 prompts=0 if self.matrix.is_group_score else int(n),
-                coverage=coverages[index],
+                coverage=coverages[index].prompts,
+                answer_coverage=coverages[index].answers,
             )
             for label, mean, n, index in zip(self.labels, self.means, prompts, self.included, strict=True)
         )

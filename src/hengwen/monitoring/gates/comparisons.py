@@ -112,7 +112,8 @@ class Comparer:
         coverage = min(self._coverage(collected, views[0], summary))
         result = replace(result, prompt_coverage=coverage, scale=pair.scale)
         if coverage < MIN_PROMPT_COVERAGE:
-            return replace(result, reason="low coverage", detail=failures_text(summary))
+            detail = failures_text(summary)
+            return replace(result, reason="low coverage", detail=detail, failures=summary.failures)
         return self._test_margin(term, baseline, values, result)
 
     def _coverage(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.drift_report import drift_report
 from hengwen.monitoring.gates.missing_scores import (
-    is_incomplete,
     removed_scores,
     select_scores,
     unscored_scores,
@@ -156,7 +155,7 @@ class DriftChecker:
         """Return the result of a score; ``drifts`` becomes ``missing scores`` if scores are missing."""
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
-        if (summary is None or not is_incomplete(summary)) and (
+        if (summary is None or summary.is_covered) and (
             not prompts or prompts[-1] >= MIN_PROMPT_COVERAGE * max(prompts)
         ):
             return score

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hengwen.monitoring.gates.results import worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import matching
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,22 +20,11 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 
-def coverage_of(summary: Summary) -> float:
-    """Return the lower of two shares: of prompts with a score, and of answers with a score."""
-    shares = [share for share in (summary.prompt_coverage, summary.coverage) if share is not None]
-    return min(shares, default=0.0)
-
-
-def is_incomplete(summary: Summary) -> bool:
-    """Return whether too few prompts or answers have a score, for example because of ``--limit``."""
-    return coverage_of(summary) < MIN_PROMPT_COVERAGE
-
-
 def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
     """The coverage of two runs: the share of prompts or of answers with a score, whichever is lower."""
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
-        min(summary.prompts / prompts if prompts else 0.0, coverage_of(summary))
+        min(summary.prompts / prompts if prompts else 0.0, summary.least_coverage)
         for summary in (before, after)
     )
     return first, second

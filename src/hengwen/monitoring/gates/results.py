@@ -62,6 +62,8 @@ class TermResult:
     reason: Reason = ""
     detail: str = ""
     """Details of why the condition has this result, such as the failures or how two runs differ."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """Number of failures by status, if they are the reason."""
     value: float | None = None
     """Mean, coverage or agreement; for ``noninferior`` the difference from the baseline."""
     interval: tuple[float, float] | None = None
@@ -159,6 +161,7 @@ def nothing_scored(
         enforced="error",
         reason="nothing scored",
         detail=failures_text(summary) or ", ".join(addresses),
+        failures=summary.failures if summary is not None else {},
         prompts=0,
         prompt_coverage=0.0,
     )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
-from hengwen.monitoring.gates.missing_scores import coverage_of
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.results.aggregate import prompt_values
@@ -37,7 +36,7 @@ class Measured:
     @property
     def coverage(self) -> float:
         """The lower of two shares: of the prompts that have a score, and of the answers that have a score."""
-        return coverage_of(self.summary)
+        return self.summary.least_coverage
 
 
 def decide(operator: Operator, interval: tuple[float, float], limit: float) -> GateOutcome:
@@ -98,6 +97,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         outcome=outcome,
         reason=reason,
         detail=failures_text(summary) if reason == "low coverage" else "",
+        failures=summary.failures if reason == "low coverage" else {},
         value=mean,
         interval=interval,
         confidence=summary.confidence,
