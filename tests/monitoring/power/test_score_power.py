@@ -130,6 +130,7 @@ def detections(repeats: int, tests: int, samples: int, difference: float = 0.2) 
                 repeats=(((1,), (1,)),) * len(names),
                 subsampled=0,
                 coverage=(1.0, 1.0),
+                answer_coverage=(1.0, 1.0),
                 repeat_variance=None,
             )
             pairs.append(ScorePair(address="t/s", family="headline", values=values))
