@@ -45,14 +45,16 @@ def summary(values: list[float | str], **options: float) -> Summary:
 def test_the_level_that_is_asked_for_is_that_of_the_interval(values: list[float], confidence: float) -> None:
     result = summary(values, confidence=confidence)
     assert result.confidence == confidence
-    assert result.interval == mean_interval(values, scale=(0, 99), confidence=confidence).bounds
+    assert (
+        result.interval == mean_interval(values, scale=(0, 99), continuous=True, confidence=confidence).bounds
+    )
     assert result.interval != summary(values).interval
 
 
 def test_by_default_the_level_is_95_per_cent() -> None:
     column = next(iter(table(VALUES).series.values()))
     intervals = {
-        mean_interval(VALUES, scale=(0, 99), confidence=0.95).bounds,
+        mean_interval(VALUES, scale=(0, 99), continuous=True, confidence=0.95).bounds,
         summarize_column(column).interval,
         summarize_column(column, confidence=0.95).interval,
         summary(VALUES).interval,

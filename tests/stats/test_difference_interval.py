@@ -7,7 +7,8 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.difference_interval import Bounds, DifferenceInterval, difference_interval
+from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
+from hengwen.stats.mean_interval import Bounds, mean_interval
 
 
 def bounds(result: DifferenceInterval) -> Bounds:
@@ -33,14 +34,27 @@ def test_pseudo_differences_lie_at_plus_and_minus_the_range() -> None:
     expected = stats.t.interval(0.95, 8, np.mean(extended), stats.sem(extended))
     result = difference_interval(differences, scale=(1, 5))
     assert result.pseudo == pytest.approx(expected)
-    assert result.equal_share == pytest.approx(4 / 7)
+    assert result.reach == 4
     assert result.bounds == result.pseudo
 
 
-def test_the_plain_interval_is_shown_where_differences_vary() -> None:
-    result = difference_interval([3.0, -2.0, 7.5, 11.0, 4.0, 0.0], scale=(0, 110))
-    assert result.bounds == result.t
-    assert result.pseudo[1] - result.pseudo[0] > result.t[1] - result.t[0]
+def test_continuous_differences_reach_as_far_as_the_largest_one_seen() -> None:
+    differences = [3.0, -2.0, 7.5, -11.0, 4.0, 0.0]
+    result = difference_interval(differences, scale=(0, 110), continuous=True)
+    extended = [*differences, -11.0, 11.0]
+    assert result.reach == 11
+    assert result.bounds == pytest.approx(stats.t.interval(0.95, 7, np.mean(extended), stats.sem(extended)))
+    wider = difference_interval(differences, scale=(0, 110), continuous=True, reach=30.0)
+    assert wider.reach == 30, "another pair of checkpoints differs more"
+    assert difference_interval(differences, scale=(0, 20), continuous=True, reach=30.0).reach == 20
+    assert difference_interval([0.0] * 6, scale=(0, 110), continuous=True).reach == 110
+
+
+def test_a_pseudo_cluster_has_the_mean_size_of_the_clusters() -> None:
+    differences, names = [0.5, 0.25, 0.0, 0.75, 0.25, -0.25], list("aabbcc")
+    extended = [*differences, -4.0, -4.0, 4.0, 4.0]
+    expected = mean_interval(extended, [*names, *"ddee"]).bounds
+    assert difference_interval(differences, names, scale=(1, 5)).pseudo == pytest.approx(expected)
 
 
 def test_equal_differences_have_an_interval_on_a_scale_only() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.mean_interval import MeanInterval, cluster_sums, mean_interval
@@ -38,6 +39,61 @@ def test_with_a_scale_it_is_the_t_interval_of_two_more_prompts() -> None:
     longer = np.append(values, [0.0, 1.0])
     expected = stats.t.interval(0.95, 26, loc=longer.mean(), scale=stats.sem(longer))
     assert mean_interval(values, scale=UNIT).bounds == pytest.approx(expected)
+
+
+def test_a_pseudo_cluster_has_the_mean_size_of_the_clusters() -> None:
+    values, names = [0.5, 0.25, 0.0, 0.75, 0.25, 1.0], list("aaabbb")
+    extended, more = [*values, *[0.0] * 3, *[1.0] * 3], [*names, *"cccddd"]
+    bounds = mean_interval(extended, more).bounds
+    assert bounds is not None
+    low, high = bounds
+    assert mean_interval(values, names, scale=UNIT).bounds == pytest.approx((max(low, 0), min(high, 1)))
+
+
+def test_six_conversations_that_all_passed_are_six_units() -> None:
+    names = [str(turn // 20) for turn in range(120)]
+    bounds = mean_interval([1.0] * 120, names, scale=UNIT).bounds
+    assert bounds == mean_interval([1.0] * 6, scale=UNIT).bounds
+    assert bounds is not None
+    assert bounds[0] < 0.7
+
+
+@each_row(
+    ("values", "ends"),
+    [
+        ([0.5] * 10 + [0.6] * 10, (0.2, 0.9)),
+        ([0.05] * 10 + [0.1] * 10, (0.0, 0.25)),
+        ([0.5] * 10 + [0.6] * 9, UNIT),
+        ([0.5] * 30, UNIT),
+        ([0.1] * 15 + [0.9] * 15, UNIT),
+    ],
+    ids=["stretched", "cut to the scale", "below 20", "all equal", "wide"],
+)
+def test_unseen_means_of_a_continuous_score_lie_within_the_stretched_range(
+    values: list[float], ends: tuple[float, float]
+) -> None:
+    result = mean_interval(values, scale=UNIT, continuous=True)
+    assert result.ends == pytest.approx(ends)
+    discrete = mean_interval(values, scale=UNIT)
+    assert discrete.ends == UNIT
+    assert result.bounds is not None
+    assert discrete.bounds is not None
+    assert result.bounds[1] - result.bounds[0] < discrete.bounds[1] - discrete.bounds[0]
+
+
+def test_the_range_is_stretched_where_the_effective_clusters_are_twenty() -> None:
+    names = [str(index // 2) for index in range(40)]
+    values = np.random.default_rng(3).uniform(0.5, 0.6, 40)
+    ends = mean_interval(values, names, scale=UNIT, continuous=True).ends
+    assert ends is not None
+    means = values.reshape(20, 2).mean(axis=1)
+    reach = 3 * np.ptp(means)
+    assert ends == pytest.approx((max(0, means.min() - reach), min(1, means.max() + reach)))
+    assert mean_interval(values[2:], names[2:], scale=UNIT, continuous=True).ends == UNIT
+
+
+def test_an_unbounded_score_has_no_ends() -> None:
+    assert mean_interval([1.0, 2.0, 4.0], continuous=True).ends is None
 
 
 def test_the_jackknife_leaves_out_whole_clusters() -> None:

@@ -10,8 +10,8 @@ from hengwen.monitoring.tested_scores import Family
 from hengwen.records import Run, Scale
 from hengwen.results.paired_values import PairedValues
 
-UNIT = Scale(low=0, high=1)
-DOWN = Scale(low=0, high=1, higher_is_better=False)
+UNIT = Scale(low=0, high=1, discrete=True)
+DOWN = Scale(low=0, high=1, higher_is_better=False, discrete=True)
 
 
 def paired(before: Sequence[float], after: Sequence[float], **changes: Any) -> PairedValues:

@@ -49,6 +49,9 @@ class Summary:
     """Mean over prompts; None if nothing is scored."""
     interval: tuple[float, float] | None
     """Two-sided confidence interval of the mean; None if there are fewer than two clusters."""
+    ends: tuple[float, float] | None = None
+    """The interval holds unless prompts like those not seen have values outside of this range. It is the
+    scale, except for a continuous score from 20 clusters on; None if the score has no scale."""
     method: Literal["t", "scorer", "none"]
     """Origin of the interval. ``t``: the interval was computed by ``stats.mean_interval``. ``scorer``: the
     interval was reported by a scorer of groups of answers."""
@@ -136,15 +139,22 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     clusters = _clusters_of(column, values)
     attempted, expected = _prompt_counts(column)
     is_group_score = set(values) == {None}
+    scale, ends = column.scale, None
     if is_group_score:
         interval, confidence = column.interval, column.confidence or confidence
         n, prompts = column.composed_of or (scored, 0)
+        if interval is not None and scale is not None:
+            interval = max(interval[0], scale.low), min(interval[1], scale.high)
     else:
-        bounds = None if column.scale is None else (column.scale.low, column.scale.high)
-        interval = mean_interval(list(values.values()), clusters, scale=bounds, confidence=confidence).bounds
-        n, prompts = scored, len(values)
-    if interval is not None and column.scale is not None:
-        interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
+        continuous = scale is not None and not scale.discrete
+        result = mean_interval(
+            list(values.values()),
+            clusters,
+            scale=range_of(column),
+            continuous=continuous,
+            confidence=confidence,
+        )
+        interval, ends, n, prompts = result.bounds, result.ends, scored, len(values)
     if interval is not None:
         interval = interval[0] + 0.0, interval[1] + 0.0  # never a negative zero
     return Summary(
@@ -153,6 +163,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         clusters=0 if is_group_score else len(values if clusters is None else set(clusters)),
         mean=float(np.mean(list(values.values()))) + 0.0 if values else None,
         interval=interval,
+        ends=ends,
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
         coverage=coverage,
@@ -170,6 +181,17 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         scale=column.scale,
         judged_by_rules=column.judged_by_rules,
     )
+
+
+def range_of(column: Column) -> tuple[float, float] | None:
+    """Return the range of the values of a series; None if they are unbounded."""
+    return None if column.scale is None else (column.scale.low, column.scale.high)
+
+
+def deciding_interval(column: Column, *, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Return the interval by which a gate decides: unseen prompts may lie anywhere on the scale."""
+    values, clusters = prompt_values(column)
+    return mean_interval(values, clusters, scale=range_of(column), confidence=confidence).bounds
 
 
 def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_better: bool = True) -> float:

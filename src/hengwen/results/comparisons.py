@@ -195,7 +195,9 @@ def _interval(
     differences = [item.values[later][prompt] - item.values[earlier][prompt] for prompt in prompts]
     clusters = [item.clusters.get(prompt, prompt) for prompt in prompts]
     scale = None if item.scale is None else (item.scale.low, item.scale.high)
-    return difference_interval(differences, clusters, scale=scale).bounds
+    return difference_interval(
+        differences, clusters, scale=scale, continuous=item.scale is not None and not item.scale.discrete
+    ).bounds
 
 
 def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:

@@ -79,8 +79,13 @@ class TaskScore:
             return [self._incomplete(score, statuses, missing) for score in scores]
         values, clusters = prompt_values(column)
         scale = column.scale or self.answer_scale
-        bounds = None if scale is None else (scale.low, scale.high)
-        interval = mean_interval(values, clusters, scale=bounds, confidence=CONFIDENCE).bounds
+        interval = mean_interval(
+            values,
+            clusters,
+            scale=None if scale is None else (scale.low, scale.high),
+            continuous=scale is not None and not scale.discrete,
+            confidence=CONFIDENCE,
+        ).bounds
         details: dict[str, Any] = {
             "of": self.source.base,
             "prompts": len(values),

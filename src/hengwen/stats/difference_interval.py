@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.stats.mean_interval import cluster_sums, jackknife, mean_interval
+from hengwen.stats.mean_interval import Bounds, cluster_sums, jackknife, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-Bounds = tuple[float, float]
-
-MAX_EQUAL_SHARE = 0.5
-"""If at least this share of prompts has the same difference, a plain t interval is too narrow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +25,16 @@ class DifferenceInterval:
     t_p: float | None
     """Two-sided p-value of the t test that belongs to the interval ``t``; None if ``t`` is None."""
     pseudo: Bounds | None
-    """Student's t interval with one pseudo-observation at each end of the scale of differences. None on an
-    unbounded scale, or if there are fewer than two clusters."""
-    equal_share: float
-    """Share of the prompts that have the most common difference."""
+    """Student's t interval with a pseudo-cluster at plus and minus ``reach``. None on an unbounded scale, or
+    if there are fewer than two clusters."""
+    reach: float | None
+    """Largest difference of prompts like those not seen, for which ``pseudo`` holds; None if ``pseudo`` is
+    None."""
 
     @property
     def bounds(self) -> Bounds | None:
-        """Interval to show: ``pseudo`` if half or more differences are equal or ``t`` is None, else ``t``."""
-        if self.pseudo is not None and (self.t is None or self.equal_share >= MAX_EQUAL_SHARE):
-            return self.pseudo
-        return self.t
+        """Interval to show: ``pseudo``, or ``t`` on an unbounded scale."""
+        return self.pseudo or self.t
 
 
 def difference_interval(
@@ -49,23 +42,36 @@ def difference_interval(
     clusters: Sequence[str] | None = None,
     *,
     scale: Bounds | None = None,
+    continuous: bool = False,
+    reach: float = 0.0,
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> DifferenceInterval:
-    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-observations."""
+    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-clusters.
+
+    The differences of prompts that are not in the sample reach as far as the range of the scale or, for a
+    continuous score, as far as the largest difference in the sample, and at least ``reach``.
+    """
     array = np.asarray(differences, np.float64)
-    reach = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
     plain = mean_interval(array, clusters, weights=weights, confidence=confidence).bounds
-    pseudo = (
-        None
-        if reach is None
-        else mean_interval(array, clusters, scale=reach, weights=weights, confidence=confidence).bounds
-    )
+    pseudo = None
+    if scale is not None:
+        span = scale[1] - scale[0]
+        is_varied = float(np.ptp(array)) > 1e-12 * span  # equal differences say nothing about others
+        reach = min(max(float(np.abs(array).max()), reach), span) if continuous and is_varied else span
+        pseudo = mean_interval(
+            array,
+            clusters,
+            scale=(-span, span),
+            ends=(-reach, reach),
+            weights=weights,
+            confidence=confidence,
+        ).bounds
     return DifferenceInterval(
         t=plain,
         t_p=None if plain is None else _t_p(array, clusters, weights),
         pseudo=pseudo,
-        equal_share=max(Counter(np.round(array, 12).tolist()).values()) / len(array),
+        reach=None if pseudo is None else reach,
     )
 
 

@@ -29,11 +29,11 @@ def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_detectable_diff
     result = finding(table_of(values, scale=UNIT))
     assert result.is_alarm
     assert result.text.en == (
-        "b 0.450 [0.340, 0.574] is worse than a 0.850 [0.662, 0.938]: difference -0.400 "
+        "b 0.450 [0.372, 0.538] is worse than a 0.850 [0.717, 0.913]: difference -0.400 "
         "on 12 common prompts, p = .0005; smallest detectable difference 0.093; "
         "read the lowest answers of b below"
     )
-    assert "b 0.450 [0.340, 0.574] 比 a 0.850 [0.662, 0.938] 差" in result.text.zh
+    assert "b 0.450 [0.372, 0.538] 比 a 0.850 [0.717, 0.913] 差" in result.text.zh
 
 
 def test_a_change_for_the_better_is_a_note(table_of) -> None:

@@ -203,7 +203,7 @@ def test_noninferior_is_decided_by_the_bound_of_the_difference(add_run, check: C
     add_run("a", {"t/s": HIGH})
     add_run("b", {"t/s": FALL})
     passed, failed, unclear = check(
-        "noninferior(t/s, a, 0.1)", "noninferior(t/s, a, 0.05)", "noninferior(t/s, a, 0.07)"
+        "noninferior(t/s, a, 0.15)", "noninferior(t/s, a, 0.02)", "noninferior(t/s, a, 0.07)"
     ).gates
     assert [gate.outcome for gate in (passed, failed, unclear)] == ["passed", "failed", "inconclusive"]
     term = unclear.terms[0]

@@ -53,13 +53,19 @@ def balance_test(
     from scipy.special import stdtr
 
     difference = float(np.mean(labelled) - np.mean(others))
-    ends = () if bounds is None else bounds
-    names = [*clusters, *(f"labelled end {end}" for end in ends)]
-    other_names = [*other_clusters, *(f"other end {end}" for end in ends)]
-    index, count = cluster_index([*names, *other_names])
-    sides = (([*labelled, *ends], index[: len(names)]), ([*others, *ends], index[len(names) :]))
+    index, count = cluster_index([*clusters, *other_clusters])
+    sides = ((labelled, index[: len(clusters)]), (others, index[len(clusters) :]))
     sums = [np.bincount(of_side, values, count) for values, of_side in sides]
     sizes = [np.bincount(of_side, minlength=count).astype(float) for _, of_side in sides]
+    if bounds is not None:  # each side has two pseudo-clusters of its mean cluster size
+        means = [size.sum() / np.count_nonzero(size) for size in sizes]
+        sizes = [
+            np.append(size, np.repeat(np.eye(2)[side] * means[side], 2)) for side, size in enumerate(sizes)
+        ]
+        sums = [
+            np.append(total, size[-4:] * (*bounds, *bounds)) for total, size in zip(sums, sizes, strict=True)
+        ]
+        count += 4
     means = [(total.sum() - total) / (size.sum() - size) for total, size in zip(sums, sizes, strict=True)]
     without = means[0] - means[1]
     error = float(np.sqrt((count - 1) / count * np.square(without - without.mean()).sum()))

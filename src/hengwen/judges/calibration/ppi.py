@@ -245,20 +245,23 @@ class _PpiData:
         from scipy.special import stdtrit
 
         residuals, clusters, count = self.human - lam * self.judge, self.clusters, self._cluster_count
+        sizes = np.ones(len(residuals))
         if bounds is not None:
+            size = len(residuals) / self.prompts
             residuals = np.append(residuals, (1 - lam) * np.asarray(bounds))
-            clusters = np.append(clusters, (count, count + 1))
+            sizes, clusters = np.append(sizes, (size, size)), np.append(clusters, (count, count + 1))
             count += 2
-        n, prompts = len(residuals), len(np.unique(clusters))
-        parts = np.bincount(clusters, residuals - residuals.mean(), count) / n
+        n, prompts = float(sizes.sum()), len(np.unique(clusters))
+        mean = float(sizes @ residuals) / n
+        parts = np.bincount(clusters, sizes * (residuals - mean), count) / n
         parts *= np.sqrt(prompts / (prompts - 1) * (n - 1) / (n - 2))
         rest, groups = len(self.others), len(np.unique(self.other_clusters))
         other_mean = self.others.mean()
         other_parts = np.bincount(self.other_clusters, self.others - other_mean, count) / rest
         parts += lam * np.sqrt(groups / (groups - 1)) * other_parts
-        df = min(prompts - 1, n - 2)
+        df = min(prompts - 1, round(n) - 2)
         half = float(stdtrit(df, 0.5 + confidence / 2)) * float(np.sqrt(np.square(parts).sum()))
-        centre = float(residuals.mean() + lam * other_mean)
+        centre = mean + lam * float(other_mean)
         return centre - half, centre + half, df
 
     @property

@@ -247,7 +247,12 @@ def _comparison(
         test=test,
         p_adjusted=p_adjusted,
         detectable=test.detectable(level),
-        interval=difference_interval(differences, values.clusters, scale=bounds),
+        interval=difference_interval(
+            differences,
+            values.clusters,
+            scale=bounds,
+            continuous=pair.scale is not None and not pair.scale.discrete,
+        ),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,
         equal_length=None

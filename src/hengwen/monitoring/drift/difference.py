@@ -72,7 +72,10 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
         repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # each baseline checkpoint has ``fewest``
         test=sign_flip_test(before, after, clusters),
         interval=difference_interval(
-            after - before, clusters, scale=None if scale is None else (scale.low, scale.high)
+            after - before,
+            clusters,
+            scale=None if scale is None else (scale.low, scale.high),
+            continuous=scale is not None and not scale.discrete,
         ),
         effects=effect_sizes(before, after, higher_is_better=series.matrix.higher_is_better),
         subsampled=int(((counts > limits[:, None]) & (counts > 0)).any(axis=1)[common].sum()),

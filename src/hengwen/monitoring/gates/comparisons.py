@@ -207,12 +207,8 @@ def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) ->
 
 def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
     """Return a sample of the prompts' differences, to estimate results for other numbers of prompts."""
-    reach = None if scale is None else (scale.low, scale.high)
-    interval = difference_interval(values.differences, values.clusters, scale=reach)
-    if scale is None or interval.bounds == interval.t:
-        return PromptSample.of(values.differences, values.clusters)
-    width = scale.high - scale.low
-    return PromptSample.of(values.differences, values.clusters, (-width, width))
+    width = 0.0 if scale is None else scale.high - scale.low
+    return PromptSample.of(values.differences, values.clusters, (-width, width) if width else ())
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:

@@ -15,7 +15,7 @@ from hengwen.monitoring.gates.missing_scores import select_scores
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
-from hengwen.results.aggregate import prompt_values
+from hengwen.results.aggregate import prompt_values, range_of
 from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
@@ -153,8 +153,7 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
         return replace(power, unknown="no values by prompt")
     values, clusters = prompt_values(column)
     scale = column.scale
-    ends = () if scale is None else (scale.low, scale.high)
-    sample, size = PromptSample.of(values, clusters, ends), runs.sizes[task]
+    sample, size = PromptSample.of(values, clusters, range_of(column) or ()), runs.sizes[task]
     power = replace(power, scale=scale)
     if len(sample.sums) < MIN_CLUSTERS:
         return replace(power, unknown="no spread")

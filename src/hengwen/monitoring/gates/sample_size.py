@@ -30,7 +30,7 @@ class PromptSample:
     sizes: NDArray[np.float64]
     """Number of prompts of each cluster."""
     ends: tuple[float, ...] = ()
-    """Artificial values (pseudo-observations) that widen the interval: both ends of the scale, or none."""
+    """Values of the pseudo-clusters that widen the interval: both ends of the scale, or none."""
 
     @classmethod
     def of(
@@ -62,7 +62,8 @@ class PromptSample:
         """The estimate for a number of prompts; None if they are too few or the standard error is 0."""
         if prompts < self.fewest_prompts:
             return None
-        sums, sizes = np.append(self.sums, self.ends), np.append(self.sizes, np.ones(len(self.ends)))
+        size = np.full(len(self.ends), self.prompts_per_cluster)
+        sums, sizes = np.append(self.sums, size * self.ends), np.append(self.sizes, size)
         copies = np.append(np.full(len(self.sums), prompts / self.prompts), np.ones(len(self.ends)))
         mean, error, freedom = jackknife(sums, sizes, copies)
         if error <= 1e-12 * abs(mean):
@@ -74,7 +75,8 @@ class PromptSample:
 
     def without_ends(self, mean: float, prompts: float) -> float:
         """The mean of the prompts alone, given a mean that includes a value at each end of the scale."""
-        return (mean * (prompts + len(self.ends)) - sum(self.ends)) / prompts
+        size = self.prompts_per_cluster
+        return (mean * (prompts + size * len(self.ends)) - size * sum(self.ends)) / prompts
 
     def power(self, prompts: float, effect: Callable[[float], float], alpha: float) -> float:
         """Return the probability that a gate passes with a number of prompts; 0 if it cannot be computed."""

@@ -9,7 +9,7 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
-from hengwen.results.aggregate import prompt_values
+from hengwen.results.aggregate import deciding_interval, prompt_values, range_of
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
 def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     summary, limit = measured.summary, term.threshold
     scale, interval, mean = summary.scale, summary.interval, summary.mean
+    if summary.method == "t":
+        interval = deciding_interval(measured.column, confidence=summary.confidence)
     assert mean is not None  # something is scored
     if scale is not None and not scale.low <= limit <= scale.high:
         raise ConfigError(
@@ -114,8 +116,7 @@ def _needed_prompts(measured: Measured, limit: float) -> int | None:
     column, summary = measured.column, measured.summary
     if summary.clusters < MIN_CLUSTERS or summary.mean is None:
         return None
-    scale = column.scale
-    sample = PromptSample.of(*prompt_values(column), () if scale is None else (scale.low, scale.high))
+    sample = PromptSample.of(*prompt_values(column), range_of(column) or ())
     sign = 1 if summary.mean >= limit else -1
     return sample.needed_prompts(lambda mean: sign * (mean - limit), (1 - summary.confidence) / 2)
 

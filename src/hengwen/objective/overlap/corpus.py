@@ -203,7 +203,13 @@ def _interval(rows: CorpusRows, sampling: Sampling) -> tuple[float, float] | Non
     if rows.is_mean:
         values = [row[0] for row in rows.rows]
         scale = (rows.scale.low, rows.scale.high)
-        interval = mean_interval(values, clusters, scale=scale, confidence=sampling.confidence).bounds
+        interval = mean_interval(
+            values,
+            clusters,
+            scale=scale,
+            continuous=not rows.scale.discrete,
+            confidence=sampling.confidence,
+        ).bounds
     else:
         interval = corpus_interval(
             rows.rows,
