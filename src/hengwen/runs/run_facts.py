@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend
 
-SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "pypinyin-dict", "sacrebleu")
+SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "sacrebleu")
 """Packages whose versions can change the score of a deterministic scorer."""
 USUAL_SHARE = 0.95
 """If at least this share of the prompts have the same number of answers, only this number is recorded."""

@@ -30,7 +30,6 @@ PACKAGES = (
     "jieba",
     "opencc",
     "pypinyin",
-    "pypinyin-dict",
     "rapidfuzz",
     "openai",
     "aiohttp",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature as parameters_of
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,11 @@ class LangChainBackend:
         self.api_key_env = usual_key if api_key_env is None else api_key_env
         self._factory = factory
         self._chat = chat
+        if self._is_openai and not factory and chat is None and find_spec("langchain_openai") is None:
+            raise PluginError(
+                "LangChain's chat models of OpenAI need the package langchain-openai: "
+                "pip install 'hengwen[langchain-openai]', or use the provider openai instead"
+            )
         self._is_ready = False
         self._http_client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
