@@ -18,14 +18,14 @@ def plain_locale(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "plan_key", "locale", "expected"),
     [
-        ([], "", "C.UTF-8", CHINESE),
-        ([], "", "en_GB.UTF-8", ENGLISH),
+        ([], "", "C.UTF-8", ENGLISH),
+        ([], "", "zh_CN.UTF-8", CHINESE),
         ([], "language: zh\n", "en_GB.UTF-8", CHINESE),
         ([], "language: en\n", "zh_CN.UTF-8", ENGLISH),
         (["--lang", "zh"], "language: en\n", "en_GB.UTF-8", CHINESE),
         (["--lang", "en"], "", "zh_CN.UTF-8", ENGLISH),
     ],
-    ids=["no locale", "locale", "plan zh", "plan en", "option zh", "option en"],
+    ids=["no language", "locale", "plan zh", "plan en", "option zh", "option en"],
 )
 def test_the_option_comes_before_the_plan_and_the_plan_before_the_locale(
     hengwen, plan, monkeypatch, options, plan_key, locale, expected

@@ -8,7 +8,13 @@ import typer
 
 from hengwen.cli.ui import language, options
 
-EXTRA_MODULES = {"parquet": "pyarrow", "postgres": "psycopg", "ray": "ray", "text": "nltk"}
+EXTRA_MODULES = {
+    "langchain-openai": "langchain_openai",
+    "parquet": "pyarrow",
+    "postgres": "psycopg",
+    "ray": "ray",
+    "text": "nltk",
+}
 """For each optional dependency group, a module that shows whether the group is installed."""
 
 

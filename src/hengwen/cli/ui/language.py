@@ -33,7 +33,7 @@ def choose_language(
         return "en" if plan == "en" else "zh"
     names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     locale = next((name for name in names if name), "C")
-    return "zh" if locale.startswith(("zh", "C.", "POSIX")) or locale == "C" else "en"
+    return "zh" if locale.startswith("zh") else "en"
 
 
 def report_language(option: str | None, runs: Sequence[Run]) -> Language:
