@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.documents.run.answers import AnswerList, AnswerPicker
+from hengwen.documents.run.empty_answers import EmptyAnswerCounter
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
 from hengwen.documents.run.judge_notes import (
     calibration_notes,
@@ -106,15 +107,16 @@ def build_report(data: ReportData) -> Report:
     tested = [score for task in tasks for score in task.tested]
     contexts = _tested_contexts(tested, data, labels, ranking)
     certificates = certificate_notes(scores, data.calibrations)
-    picker, length_bias = AnswerPicker(ranking), LengthBiasDetector()
+    picker, length_bias, empty = AnswerPicker(ranking), LengthBiasDetector(), EmptyAnswerCounter()
     for answer in data.answers.stream():
         picker.add(answer)
         length_bias.add(answer)
+        empty.add(answer)
     findings = [
         finding_of(context).with_prefix(judge_note(score))
         for score, context in zip(tested, contexts, strict=True)
     ]
-    findings += length_bias.findings()
+    findings += [*empty.findings(), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
     return Report(
         data=data,
