@@ -97,3 +97,15 @@ def test_a_prompt_that_cannot_be_rendered_is_refused_before_any_call(load) -> No
     target = {"checkpoints": [{"name": "live", "backend": "m"}], "backends": {"m": {"provider": "openai"}}}
     with pytest.raises(ConfigError, match="mood"):
         load({"prompt": {"user": "{{ mood }}"}}, **target)
+
+
+def test_a_margin_is_for_a_score_by_which_checkpoints_are_compared(load, tmp_path: Path) -> None:
+    scorer = {"scorers": [{"length": {}}]}
+    assert load(scorer, ship={"not_worse": {"t/lyric_craft.level": 0.1}}).plan.margins
+    ruled = load({"rules": ["broken"]}, ship={"not_worse": {"t/lyric_craft.final": 0.1}})
+    assert ruled.plan.margins == {"t/lyric_craft.final": 0.1}
+    for wrong in ("t/lyric_craft.imagery", "t/lyric_craft.levle", "other/x"):
+        with pytest.raises(ConfigError, match=r"plan.yaml:1: checkpoints are not compared by a score"):
+            load(ship={"not_worse": {wrong: 0.1}})
+    with pytest.raises(ConfigError, match="greater than 0"):
+        load(ship={"not_worse": {"t/lyric_craft.level": 0}})

@@ -76,6 +76,18 @@ def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
             raise ConfigError(f"{locate(plan, 'gates', index)}{error}") from None
 
 
+def check_ship(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
+    """Check that the margins of ``ship`` are for scores by which reports compare checkpoints."""
+    tested = [score.address for task in tasks for score in task.tested_scores]
+    for address in plan.margins:
+        if address not in tested:
+            hint = did_you_mean(address, tested)
+            raise ConfigError(
+                f"{locate(plan, 'ship', 'not_worse', address)}checkpoints are not compared by a score "
+                f"{address!r}{hint}"
+            )
+
+
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
     """Let scorers check each sample, and return their warnings; equal warnings are merged."""
     return [warning for task in tasks for warning in _sample_warnings(task)]

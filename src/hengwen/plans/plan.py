@@ -211,6 +211,13 @@ class BackendSpec(StrictModel):
     """Maximum number of prompt tokens, as estimated, that may wait at the batch endpoint at the same time."""
 
 
+class ShipSpec(StrictModel):
+    """What counts when checkpoints are compared to decide which one to ship."""
+
+    not_worse: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    """For the address of a score (``TASK/SCORE``): how much worse than the best seen a checkpoint may be."""
+
+
 class Plan(StrictModel):
     """A checked plan. Its paths are absolute, and its checkpoints are in the order of training."""
 
@@ -222,6 +229,8 @@ class Plan(StrictModel):
     anchors: Path | None = None
     gates: list[GateSpec] = []
     """Conditions that ``hengwen gate`` checks."""
+    ship: ShipSpec | None = None
+    """What counts when a report says which checkpoint to ship."""
     seed: int = 0
     language: Language | None = None
     """Language of reports and of the label form; None for the language of the locale."""
@@ -231,6 +240,11 @@ class Plan(StrictModel):
     def file(self) -> YamlFile | None:
         """File of the plan, with the line of each value; None for a plan that was built in Python."""
         return self._file
+
+    @property
+    def margins(self) -> dict[str, float]:
+        """For the address of a score, how much worse than the best seen a checkpoint to ship may be."""
+        return self.ship.not_worse if self.ship else {}
 
     @property
     def used_backends(self) -> dict[str, BackendSpec]:

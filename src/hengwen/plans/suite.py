@@ -20,7 +20,7 @@ from hengwen.plans.trust import check_trust
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
 from hengwen.protocols import GroupScorer
-from hengwen.score_id import LEVEL, ScoreId, final_part, scores_of
+from hengwen.score_id import FINAL, LEVEL, ScoreId, final_part, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -144,6 +144,14 @@ class LoadedTask:
         ]
 
     @property
+    def tested_scores(self) -> list[ScoreId]:
+        """Scores by which checkpoints are compared: the first of each scorer, the last level of a judge."""
+        scorers = [item for item in self.scorers if not isinstance(item, RuleScorer)]
+        first = [next(iter(scores_of(item, self.spec.name, is_judge=False).values())) for item in scorers]
+        part = FINAL if self.spec.rules else LEVEL
+        return [*first, *(ScoreId(self.spec.name, judge.name, part) for judge in self.panel)]
+
+    @property
     def task_scores(self) -> list[ScoreId]:
         """Scores of the whole task, for all its judges together."""
         name, scale = self.spec.name, self.spec.scale
@@ -197,6 +205,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
     checks.check_gates(plan, tasks)
+    checks.check_ship(plan, tasks)
     labels = _load_labels(plan, "labels", tasks)
     anchors = _load_labels(plan, "anchors", tasks)
     for row, label in labels:

@@ -64,6 +64,7 @@ class FactCollector:
             "tasks": tasks,
             **self._commits(earlier),
             **({"language": plan.language} if plan.language else {}),
+            **({"margins": plan.margins} if plan.margins else {}),
         }
 
     def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:
