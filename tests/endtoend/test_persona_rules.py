@@ -329,7 +329,7 @@ def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path
     rows(folder / "train.jsonl", [{"label": SUM[2]}])
     rules = ["broken", "near_duplicate", "target_copy", "plain_text", "number"]
     plan = write(folder, rules=[*rules, {"leakage": {"corpus": "train.jsonl"}}])
-    code, report, _ = run(plan, "-o", "r.html", "-o", "r.md", "-o", "r.json")
+    code, report, _ = run(plan, "--lang", "zh", "-o", "r.html", "-o", "r.md", "-o", "r.json")
     scores = report["runs"][0]["scores"]
     assert code == 0
     assert scores["live/leakage.containment"]["n"] == 9
