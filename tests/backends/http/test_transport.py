@@ -9,9 +9,12 @@ import shutil
 import ssl
 import subprocess
 import tracemalloc
+import zlib
+from typing import Any
 
 import pytest
 
+from hengwen.backends import LangChainBackend, OpenAIBackend
 from hengwen.backends.http.endpoint import Endpoint, proxy_for
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
@@ -123,3 +126,49 @@ async def test_of_a_reply_without_end_only_16_mib_are_read(server, backend, comp
     tracemalloc.stop()
     assert (caught.value.status, caught.value.retryable) == ("transport_error", False)
     assert peak < (64 << 20)
+
+
+def _langchain(url: str) -> Any:
+    return LangChainBackend(model="openai:m", base_url=url).complete(ASK)
+
+
+def _batches(url: str) -> Any:
+    return OpenAIBackend(model="m", base_url=url).batch_client().create("f", {})
+
+
+HOSTILE_BODIES = {
+    "long": (b" " * (24 << 20), "", "longer than 16 MiB"),
+    "bomb": (gzip.compress(b" " * (24 << 20), 1), "gzip", "longer than 16 MiB"),
+    "lists": (b"[" + b"[]," * 200_000 + b"[]]", "", "more than 100,000 lists and objects"),
+    "twice": (gzip.compress(gzip.compress(b"{}")), "gzip, gzip", "compressed as 'gzip, gzip'"),
+    "unknown": (b"{}", "zstd", "compressed as 'zstd', not as gzip, deflate"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", [_langchain, _batches])
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("body", HOSTILE_BODIES)
+async def test_clients_of_httpx_read_no_more_than_they_can_hold(server, monkeypatch, call, status, body):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    content, encoding, message = HOSTILE_BODIES[body]
+    server.send(content, status, **({"content_encoding": encoding} if encoding else {}))
+    with pytest.raises(BackendError, match=message) as caught:
+        await call(server.url)
+    assert not caught.value.retryable
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "raw deflate", "identity"])
+async def test_a_compressed_reply_is_read(server, monkeypatch, encoding):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    server.say("hello")
+    body = server.answer.partition(b"\r\n\r\n")[2]
+    compressed = {
+        "gzip": gzip.compress(body),
+        "deflate": zlib.compress(body),
+        "raw deflate": zlib.compress(body)[2:-4],
+        "identity": body,
+    }[encoding]
+    server.send(compressed, content_encoding=encoding.split()[-1])
+    assert (await _langchain(server.url)).text == "hello"

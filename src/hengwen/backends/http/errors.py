@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hengwen.errors import BackendError
+from hengwen.io.untrusted_json import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,13 +36,20 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 @cache
 def _escaped(secret: str) -> re.Pattern[str]:
-    r"""Return a pattern of a secret in which each character may be escaped, as in ``\u0073k`` or ``%73k``."""
-    return re.compile("".join(_spellings(char) for char in secret))
+    r"""Return a pattern of a secret in which each character may be escaped, as in ``\u0073k`` or ``%73k``.
+
+    Runs of backslashes are matched whole and only from their start, so that the time is linear.
+    """
+    return re.compile(r"(?<!\\)" + "".join(_spellings(char) for char in secret))
 
 
 def _spellings(char: str) -> str:
     code = ord(char)
-    return rf"(?:\\*{re.escape(char)}|\\+u(?i:{code:04x})|%(?i:{code:02x}))"
+    return rf"\\*+(?:{re.escape(char)}|u(?i:{code:04x})|%(?i:{code:02x}))" if char != "\\" else BACKSLASH
+
+
+BACKSLASH = r"(?:\\++(?:u(?i:005c))?|%(?i:5c))"
+"""Pattern of a backslash of a secret; those before the next character belong to it."""
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -106,8 +114,8 @@ def status_error(
 def _server_message(body: str) -> tuple[str, str]:
     """Return (message, code) from the body of an error, which is JSON of any structure or plain text."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = parse_json(body)
+    except ValueError:
         return _shorten(body), ""
     error = value.get("error", value) if isinstance(value, dict) else value
     if isinstance(error, dict):

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
+from hengwen.backends.http.body_limit import MAX_BODY, too_long
 from hengwen.errors import BackendError
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from aiohttp import ClientResponse
-
-MAX_BODY = 16 << 20
-"""Maximum number of bytes of a decompressed reply."""
 
 
 class HttpTransport:
@@ -55,14 +53,12 @@ class HttpTransport:
 
 async def _read(answer: ClientResponse) -> bytes:
     """Return the decompressed body; stop reading when it gets too long."""
-    chunks: list[bytes] = []
-    size = 0
+    body = bytearray()
     async for chunk in answer.content.iter_any():
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise BackendError(f"the reply is longer than {MAX_BODY >> 20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise BackendError(too_long(MAX_BODY))
+    return bytes(body)
 
 
 def _ssl_context(*urls: str) -> SSLContext | bool:

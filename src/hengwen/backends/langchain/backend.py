@@ -268,7 +268,14 @@ class LangChainBackend:
         if self._is_openai:
             from openai import DefaultAsyncHttpxClient
 
-            self._http_client = DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
+            from hengwen.backends.http.body_limit import ENCODINGS, limit_body
+
+            self._http_client = DefaultAsyncHttpxClient(
+                timeout=self.timeout,
+                follow_redirects=False,
+                headers={"Accept-Encoding": ENCODINGS},
+                event_hooks={"response": [limit_body]},
+            )
             access["http_async_client"] = self._http_client
         return access
 

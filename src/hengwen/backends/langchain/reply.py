@@ -102,6 +102,8 @@ def error_of(
         body = getattr(response, "text", None) or str(error)
         return status, status_error(status, headers, body, secrets=secrets, api_key_env=api_key_env)
     causes = list(_causes(error))
+    if isinstance(causes[-1], BackendError):  # of the limit of replies
+        return 0, causes[-1]
     names = " ".join(type(cause).__name__ for cause in causes).lower()
     if "timeout" in names:
         return 0, BackendError(

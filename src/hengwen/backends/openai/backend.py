@@ -9,7 +9,6 @@ The ``openai`` client only provides the URL and the headers: authentication, use
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.parameters import backend_signature
 from hengwen.backends.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
+from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -141,13 +141,14 @@ class OpenAIBackend:
 
         try:
             status, headers, answer = await self._connect().post(body)
-            return status, headers, json.loads(answer) if status < 300 else answer.decode(errors="replace")
+            return status, headers, parse_json(answer) if status < 300 else answer.decode(errors="replace")
         except (ClientError, OSError) as error:
             raise self._connection_error(error) from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             text = replace_surrogates(getattr(error, "doc", None) or "")
             raw = redact(text, self._access.secrets)[:MAX_RAW]
-            raise BackendError("the reply is not JSON", raw=raw, retryable=True) from None
+            problem = "is not JSON" if raw else f"cannot be read: {error}"
+            raise BackendError(f"the reply {problem}", raw=raw, retryable=True) from None
 
     def _connection_error(self, error: BaseException) -> BackendError:
         causes = [error]

@@ -93,6 +93,8 @@ class BatchClient:
         from httpx2 import AsyncClient, create_ssl_context
         from openai import AsyncOpenAI
 
+        from hengwen.backends.http.body_limit import ENCODINGS, limit_body
+
         access = Endpoint(base_url, api_key_env)
         self._secrets = access.secrets
         self._api_key_env = api_key_env
@@ -109,7 +111,8 @@ class BatchClient:
                 trust_env=False,
                 timeout=timeout,
                 verify=create_ssl_context(),
-                event_hooks={"request": [_remove_platform_headers]},
+                headers={"Accept-Encoding": ENCODINGS},
+                event_hooks={"request": [_remove_platform_headers], "response": [limit_body]},
             ),
         )
 
@@ -214,6 +217,8 @@ class BatchClient:
             raise refusal from None
         except (OpenAIError, HTTPError, ValueError, AttributeError) as error:
             cause: BaseException = error.__cause__ or error
+            if isinstance(cause, BackendError):  # of the limit of replies
+                raise cause from None
             words = redact(str(cause), self._secrets) or type(cause).__name__
             raise BackendError(f"no usable answer from {self.endpoint}: {words}", retryable=True) from None
 

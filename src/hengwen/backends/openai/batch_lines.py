@@ -12,6 +12,7 @@ from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact,
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.schema_modes import SCHEMA_MODES
 from hengwen.errors import BackendError
+from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class BatchLine(NamedTuple):
 def read_line(raw: bytes) -> BatchLine | None:
     """Decode a line of an output or error file."""
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
+        value = parse_json(raw)
+    except ValueError:
         return None
     custom_id = value.get("custom_id") if isinstance(value, dict) else None
     if not isinstance(custom_id, str) or not 0 < len(custom_id) <= MAX_ID:

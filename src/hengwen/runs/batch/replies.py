@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hengwen.store.batches import BatchStore, CallHead, CallState
 
 LINES_PER_COMMIT = 500
-MAX_LINE = 64_000_000
+MAX_LINE = 16 << 20
 """Maximum length of a line in bytes; a longer line cannot be the reply to one call."""
 
 

@@ -1,0 +1,31 @@
+"""Secrets in the texts of an endpoint are hidden, whatever the text is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hengwen.backends.http.errors import redact
+
+SECRET = "sk-ab\\cd/e f"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        json.dumps(json.dumps(SECRET)),
+        SECRET.replace("/", "\\/"),
+        "".join(f"\\u{ord(char):04X}" for char in SECRET),
+        "".join(f"%{ord(char):02x}" for char in SECRET),
+        "\\\\" + SECRET,
+    ],
+)
+def test_every_spelling_of_a_secret_is_hidden(text: str) -> None:
+    assert redact(f"a {text} b", [SECRET]).strip('"\\').replace('"', "").replace("\\", "") == "a [hidden] b"
+
+
+@pytest.mark.parametrize("text", ["\\" * 1_000_000, "sk-\\" * 250_000, "%73" * 300_000])
+def test_a_text_of_marks_only_takes_no_more_time_than_its_length(text: str) -> None:
+    assert redact(text, [SECRET, "sk-0123456789"]) == text  # with backtracking: hours
