@@ -112,3 +112,43 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
     with pytest.raises(PluginError, match=r"Parquet files need pyarrow: pip install 'hengwen\[parquet\]'"):
         count_parquet_rows(Path("a.parquet"))
+
+
+def test_a_text_that_a_dictionary_repeats_is_held_once(tmp_path: Path) -> None:
+    text = "x" * 1_000_000
+    path = write(tmp_path / "a.parquet", {"output": [text] * 200}, group_rows=200)
+    rows = list(scan_parquet(path))
+    assert len({id(row.values["output"]) for row in rows}) == 1
+    assert rows[0].values == {"output": text}
+
+
+@pytest.mark.parametrize(
+    ("columns", "column"),
+    [
+        ({"output": [str(number) + "x" * (5 << 20) for number in range(8)]}, "output"),
+        ({"a": ["a", "b"], "tags": [[0] * 1_000_001, []]}, "tags.list.element"),
+    ],
+    ids=["texts", "lists"],
+)
+def test_pages_that_would_take_all_memory_are_refused_before_they_are_read(
+    tmp_path: Path, columns: dict[str, Any], column: str
+) -> None:
+    path = write(tmp_path / "a.parquet", columns, group_rows=8)
+    with pytest.raises(DataError, match=f"{path}: column '{column}': the pages of all columns"):
+        next(scan_parquet(path))
+
+
+def test_texts_of_many_pages_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    texts = [str(number) + "x" * (5 << 20) for number in range(8)]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"output": texts}), path, write_batch_size=1, use_dictionary=False)
+    assert [row.values["output"] for row in scan_parquet(path)] == texts
+    assert [row.values["output"] for row in scan_parquet(path, 3, 5)] == texts[3:5]
+
+
+def test_a_file_of_thousands_of_columns_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", {f"c{number}": [1] for number in range(2_001)})
+    with pytest.raises(DataError, match="2,001 columns; at most 2,000 are read"):
+        count_parquet_rows(path)

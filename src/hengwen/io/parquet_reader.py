@@ -10,11 +10,21 @@ from hengwen.errors import DataError, PluginError
 from hengwen.io.row_reader import DataRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
+
+    from hengwen.io.parquet_pages import Page
 
 BATCH_ROWS = 500
-"""Number of rows that are converted to Python objects at a time."""
+"""Maximum number of rows that are converted to Python objects at a time."""
+BATCH_BYTES = 8 << 20
+"""Maximum number of bytes of the rows that are converted at a time, unless one row has more."""
+MAX_PAGES = 16 << 20
+"""Maximum number of bytes of the largest decompressed pages of all columns together."""
+MAX_VALUES = 1_000_000
+"""Maximum number of values of a page of lists, which may be those of one row."""
+MAX_COLUMNS = 2_000
 
 
 def count_parquet_rows(path: Path) -> int:
@@ -39,11 +49,13 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
         groups, number = _row_groups(file, start, last)
         if not groups:  # pyarrow 19 does not accept an empty list
             return
+        batch_rows, dictionaries = _batch_rows(path, file, groups)
         nested = [field.name for field in file.schema_arrow if _has_nested_floats(field.type)]
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
+    with _open_parquet(path, dictionaries) as file:
+        for batch in file.iter_batches(batch_size=batch_rows, row_groups=groups):
             first = max(start - number, 0)
             rows = batch.slice(first, max(min(batch.num_rows, last - number) - first, 0))
-            for offset, values in enumerate(_json_columns(rows).to_pylist(), start=number + first + 1):
+            for offset, values in enumerate(_json_rows(_json_columns(rows)), start=number + first + 1):
                 values.update((name, _finite(values[name])) for name in nested)
                 yield DataRow(path, offset, values)
             number += batch.num_rows
@@ -60,6 +72,70 @@ def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
             groups.append(index)
         begin = end
     return groups, preceding
+
+
+def _batch_rows(path: Path, file: Any, groups: list[int]) -> tuple[int, list[str]]:
+    """Return the number of rows to read at a time, and the columns to read as dictionaries.
+
+    A dictionary can repeat a long text for free; a column with other values too is read a few rows at a time,
+    because pyarrow would keep all its values in one dictionary.
+    """
+    most, mixed = 1.0, set()
+    with path.open("rb") as content:
+        for group in groups:
+            page_bytes = row_bytes = 0.0
+            for index in range(file.metadata.num_columns):
+                column = file.metadata.row_group(group).column(index)
+                pages = _pages(content, column)
+                page_bytes += max((page.size for page in pages), default=0)
+                is_list = file.schema.column(index).max_repetition_level > 0
+                if page_bytes > MAX_PAGES or (is_list and any(page.values > MAX_VALUES for page in pages)):
+                    raise DataError(
+                        f"{path}: column {column.path_in_schema!r}: the pages of all columns have at most "
+                        f"{MAX_PAGES >> 20} MiB together, those of lists {MAX_VALUES:,} values; "
+                        "write smaller ones (in pyarrow: write_batch_size)"
+                    )
+                kinds = {page.kind for page in pages}
+                if kinds != {"dictionary", "indexes"}:
+                    mixed.add(column.path_in_schema)
+                    row_bytes += max(
+                        (
+                            page.size / (4 if page.kind == "dictionary" else max(page.values, 1))
+                            for page in pages
+                        ),
+                        default=0,
+                    )
+            most = max(most, row_bytes)
+    names = [field.name for field in file.schema_arrow if _is_string(field.type) and field.name not in mixed]
+    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / most))), names
+
+
+def _pages(content: BinaryIO, column: Any) -> list[Page]:
+    from hengwen.io.parquet_pages import pages_of
+
+    begin = min(column.dictionary_page_offset or column.data_page_offset, column.data_page_offset)
+    try:
+        return list(pages_of(content, begin, begin + column.total_compressed_size))
+    except (LookupError, TypeError, ValueError):
+        name = column.path_in_schema
+        raise OSError(f"column {name!r} has a page whose header cannot be read") from None
+
+
+def _json_rows(batch: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a batch; equal texts are one object, because a dictionary repeats them for free."""
+    import pyarrow as pa
+
+    names = batch.schema.names
+    columns = [
+        _values(column) if pa.types.is_dictionary(column.type) else column.to_pylist() for column in batch
+    ]
+    for row in zip(*columns, strict=True):
+        yield dict(zip(names, row, strict=True))
+
+
+def _values(column: Any) -> list[Any]:
+    texts = column.dictionary.to_pylist()
+    return [None if index is None else texts[index] for index in column.indices.to_pylist()]
 
 
 def _json_columns(batch: Any) -> Any:
@@ -109,6 +185,12 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def _is_string(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind))
+
+
 def _is_text(kind: Any) -> bool:
     """Return whether the values of a column are converted to text."""
     import pyarrow as pa
@@ -130,14 +212,20 @@ def _is_plain(kind: Any) -> bool:
 
 
 @contextmanager
-def _open_parquet(path: Path) -> Iterator[Any]:
+def _open_parquet(path: Path, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise PluginError(f"{path}: Parquet files need pyarrow: pip install 'hengwen[parquet]'") from None
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(
+            path, pre_buffer=False, buffer_size=1 << 20, read_dictionary=list(dictionaries)
+        ) as file:
+            if file.metadata.num_columns > MAX_COLUMNS:
+                raise DataError(
+                    f"{path}: {file.metadata.num_columns:,} columns; at most {MAX_COLUMNS:,} are read"
+                )
             yield file
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
