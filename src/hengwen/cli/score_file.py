@@ -27,15 +27,15 @@ def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float
 
 def _rows(file: Path, column: str | None) -> Iterator[DataRow]:
     from hengwen.errors import DataError
-    from hengwen.io.row_reader import number_rows, open_data_file, read_rows, scan_jsonl
+    from hengwen.io.row_reader import bounded_lines, number_rows, open_data_file, read_rows, scan_jsonl
 
     if str(file) == "-" and column is not None:
-        for row in scan_jsonl(sys.stdin.buffer, file):
+        for row in scan_jsonl(bounded_lines(sys.stdin.buffer), file):
             if isinstance(row, DataError):
                 raise row
             yield row
     elif str(file) == "-":
-        yield from number_rows(sys.stdin.buffer, file)
+        yield from number_rows(bounded_lines(sys.stdin.buffer), file)
     elif file.suffix.lower() in (".jsonl", ".ndjson", ".csv"):
         if column is None:
             raise typer.BadParameter(f"{file} has several fields; name one with --column")
@@ -44,4 +44,4 @@ def _rows(file: Path, column: str | None) -> Iterator[DataRow]:
         raise typer.BadParameter("--column is for .jsonl and .csv files")
     else:
         with open_data_file(file) as lines:
-            yield from number_rows(lines, file)
+            yield from number_rows(bounded_lines(lines), file)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.io.strict_yaml import read_text
+from hengwen.io.untrusted_json import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,11 +61,13 @@ def _rows(path: Path) -> Iterator[DataRow]:
         yield from read_rows(path)
         return
     try:
-        rows = json.loads(read_text(path))
-    except (ConfigError, RecursionError) as error:
+        rows = parse_json(read_text(path))
+    except ConfigError as error:
         raise DataError(str(error)) from None
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}: not valid JSON: {error.msg}", line=error.lineno) from None
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
     if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: expected a JSON list of rows")
     for number, row in enumerate(rows, 1):

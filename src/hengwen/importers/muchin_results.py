@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow
 from hengwen.io.strict_yaml import read_text
+from hengwen.io.untrusted_json import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +69,13 @@ def _names(file: Path) -> tuple[str, str]:
 
 def _load(file: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_text(file))
+        data = parse_json(read_text(file))
     except json.JSONDecodeError as error:
         raise DataError(f"{file}:{error.lineno}: not valid JSON: {error.msg}", line=error.lineno) from None
-    except RecursionError:
-        raise DataError(f"{file}: nested too deeply") from None
     except ConfigError as error:
         raise DataError(str(error)) from None
+    except ValueError as error:
+        raise DataError(f"{file}: {error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("results"), list):
         raise DataError(f"{file}: expected an object with 'o_msstr', 'o_theme' and a list 'results'")
     for name in ("o_msstr", "o_theme"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,15 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.io.strict_yaml import decode
+from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
-
-_DECODER = json.JSONDecoder()
-MAX_CELL = 2**31 - 1
-"""Maximum length of a CSV cell; the csv module's default of 131,072 is too short for long answers."""
 
 _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
@@ -28,7 +24,9 @@ _NOT_LINES = {
 }
 """Error messages for JSON that is not JSONL: ``[`` for an array, ``{`` for an object over several lines."""
 MAX_LINE = 16 << 20
-"""Maximum number of bytes of a line."""
+"""Maximum number of bytes of a line, and of a row of CSV, which may have several lines."""
+MAX_COMMAS = 500_000
+"""Maximum number of commas in a line of CSV, because each may begin a cell."""
 MAX_COUNT = 1_000_000
 """Maximum value of a whole number in a field, such as ``repeat``."""
 MAX_NAMES_LISTED = 8
@@ -106,7 +104,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         raise DataError(f"{path}: expected a .jsonl or .csv file{_conversion(path)}")
     is_empty = True
     with open_data_file(path) as file:
-        for row in scan(file, path):
+        for row in scan(bounded_lines(file), path):
             is_empty = False
             yield rename_columns(row, columns) if columns and isinstance(row, DataRow) else row
     if is_empty:
@@ -141,7 +139,7 @@ def _conversion(path: Path) -> str:
 
 def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Iterator[DataRow | DataError]:
     """Yield the rows of JSON lines; for a malformed line, yield its error instead."""
-    for number, raw in enumerate(_lines(file), start=first_line):
+    for number, raw in enumerate(file, start=first_line):
         try:
             _check_length(raw, path, number)
             text = decode(raw, path, number).strip()
@@ -151,11 +149,8 @@ def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Ite
             yield DataError(str(error), line=number)
 
 
-def _lines(file: Iterable[bytes]) -> Iterator[bytes]:
+def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file; of a line that is too long, only the beginning is read into memory."""
-    if not isinstance(file, io.BufferedIOBase):
-        yield from file
-        return
     while line := file.readline(MAX_LINE + 1):
         rest = line
         while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
@@ -170,18 +165,14 @@ def _check_length(line: bytes, path: Path, number: int) -> None:
 
 def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        values, end = _DECODER.raw_decode(text)
-        if end < len(text):
-            json.loads(text)  # raises an error that describes the text after the object
+        values = parse_json(text)
     except json.JSONDecodeError as error:
         if text in _NOT_LINES:
             raise DataError(f"{path}:{number}: {_NOT_LINES[text]}") from None
         problem = error.msg.removesuffix(" at")
         raise DataError(f"{path}:{number}: not valid JSON: {problem} at column {error.colno}") from None
-    except ValueError:  # Python refuses to read integers of more than 4,300 digits
-        raise DataError(f"{path}:{number}: not valid JSON: an integer has too many digits") from None
-    except RecursionError:
-        raise DataError(f"{path}:{number}: nested too deeply") from None
+    except ValueError as error:
+        raise DataError(f"{path}:{number}: {error}") from None
     if isinstance(values, list):
         raise DataError(f"{path}:{number}: expected an object, got list: {_NOT_LINES['[']}")
     if not isinstance(values, dict):
@@ -189,11 +180,33 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     return values
 
 
+class _CsvLines:
+    """The decoded lines of a CSV file; a row, which may have several lines, has a maximum size."""
+
+    def __init__(self, file: Iterable[bytes], path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._size = 0
+        self.row = 1
+        """Number of the first line of the row that is being read."""
+
+    def begin_row(self, number: int) -> None:
+        self.row, self._size = number, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for number, raw in enumerate(self._file, start=1):
+            self._size += len(raw)
+            if self._size > MAX_LINE:
+                raise DataError(f"{self._path}:{self.row}: longer than {MAX_LINE >> 20} MiB for a row")
+            if len(raw) > MAX_COMMAS and raw.count(b",") > MAX_COMMAS:
+                raise DataError(f"{self._path}:{number}: more than {MAX_COMMAS:,} cells")
+            yield decode(raw, self._path, number)
+
+
 def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
-    csv.field_size_limit(MAX_CELL)
-    lines = (_decode_line(raw, path, number) for number, raw in enumerate(_lines(file), start=1))
+    csv.field_size_limit(MAX_LINE)  # the default of 131,072 characters is too short for long answers
+    lines = _CsvLines(file, path)
     reader = csv.reader(lines, strict=True)
-    start = 1
     try:
         header = next(reader, None)
         if header is None:
@@ -202,23 +215,18 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
             raise DataError(f"{path}:1: cells must be separated by ',', not by {others[0]!r}")
         if len(set(header)) != len(header):
             raise DataError(f"{path}:1: a column name repeats: {', '.join(header)}")
-        start = reader.line_num + 1
+        lines.begin_row(reader.line_num + 1)
         for cells in reader:
             if len(cells) == len(header):
-                yield DataRow(path, start, dict(zip(header, cells, strict=True)))
+                yield DataRow(path, lines.row, dict(zip(header, cells, strict=True)))
             elif cells:
-                message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
-                yield DataError(message, line=start)
-            start = reader.line_num + 1
+                message = f"{path}:{lines.row}: {len(cells)} cells, but the header has {len(header)}"
+                yield DataError(message, line=lines.row)
+            lines.begin_row(reader.line_num + 1)
     except csv.Error as error:  # reading stops, because the start of the next row is unknown
-        raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
+        raise DataError(f"{path}:{lines.row}: not valid CSV: {error}") from None
     except ConfigError as error:
         raise DataError(str(error)) from None
-
-
-def _decode_line(raw: bytes, path: Path, number: int) -> str:
-    _check_length(raw, path, number)
-    return decode(raw, path, number)
 
 
 def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
@@ -266,10 +274,16 @@ def read_number(row: DataRow, name: str) -> float:
 
 def number_rows(lines: Iterable[bytes], path: Path) -> Iterator[DataRow]:
     """Yield a row for each line of a text with one number per line; blank lines are skipped."""
+    for number, line in enumerate(text_lines(lines, path), start=1):
+        if text := line.strip():
+            yield DataRow(path, number, {"number": text})
+
+
+def text_lines(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    """Yield the decoded lines of a file with their ends."""
     try:
         for number, raw in enumerate(lines, start=1):
-            text = decode(raw, path, number).strip()
-            if text:
-                yield DataRow(path, number, {"number": text})
+            _check_length(raw, path, number)
+            yield decode(raw, path, number)
     except ConfigError as error:
         raise DataError(str(error)) from None

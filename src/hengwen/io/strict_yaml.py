@@ -94,13 +94,16 @@ class YamlFile:
 def read_text(path: Path) -> str:
     """Read a UTF-8 file (a byte order mark is allowed)."""
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(MAX_TEXT + 1)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise ConfigError(f"{path}: cannot be read: it is a folder; name a file in it") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(raw) > MAX_TEXT:
+        raise ConfigError(f"{path}: larger than {MAX_TEXT >> 20} MiB; split it")
     return decode(raw, path)
 
 
@@ -121,8 +124,11 @@ MAX_DEPTH = 64
 """Maximum number of lists and mappings inside each other; deeper files crash the composer."""
 MAX_BITS = 256
 """Maximum size of an integer; Python refuses to print very long ones."""
-MAX_NODES = 1_000_000
+MAX_NODES = 50_000
 """Maximum number of values, where each alias counts as all values that it stands for."""
+MANY_VALUES = f"more than {MAX_NODES:,} values, with those that aliases repeat"
+MAX_TEXT = 16 << 20
+"""Maximum number of bytes of a file that is read as a whole."""
 
 
 class _Loader(_BASE):  # type: ignore[misc]
@@ -144,7 +150,8 @@ def _check_size(text: str) -> None:
     """Refuse a text whose aliases or nesting would take all memory, before it is composed."""
     sizes: dict[str | None, int] = {}
     opened: list[tuple[str | None, int]] = []
-    for event in yaml.parse(text, Loader=_BASE):
+    for count, event in enumerate(yaml.parse(text, Loader=_BASE), start=1):
+        _check(event, count <= 2 * MAX_NODES, MANY_VALUES)  # a list or mapping is two events
         if isinstance(event, yaml.CollectionStartEvent):
             opened.append((event.anchor, 1))
             _check(event, len(opened) <= MAX_DEPTH, f"nested more than {MAX_DEPTH} levels deep")
@@ -158,9 +165,7 @@ def _check_size(text: str) -> None:
                 sizes[anchor] = size
             if opened:
                 opened[-1] = (opened[-1][0], opened[-1][1] + size)
-            _check(
-                event, size <= MAX_NODES, f"more than {MAX_NODES:,} values, with those that aliases repeat"
-            )
+            _check(event, size <= MAX_NODES, MANY_VALUES)
 
 
 def _check(event: yaml.Event, is_met: bool, problem: str) -> None:

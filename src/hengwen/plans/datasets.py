@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_number, read_rows
+from hengwen.io.untrusted_json import parse_json
 from hengwen.records import Label, Message, Response, Sample
 
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ def _metadata(row: DataRow, known_fields: Sequence[str]) -> dict[str, Any]:
     value = row.values.get("metadata")
     if isinstance(value, str) and value:
         try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
+            value = parse_json(value)
+        except ValueError:
             row.fail("field 'metadata' must be a JSON object")
     if value not in (None, "") and not isinstance(value, dict):
         row.fail(f"field 'metadata' must be an object, got {type(value).__name__}")

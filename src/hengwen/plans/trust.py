@@ -7,6 +7,7 @@ whose names end in ``_API_KEY``. Everything else that could run code or send a s
 
 from __future__ import annotations
 
+import hashlib
 import re
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -61,8 +62,13 @@ def check_trust(plan: Plan, *, trust: bool) -> None:
 def trust_digest(plan: Plan) -> str:
     """Return the sha256 of a plan's text and of the code files that it names."""
     files = [_code_file(code) for _, _, code in _code_names(plan)]
-    contents = [file.read_bytes().hex() if file and file.is_file() else "" for file in files]
+    contents = [_file_digest(file) if file and file.is_file() else "" for file in files]
     return digest(plan.file.text if plan.file else plan.model_dump(mode="json"), contents)
+
+
+def _file_digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _located_needs(plan: Plan) -> list[tuple[Location, str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.strict_yaml import read_text
+from hengwen.io.row_reader import bounded_lines, open_data_file, text_lines
 from hengwen.objective.overlap.corpus import RESAMPLES, CorpusScore, Sampling, score_rows
 from hengwen.objective.overlap.metric_options import (
     build_rows,
@@ -127,14 +127,13 @@ def _lines(path: Path, other: Path | None = None, other_lines: Sequence[str] = (
         raise DataError(
             f"{path}: hengwen corpus compares text files with one text per line, not {path.suffix} files"
         )
-    lines = read_text(path).split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    with open_data_file(path) as file:
+        lines = [line.removesuffix("\n").removesuffix("\r") for line in text_lines(bounded_lines(file), path)]
     if not lines:
         raise DataError(f"{path}: no lines")
     if other is not None and len(lines) != len(other_lines):
         raise DataError(f"{path}: {len(lines)} lines, but {other} has {len(other_lines)}")
-    return [line.removesuffix("\r") for line in lines]
+    return lines
 
 
 def _warnings(

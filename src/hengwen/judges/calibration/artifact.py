@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.errors import DataError
+from hengwen.errors import ConfigError, DataError
 from hengwen.io.atomic_write import atomic_write
+from hengwen.io.strict_yaml import read_text
+from hengwen.io.untrusted_json import parse_json
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
@@ -175,12 +177,11 @@ def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
 
     path = Path(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; create it with: hengwen calibrate -o {path.name}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+        data = parse_json(read_text(path))
+    except ConfigError as error:
+        advice = "" if path.exists() else f"; create it with: hengwen calibrate -o {path.name}"
+        raise DataError(f"{error}{advice}") from None
+    except ValueError as error:
         raise DataError(f"{path}: not a calibration file: {error}") from None
     if not isinstance(data, dict) or "calibrations" not in data:
         raise DataError(f"{path}: not a calibration file: it has no 'calibrations'")

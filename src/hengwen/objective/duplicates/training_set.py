@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen._internal.checks import check_texts
 from hengwen.errors import DataError
+from hengwen.io.untrusted_json import parse_json
 from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.text.normal_form import normal_form
 
@@ -127,6 +127,8 @@ def _grams(bare: str) -> list[str]:
 
 
 _ANSWER_KEYS = ("output", "label", "response", "completion", "answer", "chosen")
+MAX_FILE = 64 << 20
+"""Maximum number of bytes of a training file; its index takes many times as much memory."""
 _ASSISTANT = ("assistant", "gpt", "model", "bot")
 _TURN_KEYS = (("conversations", "from", "value"), ("messages", "role", "content"))
 """Key of the list of turns, and the keys of the role and the text in each turn."""
@@ -138,12 +140,16 @@ def read_answers(paths: Sequence[str]) -> tuple[list[str], str]:
     digest = hashlib.sha256()
     for path in map(Path, paths):
         try:
-            raw = path.read_bytes()
-            text = raw.decode("utf-8-sig")
+            with path.open("rb") as file:
+                raw = file.read(MAX_FILE + 1)
+            text = raw.decode("utf-8-sig") if len(raw) <= MAX_FILE else ""
         except (OSError, UnicodeDecodeError) as error:
             reason = (error.strerror or str(error)) if isinstance(error, OSError) else "not UTF-8"
             raise DataError(f"{path}: the training file cannot be read: {reason}") from None
+        if len(raw) > MAX_FILE:
+            raise DataError(f"{path}: the training file is larger than {MAX_FILE >> 20} MiB; split it")
         digest.update(raw)
+        del raw
         answers += _answers(path, text)
     return answers, digest.hexdigest()[:12]
 
@@ -165,14 +171,14 @@ def _answers(path: Path, text: str) -> Iterator[str]:
 def _rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     if text.lstrip().startswith("["):
         try:
-            yield from enumerate(json.loads(text), 1)
+            yield from enumerate(parse_json(text), 1)
         except ValueError as error:
             raise DataError(f"{path}: not valid JSON: {error}") from None
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield number, json.loads(line)
+                yield number, parse_json(line)
             except ValueError as error:
                 raise DataError(f"{path}:{number}: not valid JSON: {error}") from None
 

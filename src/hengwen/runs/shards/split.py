@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
 from hengwen.io.parquet_reader import count_parquet_rows, scan_parquet
-from hengwen.io.row_reader import open_data_file, scan_jsonl
+from hengwen.io.row_reader import bounded_lines, open_data_file, scan_jsonl
 from hengwen.runs.shards.input_files import PARQUET_SUFFIX, InputFile
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def read_shard(shard: Shard, path: Path) -> Iterator[DataRow | DataError]:
         return
     with open_data_file(path) as file:
         file.seek(shard.offset)
-        yield from scan_jsonl(islice(file, shard.rows), path, first_line=shard.skipped + 1)
+        yield from scan_jsonl(islice(bounded_lines(file), shard.rows), path, first_line=shard.skipped + 1)
