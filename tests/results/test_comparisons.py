@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from rows import each_row
-from scipy import stats
+from score_rows import score_of
 
 from hengwen.records import Scale
 from hengwen.results.comparability import ComparabilityKey
-from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
-from hengwen.stats.difference_interval import difference_interval
+from hengwen.results.comparisons import ScoreSeries, comparable_pairs, compare_checkpoints, family_size
+from hengwen.results.comparisons import score_series as read_series
+from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+from hengwen.stats.mean_interval import mean_interval
 
 
 def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
@@ -25,37 +27,74 @@ def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
     return ScoreSeries(**{**fields, **changes})
 
 
-def test_neighbours_are_compared_and_the_last_with_the_first() -> None:
-    pairs = [(c.earlier, c.later) for c in compare_checkpoints([score_series(*[[0.5] * 20] * 4)])]
-    assert pairs == [(0, 1), (1, 2), (2, 3), (0, 3)]
+def test_every_pair_is_compared_in_every_score() -> None:
+    series = [score_series(*[[0.5] * 20] * 3), score_series(*[[0.5] * 20] * 2, address="t/u")]
+    pairs = [(c.address, c.earlier, c.later) for c in compare_checkpoints(series)]
+    assert pairs == [("t/s", 0, 1), ("t/s", 0, 2), ("t/s", 1, 2), ("t/u", 0, 1)]
 
 
-@pytest.mark.parametrize(
-    ("baseline", "pairs"),
-    [
-        (1, [(0, 1), (1, 2), (2, 3), (1, 3)]),
-        (2, [(0, 1), (1, 2), (2, 3)]),
-        (3, [(0, 1), (1, 2), (2, 3)]),
-    ],
-)
-def test_the_last_is_compared_with_the_baseline_once(baseline: int, pairs: list[tuple[int, int]]) -> None:
-    comparisons = compare_checkpoints([score_series(*[[0.5] * 20] * 4)], baseline)
-    assert [(c.earlier, c.later) for c in comparisons] == pairs
+def test_of_many_checkpoints_each_is_compared_with_the_best_before_and_the_last_with_all() -> None:
+    levels = [0.5, 0.4, 0.7, 0.6, *[0.5] * 37]
+    many = score_series(*[[level] * 8 for level in levels])
+    expected = [(0, 1), (0, 2), *[(2, k) for k in range(3, 40)], *[(k, 40) for k in range(40)]]
+    assert sorted((c.earlier, c.later) for c in compare_checkpoints([many])) == sorted(expected)
+    errors = Scale(low=0, high=1, higher_is_better=False)
+    lower = score_series(*[[1 - level] * 8 for level in levels], scale=errors)
+    assert comparable_pairs(lower) == comparable_pairs(many)
 
 
-def test_a_difference_has_the_interval_of_its_clusters_on_the_scale() -> None:
+LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
+
+
+def test_the_interval_of_a_pair_reaches_as_far_as_the_scale_or_the_largest_difference() -> None:
     before, after = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3], [0.3, 0.6, 0.3, 0.6, 0.5, 0.8, 0.1, 0.6]
-    (comparison,) = compare_checkpoints([score_series(before, after, clusters={})])
-    expected = stats.ttest_rel(after, before).confidence_interval(0.95)
-    assert comparison.interval == pytest.approx(tuple(expected))
-    scale = Scale(low=0, high=1)
-    (equal,) = compare_checkpoints([score_series([0.5] * 8, [0.5] * 8, scale=scale)])
-    assert equal.interval == pytest.approx(difference_interval([0.0] * 8, scale=(0, 1)).bounds)
+    differences = [b - a for a, b in zip(before, after, strict=True)]
+    (alone,) = compare_checkpoints([score_series(before, after)])
+    assert alone.interval == pytest.approx(mean_interval(differences, scale=(-0.4, 0.4)).bounds)
+    far = [value + 0.45 for value in before]
+    with_company = compare_checkpoints([score_series(before, after, far, scale=Scale(low=0, high=2))])[0]
+    assert with_company.interval == pytest.approx(mean_interval(differences, scale=(-0.55, 0.55)).bounds)
+    levels = score_series([0.25] * 8, [0.5] * 8, scale=LEVELS)
+    (stepped,) = compare_checkpoints([levels])
+    assert stepped.interval == pytest.approx(mean_interval([0.25] * 8, scale=(-1, 1)).bounds)
     many = score_series(before * 3, after * 3, clusters={f"p{i}": f"c{i // 2}" for i in range(24)})
     (clustered,) = compare_checkpoints([many])
-    differences = [b - a for a, b in zip(before * 3, after * 3, strict=True)]
     names = [f"c{i // 2}" for i in range(24)]
-    assert clustered.interval == pytest.approx(difference_interval(differences, names).bounds)
+    expected = mean_interval(differences * 3, names, scale=(-0.4, 0.4))
+    assert clustered.interval == pytest.approx(expected.bounds)
+
+
+def test_where_the_interval_of_the_pair_holds_0_the_mean_is_undecided() -> None:
+    series = score_series([0.75] * 12, [1.0] * 7 + [0.75] * 5, scale=LEVELS)
+    (comparison,) = compare_checkpoints([series])
+    assert comparison.p_adjusted == pytest.approx(2 / 2**7)
+    assert comparison.interval[0] < 0 < comparison.interval[1]
+    assert comparison.verdict == "mean undecided"
+
+
+def test_the_family_interval_excludes_0_exactly_where_something_is_claimed() -> None:
+    rng = np.random.default_rng(2)
+    claims = 0
+    for _ in range(30):
+        shifts = rng.normal(0, 0.25, 4)
+        values = np.clip(rng.normal(0.5, 0.1, (20, 1)) + shifts + rng.normal(0, 0.3, (20, 4)), 0, 1)
+        names = {f"p{i}": f"c{i // int(rng.integers(1, 3))}" for i in range(20)}
+        series = score_series(*values.T.tolist(), scale=Scale(low=0, high=1), clusters=names)
+        for item in compare_checkpoints([series]):
+            low, high = item.family_interval
+            claims += item.verdict in ("better", "worse")
+            assert (low > 0 or high < 0) == (item.verdict in ("better", "worse"))
+            assert low <= item.interval[0] <= item.interval[1] <= high
+    assert claims > 20
+
+
+def test_lower_is_better_turns_the_verdict() -> None:
+    values = [5.0] * 12, [2.0, 3.0] * 6
+    verdicts = [
+        compare_checkpoints([score_series(*values, scale=Scale(low=0, high=10, higher_is_better=higher))])[0]
+        for higher in (True, False)
+    ]
+    assert [item.verdict for item in verdicts] == ["worse", "better"]
 
 
 def test_two_checkpoints_are_one_comparison_and_one_is_none() -> None:
@@ -64,12 +103,32 @@ def test_two_checkpoints_are_one_comparison_and_one_is_none() -> None:
 
 
 def test_all_scores_of_a_report_are_one_family() -> None:
-    falling = score_series([1.0] * 10, [0.5] * 10)
+    falling = score_series([1.0] * 10, [0.6 + 0.05 * i for i in range(10)])
     (alone,) = compare_checkpoints([falling])
-    among_others = compare_checkpoints([falling, *[score_series([0.5] * 10, [0.5] * 10)] * 9])
-    assert alone.p_adjusted == pytest.approx(2 / 1024)
-    assert among_others[0].p_adjusted == pytest.approx(20 / 1024)
-    assert alone.detectable is None
+    assert (alone.p_adjusted, alone.test.p) == pytest.approx((12 / 1024, 12 / 1024))
+    rng = np.random.default_rng(9)
+    others = [
+        score_series(*rng.normal(size=(2, 10)).tolist(), address=f"u{i}/s", task=f"u{i}") for i in range(9)
+    ]
+    among_others = compare_checkpoints([falling, *others])
+    assert among_others[0].p_adjusted > 2 * alone.p_adjusted
+    assert among_others[0].test.p == pytest.approx(alone.p_adjusted, abs=0.002)
+    assert family_size(among_others) == 10
+
+
+def test_a_prompt_with_more_repeats_at_one_checkpoint_counts_with_equally_many() -> None:
+    def column(repeats: int, values: list[float]) -> Column:
+        names = [f"p{i}" for i in range(12) for _ in range(repeats)]
+        numbers = list(range(1, repeats + 1)) * 12
+        return Column.of(values, sample_ids=names, repeats=numbers, signatures={"s"})
+
+    table = ScoreTable()
+    table.series[SeriesKey("a", score_of("s"), "scorer")] = column(1, [0.5] * 12)
+    table.series[SeriesKey("b", score_of("s"), "scorer")] = column(2, [0.75, 0.0] * 12)
+    item = read_series(table, ["a", "b"], score_of("s"), "scorer")
+    assert item.values[1]["p0"] == 0.375
+    (comparison,) = compare_checkpoints([item])
+    assert (comparison.test.difference, comparison.verdict) == (0.25, "better")
 
 
 def test_only_common_prompts_count() -> None:
@@ -88,17 +147,21 @@ def test_only_common_prompts_count() -> None:
             id="edited references",
         ),
         pytest.param({"values": ({}, {})}, id="no scores"),
-        pytest.param({"clusters": {f"p{i}": "one" for i in range(20)}}, id="one cluster"),
     ],
 )
 def test_what_cannot_be_compared_is_left_out(changes: dict[str, object]) -> None:
     assert compare_checkpoints([score_series([1.0] * 20, [0.0] * 20, **changes)]) == []
 
 
-def test_five_prompts_are_too_few_and_do_not_cost_the_others_power() -> None:
+def test_five_clusters_are_too_few_and_do_not_cost_the_others_power() -> None:
     small = [score_series([1.0] * 5, [0.0] * 5, address=f"t/{i}") for i in range(30)]
-    (comparison,) = compare_checkpoints([*small, score_series([1.0] * 6, [0.0] * 6)])
-    assert comparison.p_adjusted == pytest.approx(2 / 64)
+    names = {f"p{i}": f"c{i % 5}" for i in range(20)}
+    clustered = score_series([1.0] * 20, [0.0] * 20, address="t/c", clusters=names)
+    comparisons = compare_checkpoints([*small, clustered, score_series([1.0] * 6, [0.0] * 6)])
+    assert comparisons[-1].p_adjusted == pytest.approx(2 / 64)
+    assert {item.verdict for item in comparisons[:-1]} == {"too few"}
+    assert comparisons[0].test.p == pytest.approx(2 / 32)
+    assert family_size(comparisons) == 1
 
 
 @pytest.mark.slow
@@ -115,5 +178,5 @@ def test_a_report_without_drift_names_a_fall_in_at_most_one_of_twenty(shares: li
         answers = rng.choice(levels, (10, 10, 30, 3), p=shares).mean(axis=3)
         series = [score_series(*score.tolist(), address=f"t/{i}") for i, score in enumerate(answers)]
         comparisons = compare_checkpoints(series)
-        wrong += any(item.significant and item.test.difference < 0 for item in comparisons)
+        wrong += any(item.verdict in ("better", "worse") for item in comparisons)
     assert wrong / reports <= 0.05

@@ -209,8 +209,7 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 def value_by_prompt(column: Column) -> dict[str | None, float]:
     """Return the value of each prompt that has at least one scored repeat, in order of appearance."""
     prompts, indexes = column.keys.prompts
-    is_scored = np.frombuffer(column.codes, np.uint8) == 0
-    indexes, values = indexes[is_scored], column.array[is_scored]
+    indexes, values = indexes[column.is_scored], column.array[column.is_scored]
     counts = np.bincount(indexes, minlength=len(prompts))
     scored = list(compress(prompts, counts.tolist()))
     if len(values) == len(scored) and (np.diff(indexes) > 0).all():  # there is nothing to combine

@@ -1,35 +1,54 @@
-"""Paired tests between the checkpoints of one report, corrected for the number of tests.
+"""Paired tests between the checkpoints of one report, corrected as one family.
 
-Each checkpoint is compared with the previous checkpoint, and the last with the baseline (the pinned run, or
-else the first checkpoint), on the prompts that both checkpoints answered. Looking at whether two confidence
-intervals overlap does not replace a paired test, because both checkpoints answer the same prompts. All tests
-of a report together have an error of 5 %: if no score changes, at most one report in twenty names a
-difference.
+All pairs of checkpoints and all scores are one family (``stats/step_down.py``): if nothing changes, at most
+one report in twenty names a difference. Looking at whether two confidence intervals overlap does not replace
+a paired test, because both checkpoints answer the same prompts.
+
+A test by signs also rejects if most prompts rise a little and a few fall far, while the mean stays. So
+"better" and "worse" need the interval of the difference, too, to exclude 0; it counts with prompts that
+differ more than those of the sample.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from itertools import combinations, compress
+from math import fsum, inf, isinf, sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
 
 from hengwen.results.aggregate import value_by_prompt
 from hengwen.results.coverage import MIN_COVERAGE, answers_by_prompt, coverages
-from hengwen.results.score_table import SeriesKey
-from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.paired import PairedTest, enough_clusters, holm, sign_flip_test, too_few
+from hengwen.results.score_matrix import ScoreMatrix
+from hengwen.results.score_table import Column, SeriesKey
+from hengwen.stats.mean_interval import cluster_sums, mean_interval
+from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
+from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from hengwen.records import Kind, Scale
     from hengwen.results.comparability import ComparabilityKey
-    from hengwen.results.score_table import Column, ScoreTable
+    from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
+    from hengwen.stats.step_down import StepDown
+
+    Floats = NDArray[np.float64]
+    Bounds = tuple[float, float]
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
 MIN_PROMPT_COVERAGE = MIN_COVERAGE
+MAX_ALL_PAIRS = 40
+"""Maximum number of checkpoints of which all pairs are tested."""
+ComparisonVerdict = Literal["better", "worse", "mean undecided", "no difference seen", "too few"]
+"""What a test says of the later checkpoint. ``mean undecided``: most prompts are higher (or lower), but the
+mean may be equal. ``too few``: no difference could have been seen, even if all prompts that moved had moved
+in one direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,30 +72,50 @@ class ScoreSeries:
     known."""
     scale: Scale | None = None
     """Range of the values; None if it is not known."""
+    task: str = ""
+    repeats: ScoreMatrix | None = field(default=None, compare=False, repr=False)
+    """All repeats of all prompts, if checkpoints have different numbers of them; tests use equally many."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether higher values are better; True if there is no scale."""
+        return self.scale is None or self.scale.higher_is_better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Result of one paired test between two checkpoints."""
+    """Result of the paired test of two checkpoints by one score. Differences are later minus earlier."""
 
     address: str
+    """``TASK/SCORE``."""
     earlier: int
     """Index of the earlier checkpoint."""
     later: int
     test: PairedTest
+    """The test of this pair alone; ``p`` is not corrected for the other tests."""
     p_adjusted: float
-    """The p-value, adjusted by Holm's method for all tests of the report."""
+    """The p-value, corrected for all pairs and scores of the family; 1 if there are too few clusters."""
+    verdict: ComparisonVerdict
+    """Whether the later checkpoint is better or worse, with regard to the score's direction."""
+    interval: Bounds | None
+    """95 % interval of the difference of this pair alone; None if there is one cluster only. It counts with
+    clusters that differ by plus and minus the range of the scale, or, for a continuous score, by the largest
+    difference in any pair."""
+    family_interval: Bounds | None
+    """Interval for all pairs and scores together: ``interval``, widened by the critical value of the pair. It
+    excludes 0 exactly if the verdict is ``better`` or ``worse``. None if it is unbounded."""
     detectable: float | None
-    """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
-    the number of tests."""
-    interval: tuple[float, float] | None = None
-    """95 % confidence interval of the difference, not corrected for the number of tests. It is None if all
-    differences are equal and the score has no scale."""
+    """Smallest true difference that the family's test detects with a probability of 80 %."""
 
     @property
-    def significant(self) -> bool:
-        """Whether the adjusted p-value is at most 5 %."""
-        return self.p_adjusted <= ALPHA
+    def prompts(self) -> int:
+        """Number of prompts that both checkpoints have a score for."""
+        return self.test.prompts
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters of these prompts."""
+        return self.test.clusters
 
 
 def score_series(
@@ -103,7 +142,20 @@ def score_series(
         signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
         keys=tuple(keys),
         scale=next((column.scale for column in columns if column and column.scale), None),
+        task=score.task,
+        repeats=_unequal_repeats([column or Column() for column in columns]),
     )
+
+
+def _unequal_repeats(columns: Sequence[Column]) -> ScoreMatrix | None:
+    """Return all repeats, if prompts have different numbers of scored repeats in different columns."""
+    counts = [np.bincount(column.keys.prompts[1][column.is_scored]) for column in columns]
+    if len({int(count) for of_column in counts for count in np.unique(of_column[of_column > 0])}) < 2:
+        return None
+    matrix = ScoreMatrix()
+    for column in columns:
+        matrix.add(column)
+    return matrix if matrix.has_unequal_repeats() else None
 
 
 class PromptPoints(NamedTuple):
@@ -128,12 +180,17 @@ class PromptPoints(NamedTuple):
         return cls(values, cluster_of)
 
 
-def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, int]]:
-    """Return the indices of the checkpoints to compare, in pairs."""
+def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
+    """Return the indices of the checkpoints to compare, in pairs.
+
+    These are all pairs of up to 40 checkpoints. Of more, each checkpoint is compared with the best one before
+    it, and the last with all.
+    """
     last = len(item.values) - 1
-    pairs = list(pairwise(range(len(item.values))))
-    if baseline < last - 1:
-        pairs.append((baseline, last))
+    pairs = list(combinations(range(len(item.values)), 2))
+    if last >= MAX_ALL_PAIRS:
+        best = _best_before(item)
+        pairs = [(earlier, later) for earlier, later in pairs if later == last or earlier == best[later]]
     return [
         (earlier, later)
         for earlier, later in pairs
@@ -143,36 +200,165 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
     ]
 
 
-def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
-    """Test each checkpoint against the one before it, and the last against the baseline, for every score."""
-    pairs = [
-        (item, earlier, later, sorted(item.values[earlier].keys() & item.values[later].keys()))
-        for item in series
-        for earlier, later in comparable_pairs(item, baseline)
-    ]
-    enough = enough_clusters([_cluster_count(pair[0], pair[3]) for pair in pairs], ALPHA)
-    pairs = [pair for pair, is_enough in zip(pairs, enough, strict=True) if is_enough]
-    tests = {
-        f"{index}": sign_flip_test(
-            [item.values[earlier][prompt] for prompt in prompts],
-            [item.values[later][prompt] for prompt in prompts],
-            [item.clusters.get(prompt, prompt) for prompt in prompts],
-        )
-        for index, (item, earlier, later, prompts) in enumerate(pairs)
-    }
-    adjusted = holm({name: test.p for name, test in tests.items()})
-    return [
-        Comparison(
+def _best_before(item: ScoreSeries) -> list[int]:
+    """Return, for each checkpoint, the one before it with the best mean."""
+    best, result, record = -1, [], -np.inf
+    for index, values in enumerate(item.values):
+        result.append(best)
+        mean = float(np.mean(list(values.values()))) if values else -np.inf
+        mean = mean if item.higher_is_better else -mean
+        if values and (mean > record or best < 0):
+            best, record = index, mean
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorePairs:
+    """One score, and the pairs of checkpoints to test."""
+
+    address: str
+    task: str
+    scale: Scale | None
+    clusters: Sequence[str]
+    """The cluster of each prompt."""
+    values: Floats
+    """Value of each prompt (row) at each checkpoint; NaN if missing."""
+    pairs: Sequence[tuple[int, int]]
+    """Indices of the checkpoints (earlier, later)."""
+    differences: Floats | None = None
+    """Difference of each prompt (row) in each pair, if it is not that of ``values``, because checkpoints have
+    different numbers of repeats; NaN if missing."""
+
+    @classmethod
+    def of(cls, item: ScoreSeries) -> ScorePairs:
+        """Return the pairs of a report."""
+        pairs, matrix, differences = comparable_pairs(item), item.repeats, None
+        if matrix is not None:
+            clusters, values = matrix.clusters, matrix.means()
+            differences = matrix.differences(pairs)
+        else:
+            prompts = sorted(set().union(*item.values))
+            clusters = tuple(item.clusters.get(name, name) for name in prompts)
+            rows = {name: row for row, name in enumerate(prompts)}
+            values = np.full((len(prompts), len(item.values)), np.nan)
+            for column, of_checkpoint in enumerate(item.values):
+                values[[rows[name] for name in of_checkpoint], column] = list(of_checkpoint.values())
+        return cls(
             address=item.address,
-            earlier=earlier,
-            later=later,
-            test=tests[f"{index}"],
-            p_adjusted=adjusted[f"{index}"],
-            detectable=tests[f"{index}"].detectable(ALPHA / len(pairs)),
-            interval=_interval(item, earlier, later, prompts),
+            task=item.task,
+            scale=item.scale,
+            clusters=clusters,
+            values=values,
+            pairs=pairs,
+            differences=differences,
         )
-        for index, (item, earlier, later, prompts) in enumerate(pairs)
-    ]
+
+    def for_family(self) -> FamilyScore:
+        """Return the values and pairs as columns."""
+        if self.differences is None:
+            return FamilyScore(
+                task=self.task, clusters=self.clusters, values=self.values, pairs=[*self.pairs]
+            )
+        columns = [(None, index) for index in range(len(self.pairs))]
+        return FamilyScore(task=self.task, clusters=self.clusters, values=self.differences, pairs=columns)
+
+    def of_pair(self, place: int) -> tuple[Floats, list[str] | None]:
+        """Return the differences of the common prompts of a pair, and their clusters if prompts share one."""
+        if self.differences is None:
+            earlier, later = self.pairs[place]
+            differences = self.values[:, later] - self.values[:, earlier]
+        else:
+            differences = self.differences[:, place]
+        is_common = ~np.isnan(differences)
+        clusters = list(compress(self.clusters, is_common.tolist()))
+        return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
+
+    def reach(self) -> float:
+        """Return how far prompts that are not in the sample may differ."""
+        if self.scale is not None and self.scale.discrete:
+            return self.scale.high - self.scale.low
+        largest = max(float(np.abs(self.of_pair(place)[0]).max()) for place in range(len(self.pairs)))
+        return largest if self.scale is None else min(largest, self.scale.high - self.scale.low)
+
+
+def compare_checkpoints(series: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
+    """Test the pairs of checkpoints of all scores as one family."""
+    return compare_pairs([ScorePairs.of(item) for item in series], alpha)
+
+
+def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Comparison]:
+    """Test pairs of checkpoints in several scores as one family."""
+    family = step_down([score.for_family() for score in scores], alpha)
+    comparisons: list[Comparison] = []
+    for score in scores:
+        if score.pairs:
+            reach = score.reach()
+            comparisons += [
+                _comparison(score, place, reach, family, len(comparisons) + place, alpha)
+                for place in range(len(score.pairs))
+            ]
+    return comparisons
+
+
+def _comparison(
+    score: ScorePairs, place: int, reach: float, family: StepDown, index: int, alpha: float
+) -> Comparison:
+    differences, clusters = score.of_pair(place)
+    sums, sizes = cluster_sums(differences, clusters)
+    difference = fsum(differences) / len(differences)
+    test = PairedTest(
+        difference=difference,
+        p=float(family.p[index]) if family.is_tested[index] else flip_p(sums),
+        prompts=len(differences),
+        clusters=len(sums),
+        error=cluster_error(sums, sizes, difference),
+    )
+    interval = None
+    if reach > 0:
+        interval = mean_interval(differences, clusters, scale=(-reach, reach)).bounds
+    p_adjusted, critical = float(family.p_adjusted[index]), float(family.critical[index])
+    verdict: ComparisonVerdict = "no difference seen"
+    if p_adjusted <= alpha:
+        is_apart = interval is None or interval[0] > 0 or interval[1] < 0
+        is_better = (difference > 0) == (score.scale is None or score.scale.higher_is_better)
+        verdict = ("better" if is_better else "worse") if is_apart else "mean undecided"
+    elif family.is_too_few[index]:
+        verdict = "too few"
+    earlier, later = score.pairs[place]
+    return Comparison(
+        address=score.address,
+        earlier=earlier,
+        later=later,
+        test=test,
+        p_adjusted=p_adjusted,
+        verdict=verdict,
+        interval=interval,
+        family_interval=_family_interval(score.scale, test, sums, critical, interval),
+        detectable=None if isinf(critical) else test.detectable(_level(critical, len(sums) - 1)),
+    )
+
+
+def _family_interval(
+    scale: Scale | None, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
+) -> Bounds | None:
+    """Return the interval of a pair at its critical value, never shorter than the interval of the pair."""
+    limit = inf if scale is None else scale.high - scale.low
+    half = critical * sqrt(len(sums) * float(sums.var(ddof=1))) / test.prompts if len(sums) > 1 else inf
+    low, high = interval or (test.difference, test.difference)
+    low, high = min(low, test.difference - half), max(high, test.difference + half)
+    return None if isinf(limit) and isinf(half) else (max(low, -limit), min(high, limit))
+
+
+def _level(critical: float, freedom: int) -> float:
+    """Return the significance level of a t test with a critical value."""
+    from scipy.special import stdtr
+
+    return max(float(2 * stdtr(freedom, -critical)), 1e-300)
+
+
+def family_size(comparisons: Iterable[Comparison]) -> int:
+    """Return the number of tests for which p-values are corrected; pairs with too few clusters are not."""
+    return sum(item.clusters >= MIN_UNITS for item in comparisons)
 
 
 def min_clusters(tests: int, alpha: float = ALPHA) -> int:
@@ -187,18 +373,3 @@ def _same_scoring(item: ScoreSeries, earlier: int, later: int) -> bool:
     if item.signatures[earlier] != item.signatures[later]:
         return False
     return not item.keys or not item.keys[earlier].differences(item.keys[later])
-
-
-def _interval(
-    item: ScoreSeries, earlier: int, later: int, prompts: Sequence[str]
-) -> tuple[float, float] | None:
-    differences = [item.values[later][prompt] - item.values[earlier][prompt] for prompt in prompts]
-    clusters = [item.clusters.get(prompt, prompt) for prompt in prompts]
-    scale = None if item.scale is None else (item.scale.low, item.scale.high)
-    return difference_interval(
-        differences, clusters, scale=scale, continuous=item.scale is not None and not item.scale.discrete
-    ).bounds
-
-
-def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:
-    return len({item.clusters.get(prompt, prompt) for prompt in prompts})

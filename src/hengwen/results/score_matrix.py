@@ -113,6 +113,20 @@ class ScoreMatrix:
         columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]
         return np.stack(columns, axis=1)
 
+    def has_unequal_repeats(self) -> bool:
+        """Return whether a prompt has different numbers of repeats at the checkpoints that have a value."""
+        counts = self.counts()
+        return bool(((counts > 0) & (counts < counts.max(axis=1, keepdims=True))).any())
+
+    def differences(self, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return later minus earlier value of each prompt (row) in each pair, from equally many repeats."""
+        counts = self.counts()
+        columns = [np.empty((len(self._codes), 0))]
+        for pair in pairs:
+            values = self.means(counts[:, list(pair)].min(axis=1), pair)
+            columns.append(values[:, 1:] - values[:, :1])
+        return np.concatenate(columns, axis=1)
+
     def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
         """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints."""
         if self.reducer != "mean":

@@ -168,6 +168,11 @@ class Column:
         return self.keys.clusters
 
     @property
+    def is_scored(self) -> NDArray[np.bool_]:
+        """Whether each outcome is a score."""
+        return np.asarray(np.frombuffer(self.codes, dtype=np.uint8) == 0)
+
+    @property
     def array(self) -> NDArray[np.float64]:
         """The values as a float array, which shares its memory with the column; NaN for a failure."""
         return np.frombuffer(self.numbers, dtype=float)

@@ -69,14 +69,15 @@ def sign_flip_test(
     mean = fsum(differences) / len(differences)
     return PairedTest(
         difference=mean,
-        p=_flip_p(sums, seed),
+        p=flip_p(sums, seed),
         prompts=len(differences),
         clusters=len(sums),
-        error=_cluster_error(sums, sizes, mean),
+        error=cluster_error(sums, sizes, mean),
     )
 
 
-def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
+def flip_p(sums: NDArray[np.float64], seed: int = 0) -> float:
+    """Return the two-sided p-value of the sums of the differences of clusters."""
     moved = sums[sums != 0]  # a difference of 0 stays 0 under any sign
     if len(moved) < 2:  # both signs of one sum are equally extreme
         return 1.0
@@ -123,7 +124,8 @@ def _pattern_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return totals
 
 
-def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: float) -> float:
+def cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: float) -> float:
+    """Return the standard error of a mean over prompts, from the sums and sizes of clusters."""
     groups = len(sums)
     if groups < 2:
         return 0.0

@@ -129,7 +129,15 @@ class _Pairs(NamedTuple):
 
     def take(self, indexes: Ints) -> _Pairs:
         """Return some of the pairs, in this order."""
-        return _Pairs(*(values[indexes] for values in self))
+        return _Pairs(
+            self.places[indexes],
+            self.earlier[indexes],
+            self.later[indexes],
+            self.units[indexes],
+            self.totals[indexes],
+            self.squares[indexes],
+            self.reach[indexes],
+        )
 
     @property
     def factor(self) -> Floats:
@@ -143,7 +151,7 @@ class _Pairs(NamedTuple):
     def statistic(self, totals: Floats) -> Floats:
         """Return z^2 of totals of differences."""
         divisor = np.where(self.squares > 0, self.units * self.squares, np.inf)
-        return -self.factor * np.log(1 - np.minimum(np.square(totals) / divisor, MAX_SHARE))
+        return np.asarray(-self.factor * np.log(1 - np.minimum(np.square(totals) / divisor, MAX_SHARE)))
 
     @property
     def largest_statistic(self) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
@@ -21,6 +22,7 @@ from hengwen.documents.run.tables import (
     trajectory_table,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note, score_counts
+from hengwen.results.comparisons import family_size
 from hengwen.results.coverage import failed_answers
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
@@ -142,7 +144,7 @@ def _summary(report: Report) -> Iterator[Block]:
         yield Verdict(tone=finding.tone, sentence=finding.text, subject=finding.address)
     if not report.findings:
         yield Sentence(text=Bilingual("没有分数。", "There are no scores."))
-    if any(report.comparisons.values()):
+    if family_size(chain.from_iterable(report.comparisons.values())):
         yield Sentence(text=comparison_note(report), is_note=True)
     for warning in report.warnings:
         yield Sentence(text=f"⚠ {warning}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.missing import least_text, mend_text, missing_text
-from hengwen.results.comparisons import min_clusters
 from hengwen.results.score_summaries import scoring_conflict
+from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_text, percent, signed
 from hengwen.text.safety import one_line
@@ -60,15 +60,12 @@ class ScoreContext(NamedTuple):
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
-    pairs: int
-    """Number of pairs of checkpoints that the report would test if there were enough prompts."""
     ranks_answers: bool = True
     """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
     baseline: int = 0
-    """Index of the baseline. The last checkpoint is compared with the baseline and with the previous
-    checkpoint."""
+    """Index of the baseline."""
     is_pinned: bool = False
     """Whether a run was pinned as the baseline; otherwise the first checkpoint is the baseline."""
 
@@ -82,9 +79,9 @@ class ScoreContext(NamedTuple):
         """Number of decimals of the means."""
         return self.score.decimals
 
-    def is_worse(self, item: Comparison) -> bool:
-        """Return whether the later checkpoint of a comparison has the worse mean."""
-        return (item.test.difference < 0) == self.score.higher_is_better
+    def pair(self, item: Comparison) -> str:
+        """Return the names of the two checkpoints of a comparison."""
+        return f"{self.checkpoints[item.earlier]} → {self.checkpoints[item.later]}"
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
@@ -125,7 +122,7 @@ def finding_of(score: ScoreContext) -> Finding:
         return problem
     if score.series is None:
         return _untestable(score, means)
-    if not score.comparisons:
+    if all(item.clusters < MIN_UNITS for item in score.comparisons):
         return _too_few(score, means)
     return _tested(score)
 
@@ -212,21 +209,20 @@ def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:
 
 def _too_few(score: ScoreContext, means: Mapping[int, float]) -> Finding:
     prompts = max((len(score.series.values[index]) for index in means), default=0) if score.series else 0
-    needed = min_clusters(max(1, score.pairs))
-    tests = "1 test" if score.pairs == 1 else f"{score.pairs} tests"
     return score.finding(
-        f"共同题目太少（{prompts} 个），{score.pairs} 次检验不可能显著；至少需要 {needed} 个互相独立的题目",
-        f"too few common prompts ({prompts}) for {tests}: at least {needed} independent ones are needed",
+        f"共同题目太少（{prompts} 个），不作检验；至少需要 {MIN_UNITS} 个互相独立的题目",
+        f"too few common prompts ({prompts}) to test: at least {MIN_UNITS} independent ones are needed",
     )
 
 
 def _tested(score: ScoreContext) -> Finding:
-    significant = [item for item in score.comparisons if item.significant]
-    worse = [item for item in significant if score.is_worse(item)]
-    if significant:
-        return _change(
-            score, max(worse or significant, key=lambda item: abs(item.test.difference)), bool(worse)
-        )
+    worse = [item for item in score.comparisons if item.verdict == "worse"]
+    changes = worse or [item for item in score.comparisons if item.verdict == "better"]
+    if changes:
+        return _change(score, max(changes, key=lambda item: abs(item.test.difference)), bool(worse))
+    undecided = [item for item in score.comparisons if item.verdict == "mean undecided"]
+    if undecided:
+        return _undecided(score, min(undecided, key=lambda item: item.p_adjusted))
     smallest = p_text(min(item.p_adjusted for item in score.comparisons))
     common, share = _most_common_value(score)
     if share >= SATURATED_SHARE:
@@ -240,31 +236,52 @@ def _tested(score: ScoreContext) -> Finding:
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
-            f"没有显著差别（最小 p {smallest}）；{percentage} 的得分（每题每检查点一个）"
+            f"未见差别（最小 p {smallest}）；{percentage} 的得分（每题每检查点一个）"
             f"同为 {value}，此分数难以区分这些检查点；{next_zh}",
-            f"no significant difference (smallest p {smallest}); {percentage} of the values (one for each "
+            f"no difference seen (smallest p {smallest}); {percentage} of the values (one for each "
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
             "none",
         )
+    if all(item.verdict == "too few" for item in score.comparisons):
+        prompts = max(item.prompts for item in score.comparisons)
+        return score.finding(
+            f"题目太少（{prompts} 个共同题目，其中得分不同的更少）：即使各题变化方向全部一致，也看不出差别",
+            f"too few prompts ({prompts} in common, and fewer whose scores differ): no difference could have "
+            "been seen, even if all that changed had changed in one direction",
+        )
     known = [item.detectable for item in score.comparisons if item.detectable is not None]
     if not known:
         return score.finding(
-            f"没有显著差别（最小 p {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
+            f"未见差别（最小 p {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
             "请核对各检查点是否用了同一批回答",
-            f"no significant difference (smallest p {smallest}); the differences are equal on all prompts, "
+            f"no difference seen (smallest p {smallest}); the differences are equal on all prompts, "
             "so the smallest detectable difference is unknown; check that the checkpoints do not share their "
             "answers",
             "none",
         )
     limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
-    prompts = 4 * max(item.test.prompts for item in score.comparisons)
+    prompts = 4 * max(item.prompts for item in score.comparisons)
     return score.finding(
-        f"没有显著差别（最小 p {smallest}）；可检出的最小差别不超过 {limit}；"
+        f"未见差别（最小 p {smallest}）；可检出的最小差别不超过 {limit}；"
         f"要看出一半（{half}），约需 {prompts} 个题目",
-        f"no significant difference (smallest p {smallest}); smallest detectable difference at most {limit}; "
+        f"no difference seen (smallest p {smallest}); smallest detectable difference at most {limit}; "
         f"to see half of it ({half}), use about {prompts} prompts",
         "none",
+    )
+
+
+def _undecided(score: ScoreContext, item: Comparison) -> Finding:
+    earlier, later = score.named_value(item.earlier), score.named_value(item.later)
+    is_higher = item.test.difference > 0
+    direction_zh, direction_en = ("高于", "higher") if is_higher else ("低于", "lower")
+    bounds = interval(item.interval, score.decimals) if item.interval else NOTHING
+    p = p_text(item.p_adjusted)
+    return score.finding(
+        f"{later} 多数题{direction_zh} {earlier}（p {p}），均值未定：差别的 95% 区间 {bounds} 含 0；"
+        "加题后再看",
+        f"most prompts of {later} are {direction_en} than those of {earlier} (p {p}), but the mean is "
+        f"undecided: the 95% interval of the difference {bounds} contains 0; more prompts would tell",
     )
 
 
@@ -315,6 +332,10 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
     )
 
 
+MAX_PAIRS = 6
+"""Maximum number of pairs of checkpoints that a finding names."""
+
+
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
     """Describe, in Chinese and English, all comparisons of the score except the reported one."""
     others = [item for item in score.comparisons if item is not reported]
@@ -329,16 +350,18 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
             change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
             range_zh += f"；末个与{'基线' if score.is_pinned else '首个'}相差 {change}，p {p}"
             range_en += f"; last against {'baseline' if score.is_pinned else 'first'}: {change}, p {p}"
-    significant = [item for item in others if item.significant]
-    if not significant:
-        return (
-            f"其余 {len(others)} 次比较均不显著（{range_zh}）",
-            f"none of the other {len(others)} comparisons is significant ({range_en})",
-        )
-    pairs = ", ".join(
-        f"{score.checkpoints[item.earlier]} → {score.checkpoints[item.later]}" for item in significant
+    changes = sorted(
+        (item for item in others if item.verdict in ("better", "worse")), key=lambda item: item.p_adjusted
     )
+    if not changes:
+        return (
+            f"其余 {len(others)} 对未见差别（{range_zh}）",
+            f"no difference seen in the other {len(others)} pairs ({range_en})",
+        )
+    pairs = ", ".join(score.pair(item) for item in changes[:MAX_PAIRS])
+    more = len(changes) - MAX_PAIRS
+    more_zh, more_en = (f" 等 {len(changes)} 对", f" and {more} more") if more > 0 else ("", "")
     return (
-        f"其余 {len(others)} 次比较中显著的有 {pairs}（{range_zh}）",
-        f"of the other {len(others)} comparisons these are significant: {pairs} ({range_en})",
+        f"其余 {len(others)} 对中有差别的是 {pairs}{more_zh}（{range_zh}）",
+        f"of the other {len(others)} pairs these differ: {pairs}{more_en} ({range_en})",
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
-from hengwen.results.comparisons import ALPHA
+from hengwen.results.comparisons import ALPHA, family_size
 from hengwen.text.numbers import MAX_REASON
 from hengwen.text.safety import one_line
 
@@ -45,9 +46,9 @@ def run_record(report: Report) -> dict[str, Any]:
             for index, run in enumerate(data.runs)
         ],
         "summary": {
-            "tests": len(comparisons),
+            "tests": family_size(chain.from_iterable(report.comparisons.values())),
             "alpha": ALPHA,
-            "correction": "holm",
+            "correction": "step-down",
             "baseline": data.baseline or None,
             "comparisons": comparisons,
             "findings": [
@@ -67,14 +68,14 @@ def run_record(report: Report) -> dict[str, Any]:
 
 
 def _comparison(item: Comparison, score: ScoreSummaries, report: Report) -> dict[str, Any]:
-    is_worse = item.significant and (item.test.difference < 0) == score.higher_is_better
     return {
         "address": score.address,
         "earlier": report.data.runs[item.earlier].id,
         "later": report.data.runs[item.later].id,
-        "outcome": "worse" if is_worse else "better" if item.significant else "no difference seen",
+        "outcome": item.verdict,
         "difference": item.test.difference,
         "ci": None if item.interval is None else list(item.interval),
+        "family_ci": None if item.family_interval is None else list(item.family_interval),
         "p": item.test.p,
         "p_adjusted": item.p_adjusted,
         "detectable": item.detectable,

@@ -19,7 +19,7 @@ from hengwen.documents.run.judge_notes import (
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.documents.run.trajectory import trajectory_of
 from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, score_series
+from hengwen.results.comparisons import compare_checkpoints, score_series
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 
@@ -91,12 +91,8 @@ class Report:
         return tuple(score for task in self.tasks for score in task.scores)
 
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
-        """Return the indices of the runs in which a score is significantly worse than in an earlier one."""
-        return {
-            item.later
-            for item in self.comparisons.get(score.address, ())
-            if item.significant and (item.test.difference < 0) == score.higher_is_better
-        }
+        """Return the indices of the runs in which a score is worse than in an earlier one."""
+        return {item.later for item in self.comparisons.get(score.address, ()) if item.verdict == "worse"}
 
 
 def build_report(data: ReportData) -> Report:
@@ -156,16 +152,14 @@ def _tested_contexts(
     ]
     paired = [] if data.order_problem else [item for item in series if any(item.values)]
     comparisons: dict[str, list[Comparison]] = defaultdict(list)
-    for comparison in compare_checkpoints(paired, data.baseline_index):
+    for comparison in compare_checkpoints(paired):
         comparisons[comparison.address].append(comparison)
-    pairs = sum(len(comparable_pairs(item, data.baseline_index)) for item in paired)
     return [
         ScoreContext(
             score=score,
             checkpoints=labels,
             series=item if any(item.values) else None,
             comparisons=comparisons[score.address],
-            pairs=pairs,
             ranks_answers=score.id == ranking.get(score.task),
             order_problem=data.order_problem,
             baseline=data.baseline_index,

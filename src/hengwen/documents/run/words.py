@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from hengwen.results.comparisons import MAX_ALL_PAIRS, family_size
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, percent, plural
 
@@ -61,13 +63,15 @@ GUIDE = (
     (
         Bilingual("差别要经过检验", "A difference needs a test"),
         Bilingual(
-            "概要中的“好”与“差”来自共同题目上的配对检验（翻转符号，双侧）：相邻检查点两两比较，"
-            "末个与首个比较，p 值按全报告的检验次数用 Holm 法校正，0.05 以下才算显著。"
-            "区间是否重叠不能代替检验。▼ 表示显著变差。",
+            "概要中的“更好”与“更差”来自共同题目上的配对检验（翻转符号，双侧）：所有检查点两两比较，"
+            "各分数、各对合为一族，p 值按整族校正（同一题在各对、各分数中一起翻转，取最大统计量，逐步向下）。"
+            "p 不超过 0.05 且差别的区间不含 0 才算；只有前者成立时，写“均值未定”。"
+            "区间是否重叠不能代替检验。▼ 表示比先前某个检查点差。",
             "“Better” and “worse” in the summary come from paired tests on common prompts (sign flips, "
-            "two-sided): each checkpoint against the one before, the last against the first, p corrected "
-            "by Holm's method for all tests of the report, significant up to .05. Overlap of intervals is "
-            "no test. ▼ marks a significant change for the worse.",
+            "two-sided) of every pair of checkpoints. All pairs and scores are one family: the signs of a "
+            "prompt flip together, and p is corrected by the step-down maximum. p must be up to .05, and the "
+            "interval of the difference must exclude 0; with the first alone, the mean is undecided. Overlap "
+            "of intervals is no test. ▼ marks a checkpoint that is worse than one before it.",
         ),
     ),
     (
@@ -89,20 +93,25 @@ This command tests whether a difference is larger than the usual changes between
 
 def comparison_note(report: Report) -> Bilingual:
     """Explain how the summary of a report with paired tests compares checkpoints."""
-    counts = [len(items) for items in report.comparisons.values() if items]
-    total, scores = sum(counts), len(counts)
-    tests_zh = f"{scores} 个有逐题得分的分数共 {total} 次检验，p 已按 {total} 次校正，0.05 以下为显著"
-    of_scores = f"{plural(scores, 'score')} with a value for each prompt"
-    tests_en = f"{total} tests of {of_scores}; each p is corrected for all"
-    if len(set(counts)) == 1 and scores > 1:
-        tests_zh = (
-            f"{counts[0]} 次比较 × {scores} 个有逐题得分的分数 = {total} 次检验，p 已按 {total} 次校正，"
-            "0.05 以下为显著"
-        )
-        comparisons = plural(counts[0], "comparison")
-        tests_en = f"{comparisons} × {of_scores} = {total} tests; each p is corrected for all"
+    comparisons = [items for items in report.comparisons.values() if items]
+    total = family_size(chain.from_iterable(comparisons))
+    scores = plural(len(comparisons), "score")
+    tests_zh = f"{len(comparisons)} 个有逐题得分的分数共 {total} 次检验，p 已按全部检验校正"
+    tests_en = (
+        f"{plural(total, 'test')} of {scores} with a value for each prompt; p corrected for all of them"
+    )
     if total == 1:
-        tests_zh, tests_en = "共 1 次检验，0.05 以下为显著", "1 test"
+        tests_zh, tests_en = "共 1 次检验", "1 test"
+    is_all = len(report.data.runs) <= MAX_ALL_PAIRS
+    pairs_zh, pairs_en = (
+        ("所有检查点两两比较", "Every pair of checkpoints is compared")
+        if is_all
+        else (
+            f"检查点多于 {MAX_ALL_PAIRS} 个：每个与此前所见最高的比较，最新的再与每一个比较",
+            f"With more than {MAX_ALL_PAIRS} checkpoints, each is compared with the best seen before it, and "
+            "the newest with all,",
+        )
+    )
     no_steps = all(run.step is None for run in report.data.runs)
     order_zh = (
         "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。" if no_steps else ""
@@ -113,17 +122,6 @@ def comparison_note(report: Report) -> Bilingual:
         if no_steps
         else ""
     )
-    baseline = next(
-        (
-            name
-            for run, name in zip(report.data.runs, report.labels, strict=True)
-            if run.id == report.data.baseline
-        ),
-        "",
-    )
-    last_zh, last_en = (
-        (f"基线 {baseline} ", f"the baseline {baseline}") if baseline else ("第一个", "the first")
-    )
     several = len(report.data.runs) >= MIN_CHECKPOINTS
     usual_zh = "差别是否超出检查点平常的波动，由 hengwen drift 检验。" if several else ""
     usual_en = (
@@ -132,12 +130,13 @@ def comparison_note(report: Report) -> Bilingual:
         else ""
     )
     return Bilingual(
-        f"每个检查点与前一个比较，最后一个再与{last_zh}比较，在双方都有得分的题目上作配对检验"
-        f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
+        f"{pairs_zh}，在双方都有得分的题目上作配对检验（{tests_zh}）；"
+        "p 不超过 0.05，且这一对之差的 95% 区间不含 0，才称更好或更差。"
+        "方括号为 95% 区间，是否重叠不能代替检验。"
         "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
         f"{usual_zh}{order_zh}",
-        f"Each checkpoint is compared with the one before it, and the last with {last_en}, in a paired test "
-        f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
+        f"{pairs_en} in a paired test on the prompts for which both have a score ({tests_en}). Better or "
+        "worse means: p up to .05, and the 95% interval of the pair's difference excludes 0. Brackets "
         "are 95% intervals; whether they overlap is no test. Smallest detectable difference: if the true "
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
         f"{usual_en}{order_en}",
