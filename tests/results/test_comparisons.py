@@ -81,6 +81,7 @@ def test_the_family_interval_excludes_0_exactly_where_something_is_claimed() -> 
         names = {f"p{i}": f"c{i // int(rng.integers(1, 3))}" for i in range(20)}
         series = score_series(*values.T.tolist(), scale=Scale(low=0, high=1), clusters=names)
         for item in compare_checkpoints([series]):
+            assert item.family_interval is not None
             low, high = item.family_interval
             claims += item.verdict in ("better", "worse")
             assert (low > 0 or high < 0) == (item.verdict in ("better", "worse"))

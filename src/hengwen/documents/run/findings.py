@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.missing import least_text, mend_text, missing_text
+from hengwen.results.comparisons import family_size
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
@@ -79,6 +80,11 @@ class ScoreContext(NamedTuple):
         """Number of decimals of the means."""
         return self.score.decimals
 
+    @property
+    def is_tested(self) -> bool:
+        """Whether any pair of checkpoints has enough independent prompts for a test."""
+        return family_size(self.comparisons) > 0
+
     def pair(self, item: Comparison) -> str:
         """Return the names of the two checkpoints of a comparison."""
         return f"{self.checkpoints[item.earlier]} → {self.checkpoints[item.later]}"
@@ -122,7 +128,7 @@ def finding_of(score: ScoreContext) -> Finding:
         return problem
     if score.series is None:
         return _untestable(score, means)
-    if all(item.clusters < MIN_UNITS for item in score.comparisons):
+    if not score.is_tested:
         return _too_few(score, means)
     return _tested(score)
 
@@ -161,7 +167,7 @@ def _order_problem(score: ScoreContext) -> Finding | None:
 
 
 def _coverage_problem(score: ScoreContext) -> Finding | None:
-    if score.series is None or score.comparisons:
+    if score.series is None or score.is_tested:
         return None
     low = [
         (name, summary)
