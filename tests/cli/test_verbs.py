@@ -141,10 +141,25 @@ def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
     assert hengwen("validate", "mine/plan.yaml").out.endswith("is a valid plan\n")
     done = hengwen("run", "mine/plan.yaml", "--json")
     assert done.code == 0
-    assert len(done.json["runs"]) == 2
+    assert len(done.json["runs"]) == 3
     again = hengwen("init", "mine")
     assert (again.code, "use --force" in again.err) == (2, True)
     assert hengwen("init", "mine", "--force").code == 0
+
+
+@pytest.mark.slow
+def test_each_command_shows_something_on_a_started_plan(hengwen) -> None:
+    hengwen("init", "mine")
+    hengwen("run", "mine/plan.yaml", "--quiet")
+    compared = hengwen("compare", "step-100", "step-200", "--json").json
+    assert {score["address"]: score["outcome"] for score in compared["scores"]}[
+        "lyrics/lyric.total"
+    ] == "better"
+    assert hengwen("drift", "--lang", "en").out.count("lyrics/lyric.total") > 1
+    gates = hengwen("gate", "mine/plan.yaml", "--baseline", "step-200", "--json").json["gates"]
+    assert [gate["outcome"] for gate in gates] == ["passed", "failed"]
+    assert "smallest detectable difference" in hengwen("power", "mine/plan.yaml", "--lang", "en").out
+    assert hengwen("calibrate", "mine/plan.yaml", "--lang", "en").out.count("not certified") >= 1
 
 
 def test_doctor_says_what_there_is(hengwen) -> None:
