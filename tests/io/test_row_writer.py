@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hengwen.io.row_reader import read_rows
 from hengwen.io.row_writer import row_writer
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
-    lambda text: not text.startswith(("=", "+", "-", "@", "\t", "\r", "\ufeff"))
-)
+texts = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], include_characters="\t\n\r"), min_size=1
+).filter(lambda text: not text.lstrip().startswith(tuple("=+-@＝＋－＠\ufeff")) and text[0] not in "\t\n\r")
 
 
 @pytest.mark.slow
@@ -32,3 +32,32 @@ def test_a_carriage_return_alone_is_quoted(tmp_path: Path) -> None:
     with row_writer(tmp_path / "x.csv", ["a"]) as write:
         write({"a": "one\rtwo"})
     assert (tmp_path / "x.csv").read_bytes() == b'a\n"one\rtwo"\n'
+
+
+HOSTILE_CELLS = {
+    "=1+1": "'=1+1",
+    "＝cmd|' /C calc'!A0": "'＝cmd|' /C calc'!A0",
+    " －1": "' －1",
+    "\n@SUM(A1)": "'\n@SUM(A1)",
+    "\x1b]0;title\x07": "\ufffd]0;title\ufffd",
+    "a\x00b\x9b31m": "a\ufffdb\ufffd31m",
+    "\x00=1": "\ufffd=1",
+    "一\t二\r\n三": "一\t二\r\n三",
+}
+
+
+def test_no_cell_of_csv_is_a_formula_or_controls_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    with row_writer(path, ["a"]) as write:
+        for text in HOSTILE_CELLS:
+            write({"a": text})
+    assert [row.values["a"] for row in read_rows(path)] == list(HOSTILE_CELLS.values())
+
+
+def test_json_lines_keep_every_character_that_json_escapes(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with row_writer(path, ["a"]) as write:
+        for text in HOSTILE_CELLS:
+            write({"a": text})
+    assert [row.values["a"] for row in read_rows(path)] == list(HOSTILE_CELLS)
+    assert not set(path.read_text("utf-8")) & set("\x00\x1b\x07")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.io.output_target import check_output
-from hengwen.text.safety import replace_surrogates
+from hengwen.text.safety import no_formula, replace_controls, replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +64,4 @@ def spreadsheet_safe(value: object) -> object:
     """Return a value as the text of a CSV cell."""
     if isinstance(value, (list, dict, bool)):
         value = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str):
-        value = replace_surrogates(value)
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-    return value
+    return no_formula(replace_controls(value)) if isinstance(value, str) else value

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
 from hengwen.io.atomic_write import atomic_write
-from hengwen.io.row_writer import check_target, spreadsheet_safe
+from hengwen.io.row_writer import check_target
 from hengwen.plans.datasets import LABEL_FIELDS, read_labels
+from hengwen.text.safety import no_formula, replace_controls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,9 @@ class LabelFile:
     def _row(self, label: Label, columns: list[str]) -> bytes:
         values: dict[str, Any] = {name: getattr(label, name) for name in LABEL_FIELDS}
         values["value"] = float(f"{label.value:.12g}")
-        if not _is_utf8(label.output) or (self._is_csv and spreadsheet_safe(label.output) != label.output):
+        if self._is_csv:
+            values["output"] = replace_controls(label.output)
+        if not _is_utf8(label.output) or (self._is_csv and no_formula(label.output) != label.output):
             values["output"] = ""
         if not self._is_csv:
             return json.dumps(values, ensure_ascii=False).encode()

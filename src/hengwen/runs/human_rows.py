@@ -11,6 +11,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from hengwen.records import Row, Score, digest
+from hengwen.text.safety import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
         text = next((answer.text for answer in answers if answer.repeat == label.repeat), None)
         if responses and text is None:
             missing += 1
-        elif label.output and text is not None and label.output != text:
+        elif label.output and text is not None and not same_text(label.output, text):
             changed += 1
         else:
             current.append(label)

@@ -14,7 +14,9 @@ _ANSI = re.compile(
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
-
+_TERMINAL_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_FORMULA_STARTS = tuple("=+-@＝＋－＠")
+"""Characters with which a spreadsheet starts a formula; it reads the full-width ones as the others."""
 
 MAX_REPR = 60
 """Maximum number of characters of a value that a message shows."""
@@ -39,6 +41,22 @@ def strip_controls(text: str) -> str:
     """Return the text without terminal escapes, control and bidi characters; line ends become line feeds."""
     text = _CONTROLS.sub("", _BREAKS.sub("\n", _ANSI.sub("", text)))
     return _NONCHARACTERS.sub("\ufffd", replace_surrogates(text))
+
+
+def replace_controls(text: str) -> str:
+    """Return the text with U+FFFD for each character that controls a terminal, and for lone surrogates."""
+    return _TERMINAL_CONTROLS.sub("\ufffd", replace_surrogates(text))
+
+
+def same_text(text: str, other: str) -> bool:
+    """Return whether two texts are equal apart from line ends and control characters, which CSV changes."""
+    return len({replace_controls(version).replace("\r\n", "\n") for version in (text, other)}) == 1
+
+
+def no_formula(text: str) -> str:
+    """Return the text with an apostrophe before it if a spreadsheet would run it as a formula."""
+    is_formula = text[:1] in ("\t", "\n", "\r") or text.lstrip().startswith(_FORMULA_STARTS)
+    return f"'{text}" if is_formula else text
 
 
 def one_line(text: str, width: int = 80) -> str:

@@ -18,6 +18,7 @@ from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.prompts import load_rubric
 from hengwen.records import Label
+from hengwen.text.safety import replace_controls
 
 PLAN = """\
 name: p
@@ -106,7 +107,7 @@ def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, 
     texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
     for checkpoint, rows in ANSWERS.items():
         for row in rows:
-            expected = "" if row["output"].startswith("=") else row["output"]
+            expected = "" if row["output"].startswith("=") else replace_controls(row["output"])
             assert texts[row["task"], checkpoint, row["id"], row["repeat"]] == expected
     with_labels(tmp_path)
     done = hengwen("run", "plan.yaml", "--json")

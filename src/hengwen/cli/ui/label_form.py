@@ -16,7 +16,7 @@ from rich.text import Text
 
 from hengwen.labels.file import LabelFile
 from hengwen.text.language import Bilingual
-from hengwen.text.safety import one_line, strip_controls
+from hengwen.text.safety import one_line, same_text, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +56,9 @@ class LabelSession:
         self._open = [question for question in questions if _key(question) not in labels]
         self._labelled_before = self._total - len(self._open)
         self.stale = sum(
-            labels[_key(question)].output not in ("", question.response.text)
+            not same_text(labels[_key(question)].output, question.response.text)
             for question in questions
-            if _key(question) in labels
+            if _key(question) in labels and labels[_key(question)].output
         )
         """Number of answers whose text has changed since this rater labelled them."""
         self._rows: dict[int, bytes] = {}

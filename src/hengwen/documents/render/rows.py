@@ -10,16 +10,13 @@ from hengwen.documents.blocks import Details, Table
 from hengwen.errors import ConfigError, PluginError
 from hengwen.text.language import in_language
 from hengwen.text.numbers import NOTHING
-from hengwen.text.safety import strip_controls
+from hengwen.text.safety import no_formula, strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.documents.blocks import Block, Cell, Column, Document, Value
     from hengwen.text.language import Language
-
-FORMULA_STARTS = tuple("=+-@＝＋－＠")
-"""Characters with which a spreadsheet starts a formula; it reads the full-width ones as the others."""
 
 
 class Rows(NamedTuple):
@@ -113,12 +110,7 @@ def _values(cell: Cell, language: Language) -> dict[str, Value]:
 def _csv_value(value: Value) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
-        value = strip_controls(value)
-        return (
-            f"'{value}" if value[:1] in ("\t", "\n") or value.lstrip().startswith(FORMULA_STARTS) else value
-        )
-    return value
+    return no_formula(strip_controls(value)) if isinstance(value, str) else value
 
 
 def _column(values: list[Value]) -> list[Value]:

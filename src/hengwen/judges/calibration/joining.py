@@ -8,6 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.objective.text.normal_form import normal_form
+from hengwen.text.safety import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,7 +107,7 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
     for key, group in groups.items():
         answer = answers_by_key.get(key)
         matching = [
-            label for label in group if answer and (not label.output or _same_text(label.output, answer.text))
+            label for label in group if answer and (not label.output or same_text(label.output, answer.text))
         ]
         reason = _drop_reason(answer, matching, examples)
         if reason is not None:
@@ -166,8 +167,3 @@ def _example_texts(rubric: Rubric | None) -> frozenset[str]:
 
 def _normalized(text: str) -> str:
     return " ".join(normal_form(text, "NFC").split())
-
-
-def _same_text(text: str, other: str) -> bool:
-    """Return whether two texts are equal apart from their line endings."""
-    return text.replace("\r\n", "\n") == other.replace("\r\n", "\n")
