@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from hengwen.stats.power import detectable_effect, least_number, power_of_t
+from hengwen.stats.paired_variance import PairedVariance
+from hengwen.stats.power import detectable_difference, detectable_effect, least_number, power_of_t
 
 
 @each_row("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
@@ -104,3 +105,49 @@ def test_the_least_number_is_the_first_that_is_enough(number: int) -> None:
 
 def test_no_number_above_a_million_is_returned() -> None:
     assert least_number(lambda count: count > 1_000_000) is None
+
+
+UNIT = (0.0, 1.0)
+
+
+def test_the_smallest_continuous_difference_is_that_of_the_noncentral_t() -> None:
+    differences = np.random.default_rng(1).normal(0.3, 0.2, 26)
+    error = differences.std(ddof=1) / 26**0.5
+    found = detectable_difference(differences, None, 0.01, scale=(0.0, 10.0))
+    assert found == pytest.approx(detectable_effect(error, 25, 0.01))
+    doubled = np.repeat(differences, 2)
+    names = [str(index) for index in range(26) for _ in range(2)]
+    assert detectable_difference(doubled, names, 0.01, scale=(0.0, 10.0)) == pytest.approx(found)
+
+
+@each_row(
+    ("differences", "options"),
+    [
+        (np.linspace(-1, 1, 11), {}),
+        ([0.5] * 20, {}),
+        ([0.0] * 13 + list(np.linspace(-0.5, 0.5, 7)), {}),
+        (np.linspace(-1, 1, 20), {"scale": (0.0, 0.1)}),
+        ([1.0, *[1e-9] * 12], {}),
+        (np.linspace(-1, 1, 12), {"alpha": 1e-4}),
+        ([0.0] * 11, {"scale": UNIT, "continuous": False}),
+        ([0.0] * 14, {"scale": UNIT, "continuous": False, "alpha": 1e-5}),
+    ],
+    ids=["eleven", "equal", "mostly 0", "beyond the scale", "one prompt", "level", "few passes", "too few"],
+)
+def test_what_cannot_be_estimated_or_reached_is_unknown(differences, options) -> None:
+    assert detectable_difference(differences, None, **options) is None
+
+
+def test_equal_passes_can_fall_by_what_the_flips_can_reach() -> None:
+    fall = detectable_difference([0.0] * 40, None, scale=UNIT, continuous=False)
+    assert fall is not None
+    assert fall * 40 >= 6, "six prompts of one sign are the fewest that are significant"
+    moved = [1.0, -1.0] + [0.0] * 38
+    assert detectable_difference(moved, None, scale=UNIT, continuous=False) > fall
+
+
+@each_row(("fall", "prompts"), [(0.05, 393), (0.1, 133), (0.2, 49)])
+def test_a_pass_rate_needs_the_prompts_of_the_variance_after_the_fall(fall: float, prompts: int) -> None:
+    variance = PairedVariance(cluster=0, prompt=0.0777, repeat=None, repeats=1, freedom=99, jump=1)
+    assert variance.prompts_for(fall, 1) == pytest.approx(prompts, abs=2)
+    assert variance.smallest_difference(prompts, 1) == pytest.approx(fall, rel=0.01)

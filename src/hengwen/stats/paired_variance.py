@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.stats.mean_interval import cluster_sums
-from hengwen.stats.power import POWER, detectable_effect, least_number, power_of_t
+from hengwen.stats.power import (
+    POWER,
+    can_be_significant,
+    detectable_effect,
+    detectable_fall,
+    jump_of,
+    least_number,
+    power_of_t,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +85,9 @@ class PairedVariance:
     """Effective number of clusters in the data, minus 1."""
     repeat_freedom: float = 0.0
     """Degrees of freedom of ``repeat``."""
+    jump: float = 0.0
+    """Usual size of a difference of a discrete score; 0 for a continuous score. A fall moves some prompts by
+    a jump, which adds to the variance."""
 
     @property
     def between(self) -> float:
@@ -95,10 +106,17 @@ class PairedVariance:
         self, prompts: int, repeats: float, alpha: float = 0.05, power: float = POWER
     ) -> float | None:
         """The smallest true difference that a run detects; None if prompts / cluster_size is below 2."""
-        variance, freedom = self.of_prompt(repeats), prompts / self.cluster_size - 1
-        if freedom < 1:
+        variance, units = self.of_prompt(repeats), prompts / self.cluster_size
+        if units < 2:
             return None
-        return detectable_effect(sqrt(variance / prompts), freedom, alpha, power) if variance > 0 else 0.0
+        if not self.jump:
+            return (
+                detectable_effect(sqrt(variance / prompts), units - 1, alpha, power) if variance > 0 else 0.0
+            )
+        fall = detectable_fall(
+            lambda fall: self._error(fall, variance, prompts), self.jump, units - 1, alpha, power
+        )
+        return fall if fall is not None and self._can_be_seen(fall, variance, units, alpha) else None
 
     def prompts_for(
         self, difference: float, repeats: float, alpha: float = 0.05, power: float = POWER, *, least: int = 2
@@ -107,11 +125,22 @@ class PairedVariance:
         variance = self.of_prompt(repeats)
 
         def detects(prompts: int) -> bool:
-            freedom = prompts / self.cluster_size - 1
-            error = sqrt(variance / prompts)
-            return error == 0 or power_of_t(difference, error, freedom, alpha) >= power
+            units, error = prompts / self.cluster_size, self._error(difference, variance, prompts)
+            if self.jump and not self._can_be_seen(difference, variance, units, alpha):
+                return False
+            return error == 0 or power_of_t(difference, error, units - 1, alpha) >= power
 
         return least_number(detects, max(least, ceil(2 * self.cluster_size - 1e-9)))
+
+    def _error(self, fall: float, variance: float, prompts: int) -> float:
+        """Return the standard error of the mean difference after a fall."""
+        added = self.cluster_size * max(fall * (self.jump - fall), 0.0) if self.jump else 0.0
+        return sqrt((variance + added) / prompts)
+
+    def _can_be_seen(self, fall: float, variance: float, units: float, alpha: float) -> bool:
+        """Return whether the sign-flip test can reach the level with the clusters that a fall moves."""
+        moved = units * min(1.0, variance / self.jump**2 + fall / self.jump)
+        return can_be_significant(units, moved, moved, alpha)
 
     def factors(self, repeats: float) -> tuple[float, float] | None:
         """Return the 95 % interval of the true variance, in multiples of the estimate ``of_prompt``."""
@@ -132,9 +161,16 @@ def paired_variance(
     clusters: Sequence[str],
     repeats: ArrayLike,
     repeat_variance: float | None,
+    *,
+    span: float = 0.0,
 ) -> PairedVariance:
-    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats."""
-    return _split(np.asarray(differences, np.float64), clusters, repeats, repeat_variance, copies=2)
+    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats.
+
+    ``span`` is the range of the scale of a discrete score.
+    """
+    array = np.asarray(differences, np.float64)
+    jump = jump_of(array) or span if span else 0.0
+    return _split(array, clusters, repeats, repeat_variance, copies=2, jump=jump)
 
 
 def variance_from_one_checkpoint(
@@ -143,12 +179,19 @@ def variance_from_one_checkpoint(
     repeats: ArrayLike,
     repeat_variance: float | None,
     correlation: float = 0.0,
+    *,
+    span: float = 0.0,
 ) -> PairedVariance:
-    """Estimate the variance of the differences between two checkpoints from one of them."""
+    """Estimate the variance of the differences between two checkpoints from one of them.
+
+    ``span`` is the range of the scale of a discrete score.
+    """
     if not 0 <= correlation < 1:
         raise ValueError(f"a correlation must lie in [0, 1), got {correlation:g}")
     array = np.asarray(values, np.float64)
-    return _split(array, clusters, repeats, repeat_variance, copies=1, factor=2 * (1 - correlation))
+    jump = (jump_of(array - np.median(array)) or span) if span else 0.0
+    factor = 2 * (1 - correlation)
+    return _split(array, clusters, repeats, repeat_variance, copies=1, factor=factor, jump=jump)
 
 
 def _split(
@@ -159,6 +202,7 @@ def _split(
     *,
     copies: int,
     factor: float = 1.0,
+    jump: float,
 ) -> PairedVariance:
     """Split the variance of values into clusters, prompts and repeats."""
     counts = np.asarray(repeats, np.float64)
@@ -177,4 +221,5 @@ def _split(
         cluster_size=squares / len(array),
         freedom=len(array) ** 2 / squares - 1,
         repeat_freedom=copies * float((counts - 1).sum()),
+        jump=jump,
     )

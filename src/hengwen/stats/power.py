@@ -1,12 +1,23 @@
-"""Power of a t test: the probability that it detects a true effect, and the smallest effect it detects."""
+"""Power of a t test: the probability that it detects a true effect, and the smallest effect it detects.
+
+Where nothing changed, the differences of a discrete score are mostly 0, and their variance says little
+about the variance after a fall. A fall by ``d`` in jumps of size ``s`` moves a share ``d / s`` of the
+prompts, which adds ``d (s - d)`` to the variance.
+"""
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
 
 POWER = 0.8
 """Default probability of detecting an effect, from which sample sizes and smallest detectable effects
@@ -16,6 +27,12 @@ MAX_PROMPTS = 1_000_000
 LARGEST_NONCENTRALITY = 1e9
 """Largest effect, in standard errors, for which the power is computed; larger effects are replaced by this
 limit, because scipy returns NaN for larger effects."""
+
+
+MIN_UNITS = 12
+"""Fewest effective clusters from which a smallest detectable difference is estimated."""
+MAX_EQUAL_SHARE = 0.6
+"""Largest share of clusters without a difference from which that of a continuous score is estimated."""
 
 
 def power_of_t(
@@ -54,6 +71,80 @@ def detectable_effect(
     while missing(high) < 0:
         high *= 2
     return error * float(brentq(missing, 0.0, high, xtol=1e-10))
+
+
+def detectable_fall(
+    error_at: Callable[[float], float], limit: float, freedom: float, alpha: float, power: float = POWER
+) -> float | None:
+    """Return the smallest fall up to ``limit`` that is detected, if a fall changes the standard error."""
+    from scipy.optimize import brentq
+
+    def missing(fall: float) -> float:
+        return power_of_t(fall, max(error_at(fall), 1e-12 * limit), freedom, alpha) - power
+
+    largest = limit * (1 - 1e-9)
+    return float(brentq(missing, 1e-9 * limit, largest, xtol=1e-10 * limit)) if missing(largest) > 0 else None
+
+
+def detectable_difference(
+    differences: ArrayLike,
+    clusters: Sequence[str] | None,
+    alpha: float = 0.05,
+    *,
+    scale: tuple[float, float] | None = None,
+    continuous: bool = True,
+    power: float = POWER,
+) -> float | None:
+    """Return the smallest true difference that a sign-flip test detects; None if it cannot be estimated."""
+    array = np.asarray(differences, np.float64)
+    sums, sizes = cluster_sums(array, clusters)
+    units, effective = len(sums), float(sizes.sum() ** 2 / np.square(sizes).sum())
+    if effective < MIN_UNITS:
+        return None
+    residuals = sums - array.mean() * sizes
+    error = sqrt(units / (units - 1) * float(np.square(residuals).sum())) / len(array)
+    moved = int(np.count_nonzero(sums))
+    span = inf if scale is None else scale[1] - scale[0]
+    if continuous or scale is None:
+        squares = float(np.square(sums).sum())
+        if moved < (1 - MAX_EQUAL_SHARE) * units or error <= 1e-9 * abs(float(array.mean())):
+            return None
+        if not can_be_significant(units, float(np.abs(sums).sum()) ** 2 / squares, moved, alpha):
+            return None
+        smallest: float | None = detectable_effect(error, effective - 1, alpha, power)
+    else:
+        jump = jump_of(array) or span
+        smallest = detectable_fall(
+            lambda fall: sqrt(error**2 + fall * (jump - fall) / effective), jump, effective - 1, alpha, power
+        )
+        if smallest is not None:
+            fallen = min(effective, effective * (moved / units + smallest / jump))
+            smallest = smallest if can_be_significant(effective, fallen, fallen, alpha) else None
+    return smallest if smallest is not None and smallest <= span else None
+
+
+def jump_of(differences: ArrayLike) -> float:
+    """Return the usual size of a difference that is not 0; 0 if there is none."""
+    array = np.abs(np.asarray(differences, np.float64))
+    total = float(array.sum())
+    return float(np.square(array).sum()) / total if total else 0.0
+
+
+def can_be_significant(units: float, square: float, moved: float, alpha: float) -> bool:
+    """Return whether differences of one sign would be significant.
+
+    Args:
+        units: Number of clusters.
+        square: Square of the sum of all sizes of differences, divided by the sum of their squares.
+        moved: Number of clusters with a difference.
+        alpha: Level of the test.
+    """
+    from scipy.special import stdtrit
+
+    if 2.0 ** (1 - moved) > alpha:
+        return False
+    critical = float(stdtrit(units - 1, 1 - alpha / 2))
+    return square * (units - 1) >= critical**2 * max(units - square, 0.0)
 
 
 def least_number(is_enough: Callable[[int], bool], least: int = 2) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -36,12 +37,26 @@ def test_a_size_has_its_calls_and_cost() -> None:
     assert (unknown.answers, unknown.calls, unknown.cost) == (60, None, None)
 
 
-def test_prompts_below_the_floor_of_the_family_detect_nothing() -> None:
-    assert search().size(5, 1).smallest_difference is None
-    assert search().size(6, 1).smallest_difference is not None
-    assert search(tests=5).size(7, 1).smallest_difference is None
-    assert search(cluster_size=3.0).size(17, 1).smallest_difference is None
-    assert search(cluster_size=3.0).size(18, 1).smallest_difference is not None
+def test_power_is_not_estimated_from_fewer_than_twelve_clusters() -> None:
+    assert search().size(11, 1).smallest_difference is None
+    assert search().size(12, 1).smallest_difference is not None
+    assert search(tests=200).size(12, 1).smallest_difference is None, "13 prompts are the floor of the family"
+    assert search(cluster_size=3.0).size(35, 1).smallest_difference is None
+    assert search(cluster_size=3.0).size(36, 1).smallest_difference is not None
+
+
+def test_no_difference_exceeds_the_scale() -> None:
+    assert search(prompt=0.5).size(12, 1).smallest_difference > 0.5
+    narrow = replace(search(prompt=0.5), span=0.5)
+    assert narrow.size(12, 1).smallest_difference is None
+    assert narrow.size(400, 1).smallest_difference < 0.5
+
+
+def test_uneven_answers_are_counted_plainly() -> None:
+    uneven = replace(search(repeat=None, repeats=1.5), answers_per_prompt=2.25)
+    size = uneven.size(40, 1.5)
+    assert (size.repeats, size.answers, size.calls) == (2.25, 90, 180)
+    assert size.smallest_difference == search(repeat=None, repeats=1.5).size(40, 1.5).smallest_difference
 
 
 def test_the_fewest_prompts_fall_with_repeats_and_the_cost_rises() -> None:
@@ -58,7 +73,7 @@ def test_the_fewest_prompts_fall_with_repeats_and_the_cost_rises() -> None:
 
 def test_repeats_pay_only_where_the_floor_of_prompts_is_reached() -> None:
     requirement = search(prompt=1e-6).requirement(0.3, 40, 2.0)
-    assert requirement.cheapest.prompts >= 6
+    assert requirement.cheapest.prompts >= 12
     assert requirement.cheapest.answers == min(size.answers for size in requirement.sizes)
 
 

@@ -17,6 +17,7 @@ _UNKNOWN: Mapping[str, str] = {
     "no values by prompt": "power unknown: the runs in the store have no value of this score for each prompt",
     "no spread": "power unknown: all values or differences in the store are equal",
     "too few prompts": "too few prompts for any result",
+    "too few to estimate": "power unknown: it is not estimated from so few prompts",
     "not a test": "no statistical test: the value itself is compared with the limit",
     "checkpoints": "needs at least 4 checkpoints; more prompts do not replace them",
 }
@@ -35,7 +36,7 @@ def power_line(power: TermPower) -> str:
             for item in power.falls
         ]
         return (
-            f"{power.text}: with {size} a fall is seen with power .80 from: {', '.join(falls)} "
+            f"{power.text}: with {size} a fall is seen with power .80 from about: {', '.join(falls)} "
             f"(at the level of the first run tested against a baseline; differences of {source})"
         )
     known = [value for value in (power.provable, power.mean) if value is not None]

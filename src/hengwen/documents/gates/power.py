@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Cell, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import right, run_record
 from hengwen.results.comparisons import min_clusters
+from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, decimals_for, number, percent
 
@@ -103,6 +104,10 @@ def _heading(result: PlanPower) -> Bilingual:
     )
     share = percent(result.power)
     tests = "1 headline score" if result.tests == 1 else f"{result.tests} headline scores together"
+    if not result.tests:
+        return Bilingual(
+            f"{pair.zh}；没有一项分数可以估计", f"{pair.en}; nothing can be estimated for any score"
+        )
     return Bilingual(
         f"{pair.zh}；功效 {share}，{result.tests} 项主要分数合计 alpha = {result.alpha:g}",
         f"{pair.en}; power {share}, alpha {result.alpha:g} for {tests}",
@@ -113,20 +118,32 @@ def _summary(score: ScorePower, result: PlanPower) -> Bilingual:
     if score.present is None:
         return _PROBLEMS[score.problem]
     size, decimals = score.present, _decimals(score)
-    prompts = Bilingual(
-        f"{count(size.prompts)} 题，每题 {_repeats(size)} 个回答",
-        f"{count(size.prompts)} prompts x {_repeats(size)} answers",
-    )
+    prompts = _size(size)
     if size.smallest_difference is None:
-        least = min_clusters(result.tests)
+        least = max(min_clusters(result.tests), MIN_UNITS)
+        if score.variance is not None and size.prompts >= least * score.variance.cluster_size:
+            return Bilingual(
+                f"{prompts.zh}：量表之内没有以此功效可检出的差别",
+                f"{prompts.en}: no difference on the scale is detected with this power",
+            )
         return Bilingual(
             f"{prompts.zh}：题目太少，至少需要 {least} 个互相独立的题目",
-            f"{prompts.en}: too few, a test needs at least {least} independent prompts",
+            f"{prompts.en}: too few, an estimate needs at least {least} independent prompts",
         )
     value = number(size.smallest_difference, decimals)
     return Bilingual(
-        f"{prompts.zh}：可检出的最小差别 {value}", f"{prompts.en}: smallest detectable difference {value}"
+        f"{prompts.zh}：可检出的最小差别约 {value}",
+        f"{prompts.en}: smallest detectable difference about {value}",
     )
+
+
+def _size(size: RunSize) -> Bilingual:
+    prompts = count(size.prompts)
+    if size.repeats == int(size.repeats):
+        each = _repeats(size)
+        return Bilingual(f"{prompts} 题，每题 {each} 个回答", f"{prompts} prompts x {each} answers")
+    answers = count(size.answers)
+    return Bilingual(f"{prompts} 题，共 {answers} 个回答", f"{prompts} prompts, {answers} answers in all")
 
 
 def _lines(score: ScorePower, result: PlanPower) -> list[Bilingual]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.errors import ConfigError
@@ -21,11 +21,13 @@ from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.paired import enough_clusters
-from hengwen.stats.power import POWER, detectable_effect
+from hengwen.stats.paired_variance import paired_variance
+from hengwen.stats.power import MIN_UNITS, POWER, detectable_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hengwen.monitoring.compare.run_comparison import ScorePair
     from hengwen.monitoring.gates.results import TermKind
     from hengwen.plans.gates import Gate, NoDropTerm, Term
     from hengwen.plans.plan import Plan
@@ -39,12 +41,14 @@ Unknown = Literal[
     "no values by prompt",
     "no spread",
     "too few prompts",
+    "too few to estimate",
     "not a test",
     "checkpoints",
 ]
 """Why the power (probability that a condition passes) is unknown. ``no spread``: all values, or all
 differences between two runs, are equal. ``too few prompts``: with the plan's prompts, the condition is always
-inconclusive. ``checkpoints``: the test counts checkpoints, not prompts."""
+inconclusive. ``too few to estimate``: a result is possible, but below 12 clusters its power cannot be
+estimated. ``checkpoints``: the test counts checkpoints, not prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,22 +229,37 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     power = replace(power, runs=collected.runs, prompts=min((runs.sizes[task] for task in tasks), default=0))
     if not pairs:
         return replace(power, unknown="no values by prompt")
-    samples = {
-        pair.address: PromptSample.of(pair.values.differences, pair.values.clusters)
+    samples = [
+        PromptSample.of(pair.values.differences, pair.values.clusters)
         for pair in pairs
         if pair.values is not None
-    }
+    ]
     sizes = [runs.sizes[task] for task in tasks]
     level = alpha_at_look(1, ALPHA)
-    counts = [sample.clusters(size) for sample, size in zip(samples.values(), sizes, strict=True)]
+    counts = [sample.clusters(size) for sample, size in zip(samples, sizes, strict=True)]
     if not all(enough_clusters(counts, level)):
         fewest = min_clusters(len(pairs), level)
-        needed = max(ceil(fewest * sample.prompts_per_cluster - 1e-9) for sample in samples.values())
+        needed = max(ceil(fewest * sample.prompts_per_cluster - 1e-9) for sample in samples)
         return replace(power, unknown="too few prompts", needed_prompts=needed)
+    if max(counts) < MIN_UNITS:
+        needed = min(ceil(MIN_UNITS * sample.prompts_per_cluster - 1e-9) for sample in samples)
+        return replace(power, unknown="too few to estimate", needed_prompts=needed)
     falls = []
-    for pair, size in zip(pairs, sizes, strict=True):
-        estimate = samples[pair.address].at(size) if len(samples[pair.address].sums) >= MIN_CLUSTERS else None
-        if estimate is not None:
-            fall = detectable_effect(estimate.error, estimate.freedom, level / len(pairs), POWER)
+    for pair, size, clusters in zip(pairs, sizes, counts, strict=True):
+        fall = _visible_fall(pair, size, level / len(pairs)) if clusters >= MIN_UNITS else None
+        if fall is not None:
             falls.append(VisibleFall(address=pair.address, fall=fall, scale=pair.scale))
     return replace(power, falls=tuple(falls), unknown="" if falls else "no spread")
+
+
+def _visible_fall(pair: ScorePair, prompts: int, level: float) -> float | None:
+    values, scale = pair.values, pair.scale
+    if values is None or values.cluster_count < MIN_CLUSTERS:
+        return None
+    span = scale.high - scale.low if scale is not None else inf
+    repeats = [len(taken) for taken, _ in values.repeats]
+    variance = paired_variance(
+        values.differences, values.clusters, repeats, None, span=span if scale and scale.discrete else 0.0
+    )
+    fall = variance.smallest_difference(prompts, variance.repeats, level)
+    return fall if fall and fall <= span else None

@@ -130,6 +130,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
             level=ALPHA / tests,
             power=power,
             tests=tests,
+            answers_per_prompt=collector.answers_per_prompt(item),
+            span=inf if item.score.scale is None else item.score.scale.high - item.score.scale.low,
         )
         results.append(_planned(item, collector.present_size(item), search, differences, budget))
     return PlanPower(

@@ -7,6 +7,7 @@ from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.results.comparisons import min_clusters
+from hengwen.stats.power import MIN_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +35,12 @@ class RunSize:
 
     prompts: int
     repeats: float
-    """Repeats per prompt; not a whole number if prompts of the present run have different numbers of
-    repeats."""
+    """Answers per prompt; the mean if prompts of the present run have different numbers of answers."""
     answers: int
+    """Answers of the whole run."""
     smallest_difference: float | None
-    """Smallest true difference that is detected with the planned power; None if the prompts are too few for
-    any result to be significant."""
+    """Smallest true difference that is detected with the planned power, about; None if it cannot be estimated
+    from so few prompts, or if there is none on the scale."""
     calls: int | None
     """Calls of one run; None if their number is unknown."""
     cost: float | None
@@ -104,24 +105,32 @@ class PowerSearch:
     level: float
     power: float
     tests: int
+    span: float = inf
+    """Range of the scale, which no difference exceeds."""
+    answers_per_prompt: float | None = None
+    """Mean number of answers per prompt of the present run, where prompts have different numbers."""
 
     @property
     def least(self) -> int:
-        """Smallest number of prompts with which the sign-flip test can be significant."""
-        return ceil(min_clusters(self.tests) * self.variance.cluster_size - 1e-9)
+        """Smallest number of prompts for which the power of the sign-flip test can be estimated."""
+        return ceil(max(min_clusters(self.tests), MIN_UNITS) * self.variance.cluster_size - 1e-9)
 
     def size(self, prompts: int, repeats: float, interval: tuple[int, int] | None = None) -> RunSize:
         """Return the size of a run, with the difference that such a run detects and its cost."""
-        answers = ceil(prompts * repeats - 1e-9)
+        is_uneven = self.answers_per_prompt is not None and repeats == self.variance.repeats
+        shown = self.answers_per_prompt if is_uneven and self.answers_per_prompt else repeats
+        answers = ceil(prompts * shown - 1e-9)
         answer = self.answer
         detectable = (
             self.variance.smallest_difference(prompts, repeats, self.level, self.power)
             if prompts >= self.least
             else None
         )
+        if detectable is not None and detectable > self.span:
+            detectable = None
         return RunSize(
             prompts=prompts,
-            repeats=repeats,
+            repeats=shown,
             answers=answers,
             smallest_difference=detectable,
             calls=None if answer is None else ceil(answers * answer.calls - 1e-9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,18 @@ class VarianceCollector:
             item = self._of_one(score, pair_values(before, before), conflict)
         return item
 
+    def answers_per_prompt(self, item: ScoreVariance) -> float | None:
+        """Return the mean number of answers if the prompts of the baseline run differ in it."""
+        column = self._column(self.first, item.score)
+        assert column is not None  # the score has values
+        counts = Counter(
+            sample
+            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
+            if status != "not_applicable"
+        )
+        is_even = len(set(counts.values())) < 2
+        return None if is_even else sum(counts.values()) / len(counts)
+
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
         """Return how many prompts of the plan a score applies to, and the number of repeats per prompt."""
         task = self.tasks[item.score.task]
@@ -137,10 +150,12 @@ class VarianceCollector:
             return item
         repeats = [len(taken) for taken, _ in values.repeats]
         data = (numbers, values.clusters, repeats, values.repeat_variance)
+        scale = score.scale
+        span = scale.high - scale.low if scale is not None and scale.discrete else 0.0
         variance = (
-            paired_variance(*data)
+            paired_variance(*data, span=span)
             if basis == "two checkpoints"
-            else variance_from_one_checkpoint(*data, self.correlation)
+            else variance_from_one_checkpoint(*data, self.correlation, span=span)
         )
         total = variance.of_prompt(variance.repeats)
         problem: Problem = "" if total > 1e-18 * max(map(abs, numbers), default=0.0) ** 2 else "constant"
