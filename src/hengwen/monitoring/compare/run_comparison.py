@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
-from hengwen.stats.difference_interval import Bounds, DifferenceInterval, difference_interval
+from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
 from hengwen.stats.level_weights import precision_weights
