@@ -112,7 +112,7 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
             {},
             "differ, but no difference is seen between the mean of 6 checkpoints (c0 … c5) and c6",
         ),
-        ([0.5, 0.9], {"prompts": 1}, "only one independent prompt, so the smallest detectable difference"),
+        ([0.5, 0.9], {"prompts": 1}, "fewer than 12 independent prompts, too few to estimate the smallest"),
         ([0.5, 0.9, 0.6], {"prompts": 1, "order": 0}, "too few prompts; order of checkpoints unknown"),
         ([0.5, 0.9, 0.6], {"prompts": 1, "order": 0}, "at least 7 independent prompts are needed for any"),
         ([0.5, 0.9, 0.6], {"prompts": 1}, "fewer than 2 independent prompts have a score at every"),

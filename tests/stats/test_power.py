@@ -107,17 +107,14 @@ def test_no_number_above_a_million_is_returned() -> None:
     assert least_number(lambda count: count > 1_000_000) is None
 
 
-UNIT = (0.0, 1.0)
-
-
 def test_the_smallest_continuous_difference_is_that_of_the_noncentral_t() -> None:
     differences = np.random.default_rng(1).normal(0.3, 0.2, 26)
     error = differences.std(ddof=1) / 26**0.5
-    found = detectable_difference(differences, None, 0.01, scale=(0.0, 10.0))
+    found = detectable_difference(differences, None, 0.01, span=10.0)
     assert found == pytest.approx(detectable_effect(error, 25, 0.01))
     doubled = np.repeat(differences, 2)
     names = [str(index) for index in range(26) for _ in range(2)]
-    assert detectable_difference(doubled, names, 0.01, scale=(0.0, 10.0)) == pytest.approx(found)
+    assert detectable_difference(doubled, names, 0.01, span=10.0) == pytest.approx(found)
 
 
 @each_row(
@@ -126,11 +123,11 @@ def test_the_smallest_continuous_difference_is_that_of_the_noncentral_t() -> Non
         (np.linspace(-1, 1, 11), {}),
         ([0.5] * 20, {}),
         ([0.0] * 13 + list(np.linspace(-0.5, 0.5, 7)), {}),
-        (np.linspace(-1, 1, 20), {"scale": (0.0, 0.1)}),
+        (np.linspace(-1, 1, 20), {"span": 0.1}),
         ([1.0, *[1e-9] * 12], {}),
         (np.linspace(-1, 1, 12), {"alpha": 1e-4}),
-        ([0.0] * 11, {"scale": UNIT, "continuous": False}),
-        ([0.0] * 14, {"scale": UNIT, "continuous": False, "alpha": 1e-5}),
+        ([0.0] * 11, {"span": 1.0, "continuous": False}),
+        ([0.0] * 14, {"span": 1.0, "continuous": False, "alpha": 1e-5}),
     ],
     ids=["eleven", "equal", "mostly 0", "beyond the scale", "one prompt", "level", "few passes", "too few"],
 )
@@ -139,11 +136,11 @@ def test_what_cannot_be_estimated_or_reached_is_unknown(differences, options) ->
 
 
 def test_equal_passes_can_fall_by_what_the_flips_can_reach() -> None:
-    fall = detectable_difference([0.0] * 40, None, scale=UNIT, continuous=False)
+    fall = detectable_difference([0.0] * 40, None, span=1.0, continuous=False)
     assert fall is not None
     assert fall * 40 >= 6, "six prompts of one sign are the fewest that are significant"
     moved = [1.0, -1.0] + [0.0] * 38
-    assert detectable_difference(moved, None, scale=UNIT, continuous=False) > fall
+    assert detectable_difference(moved, None, span=1.0, continuous=False) > fall
 
 
 @each_row(("fall", "prompts"), [(0.05, 393), (0.1, 133), (0.2, 49)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Cell, Column
+from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval, number, p_text, plural, signed
 
@@ -100,13 +101,17 @@ def detectable_text(value: float | None, decimals: int, clusters: int) -> Biling
     """Return the smallest difference that would usually be detected, or why it is not known."""
     if value is not None:
         smallest = number(value, decimals)
-        return Bilingual(f"可检出的最小差别 {smallest}", f"smallest detectable difference {smallest}")
-    if clusters < 2:
+        return Bilingual(f"可检出的最小差别约 {smallest}", f"smallest detectable difference about {smallest}")
+    if clusters < MIN_UNITS:
         return Bilingual(
-            "只有一个互相独立的题目，不知能看出多大的差别",
-            "only one independent prompt, so the smallest detectable difference is not known",
+            f"互相独立的题目不足 {MIN_UNITS} 个，估计不出能看出多大的差别",
+            f"fewer than {MIN_UNITS} independent prompts, "
+            "too few to estimate the smallest detectable difference",
         )
-    return Bilingual("各题差别全部相同", "all prompts have the same difference")
+    return Bilingual(
+        "由这些差别估计不出能看出多大的差别",
+        "the smallest detectable difference cannot be estimated from these differences",
+    )
 
 
 def too_few_text(needed: int) -> Bilingual:

@@ -24,6 +24,7 @@ from hengwen.results.score_matrix import ScoreMatrix
 from hengwen.results.score_table import Column, SeriesKey
 from hengwen.stats.mean_interval import cluster_sums, mean_interval
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
+from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
 
 if TYPE_CHECKING:
@@ -313,9 +314,11 @@ def _comparison(
         clusters=len(sums),
         error=cluster_error(sums, sizes, difference),
     )
+    scale = score.scale
+    span = None if scale is None else (scale.low - scale.high, scale.high - scale.low)
     interval = None
     if reach > 0:
-        interval = mean_interval(differences, clusters, scale=(-reach, reach)).bounds
+        interval = mean_interval(differences, clusters, scale=span, ends=(-reach, reach)).bounds
     p_adjusted, critical = float(family.p_adjusted[index]), float(family.critical[index])
     verdict: ComparisonVerdict = "no difference seen"
     if p_adjusted <= alpha:
@@ -334,7 +337,15 @@ def _comparison(
         verdict=verdict,
         interval=interval,
         family_interval=_family_interval(score.scale, test, sums, critical, interval),
-        detectable=None if isinf(critical) else test.detectable(_level(critical, len(sums) - 1)),
+        detectable=None
+        if isinf(critical)
+        else detectable_difference(
+            differences,
+            clusters,
+            _level(critical, len(sums) - 1),
+            span=inf if scale is None else scale.high - scale.low,
+            continuous=scale is None or not scale.discrete,
+        ),
     )
 
 

@@ -91,11 +91,14 @@ def detectable_difference(
     clusters: Sequence[str] | None,
     alpha: float = 0.05,
     *,
-    scale: tuple[float, float] | None = None,
+    span: float = inf,
     continuous: bool = True,
     power: float = POWER,
 ) -> float | None:
-    """Return the smallest true difference that a sign-flip test detects; None if it cannot be estimated."""
+    """Return the smallest true difference that a sign-flip test detects; None if it cannot be estimated.
+
+    ``span`` is the range of the scale, ``alpha`` the level of the test, corrected for its family.
+    """
     array = np.asarray(differences, np.float64)
     sums, sizes = cluster_sums(array, clusters)
     units, effective = len(sums), float(sizes.sum() ** 2 / np.square(sizes).sum())
@@ -104,8 +107,7 @@ def detectable_difference(
     residuals = sums - array.mean() * sizes
     error = sqrt(units / (units - 1) * float(np.square(residuals).sum())) / len(array)
     moved = int(np.count_nonzero(sums))
-    span = inf if scale is None else scale[1] - scale[0]
-    if continuous or scale is None:
+    if continuous or span == inf:
         squares = float(np.square(sums).sum())
         if moved < (1 - MAX_EQUAL_SHARE) * units or error <= 1e-9 * abs(float(array.mean())):
             return None

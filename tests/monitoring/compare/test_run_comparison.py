@@ -10,6 +10,7 @@ from score_pairs import DOWN, UNIT, pair, paired
 
 from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.records import Scale
+from hengwen.stats.power import detectable_effect
 
 from .simulations import (
     CLUSTER_SIZES,
@@ -43,11 +44,12 @@ def test_headline_scores_are_corrected_by_holm_and_breakdowns_apart_from_them() 
 def test_the_smallest_detectable_difference_is_at_the_level_of_the_family() -> None:
     rng = np.random.default_rng(1)
     before, after = rng.random(30), rng.random(30)
-    (alone,) = compare(pair(before, after))
-    first, _ = compare(pair(before, after), pair(before, after))
-    error = stats.sem(after - before)
-    assert alone.detectable == pytest.approx((stats.t.ppf(0.975, 29) + stats.t.ppf(0.8, 29)) * error)
-    assert first.detectable == pytest.approx((stats.t.ppf(0.9875, 29) + stats.t.ppf(0.8, 29)) * error)
+    smooth = pair(before, after, scale=Scale(low=0, high=1))
+    (alone,) = compare(smooth)
+    first, _ = compare(smooth, smooth)
+    error = float(stats.sem(after - before))
+    assert alone.detectable == pytest.approx(detectable_effect(error, 29, 0.05))
+    assert first.detectable == pytest.approx(detectable_effect(error, 29, 0.025))
 
 
 def test_five_prompts_are_too_few_and_no_part_of_the_family() -> None:

@@ -9,6 +9,7 @@ Benjamini and Hochberg: on average, at most one in twenty of the reported differ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
@@ -24,6 +25,7 @@ from hengwen.stats.paired import (
     sign_flip_test,
     too_few,
 )
+from hengwen.stats.power import detectable_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run, Scale
     from hengwen.results.paired_values import PairedValues
+    from hengwen.stats.mean_interval import Bounds
 
 Weights = Literal["equal", "precision"]
 ComparisonOutcome = Literal[
@@ -233,6 +236,7 @@ def _comparison(
     differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better
     bounds = None if pair.scale is None else (pair.scale.low, pair.scale.high)
+    is_continuous = pair.scale is not None and not pair.scale.discrete
     effects = effect_sizes(values.before, values.after, higher_is_better=higher)
     return ScoreComparison(
         address=pair.address,
@@ -246,12 +250,18 @@ def _comparison(
         subsampled=values.subsampled,
         test=test,
         p_adjusted=p_adjusted,
-        detectable=test.detectable(level),
+        detectable=detectable_difference(
+            differences,
+            values.clusters,
+            level,
+            span=inf if bounds is None else bounds[1] - bounds[0],
+            continuous=is_continuous,
+        ),
         interval=difference_interval(
             differences,
             values.clusters,
             scale=bounds,
-            continuous=pair.scale is not None and not pair.scale.discrete,
+            continuous=is_continuous,
         ),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,
