@@ -15,7 +15,7 @@ from hengwen.plans.plan import load_plan
 from hengwen.plans.scorer_spec import ScorerSpec
 from hengwen.plans.suite import load_suite
 from hengwen.protocols import EvaluationContext, GroupScorer, SampleValidator
-from hengwen.records import Response, Sample
+from hengwen.records import Response, Sample, Scale
 from hengwen.store import open_store
 
 LINES = """\
@@ -100,7 +100,7 @@ def run_scorers(folder: Path, scorers: str) -> dict[str, list[float]]:
         assert result.failures == {}
         values: dict[str, list[float]] = {}
         for row in store.rows(result.runs):
-            values.setdefault(row.score.name, []).append(row.outcome.value)
+            values.setdefault(row.score.name, []).append(getattr(row.outcome, "value", None))
         return values
 
 
@@ -125,6 +125,20 @@ def test_equal_scorers_under_two_names_give_both_scores(folder: Path) -> None:
 def test_a_scorer_of_a_file_is_found_from_the_folder_of_the_plan(folder: Path) -> None:
     values = run_scorers(folder, "[{lines.py:LineCount: {expected: 4}}, lines.py:Novelty]")
     assert values == {"line_count.match": [1, 1], "novelty": [1, 0]}
+
+
+def test_a_function_of_a_file_is_a_scorer(folder: Path) -> None:
+    code = "def ends(sample, response, mark='起'):\n    return response.text.endswith(mark)\n"
+    code += "def size(sample, response):\n    return len(response.text) if sample.references else None\n"
+    (folder / "ends.py").write_text(code, "utf-8")
+    values = run_scorers(folder, "[ends.py:ends, {ends.py:ends: {mark: 月}, name: moon}, ends.py:size]")
+    assert values == {"ends": [1, 1], "moon": [0, 0], "size": [None, None]}
+    scorer = load_scorer(f"{folder}/ends.py:ends", {"mark": "月"})
+    assert scorer.signature.startswith('ends|mark:"月"|code:')
+    (score,) = scorer.score(Sample(id="1"), Response(sample_id="1", text="起"))
+    assert score.scale == Scale(low=0, high=1, discrete=True)
+    with pytest.raises(ConfigError, match="'ends': got an unexpected keyword argument 'marks'"):
+        load_scorer(f"{folder}/ends.py:ends", {"marks": "月"})
 
 
 def test_a_changed_file_scores_again(folder: Path) -> None:

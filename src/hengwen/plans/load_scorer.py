@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from hengwen import registry
 from hengwen._internal.code_location import is_location, load_class, source_digest, source_path
 from hengwen.errors import ConfigError
+from hengwen.plans.function_scorer import FunctionScorer, is_scoring_function
 from hengwen.protocols import (
     NO_CONTEXT,
     DatasetConfigurable,
@@ -94,9 +95,14 @@ def load_scorer(
     score_prefix: str | None = None,
     samples: Collection[Sample] | None = None,
 ) -> Scorer | GroupScorer:
-    """Build a scorer from its plug-in name or the location of its class."""
+    """Build a scorer from its plug-in name, or the location of its class or function."""
     if is_location(plugin):
-        scorer = registry.construct(f"scorer {plugin!r}", load_class(plugin), options)
+        loaded = load_class(plugin)
+        scorer = (
+            FunctionScorer(loaded, options)
+            if is_scoring_function(loaded)
+            else registry.construct(f"scorer {plugin!r}", loaded, options)
+        )
     else:
         scorer = registry.build("scorers", plugin, options)
     if samples is not None and isinstance(scorer, DatasetConfigurable):
