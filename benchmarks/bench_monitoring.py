@@ -4,7 +4,7 @@
 
 The simulations are those of the slow tests (``tests/monitoring``), except ``course``. ``--samples`` is the
 number of simulated cases. The part ``drift`` simulates a fifth as many series, ``monitor`` a fifth as many
-baselines, ``slope`` twice as many cases, ``judge-drift`` five times as many, and ``gate`` 20 times as many
+baselines, ``judge-drift`` five times as many, and ``gate`` 20 times as many
 to test the limits. The Monte-Carlo error of a share of .05 is .007 with 1,000 cases, and .015 with 200.
 ``speed`` measures ``--rounds`` runs of ``hengwen drift`` on a store of ``--checkpoints``.
 """
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from harness.figures import Figure, print_entries, script_parser
 from harness.processes import run_process
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the simulations are in tests/
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]  # the simulations are in tests/
 
 if TYPE_CHECKING:
     import argparse
@@ -58,19 +59,6 @@ def compare_figures(samples: int) -> Iterator[Figure]:
     for prompts in (15, 30, 100):
         alarms = compare.alarms_of_unequal_repeats(prompts, samples)
         yield figure(f"1 answer against 5, {prompts} prompts", alarms, high=0.06)
-
-
-def slope_figures(samples: int) -> Iterator[Figure]:
-    """Measure the false alarms and the power of the t test of the slope over checkpoints."""
-    from tests.stats.checkpoints.test_trend import slope_rejections
-
-    for jitter in (0.0, JITTER):
-        for checkpoints in (4, 5, 6, 8, 20):
-            share = slope_rejections(checkpoints, jitter=jitter, samples=2 * samples)
-            yield figure(f"no trend, {checkpoints} checkpoints, jitter {jitter:g}", share, 0.029, 0.066)
-    for checkpoints, expected in {4: 0.34, 5: 0.46, 6: 0.62, 8: 0.76}.items():
-        share = slope_rejections(checkpoints, jitter=JITTER, fall=0.6, samples=2 * samples)
-        yield figure(f"fall of .6, {checkpoints} checkpoints, jitter {JITTER:g}", share, expected - 0.05)
 
 
 def drift_figures(samples: int) -> Iterator[Figure]:
@@ -209,7 +197,7 @@ def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
             yield Figure(case=f"{case}: peak memory", value=usage.megabytes, unit="MB", high=500)
 
 
-MODULES: tuple[str, ...] = ("admission", "calibration")
+MODULES: tuple[str, ...] = ("admission", "calibration", "slope")
 """Modules of ``simulations/`` with a function ``figures(samples)``; a part has the name of its module."""
 
 
@@ -220,7 +208,6 @@ def of_module(name: str) -> Callable[[int], Iterator[Figure]]:
 
 PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
-    "slope": slope_figures,
     "drift": drift_figures,
     "course": course_figures,
     "judge-drift": judge_drift_figures,

@@ -39,7 +39,9 @@ def test_a_fall_beyond_the_noise_of_steps_is_a_drift(fill: Callable[..., Store])
     score = only(fill(means(FALL)))
     assert (score.differs, score.drifts, score.direction) == ("differ", "drift", "worse")
     line = stats.linregress(range(7), [item.mean for item in score.means])
-    assert (score.steps.slope.slope, score.steps.slope.p) == pytest.approx((line.slope, line.pvalue))
+    independent = score.steps.independent
+    assert (independent.slope, independent.p) == pytest.approx((line.slope, line.pvalue))
+    assert (score.steps.slope.slope, score.steps.slope.checkpoints) == (independent.slope, 7)
     assert score.difference.baseline == ("c0",)
     assert score.course.metrics["cin"].value == 21
 
@@ -90,6 +92,23 @@ def test_two_and_three_checkpoints_cannot_be_told_from_step_noise(
     assert (score.differs, score.drifts) == ("differ", "cannot be told from the usual movement")
     assert (score.overall is None) == (score.course is None) == (checkpoints == 2)
     assert (report.looks.differ, report.looks.drift, report.drift_tests) == (1, None, 0)
+
+
+def test_four_checkpoints_have_a_line_but_no_verdict_on_it(fill: Callable[..., Store]) -> None:
+    score = only(fill(means([0.9, 0.8, 0.52, 0.4])))
+    assert (score.drifts, score.steps.slope, score.steps.jump) == (
+        "cannot be told from the usual movement",
+        None,
+        None,
+    )
+    assert score.steps.independent.p < 0.05
+
+
+def test_a_checkpoint_that_hides_a_fall_is_named(fill: Callable[..., Store]) -> None:
+    score = only(fill(means([0.7, 0.1, 0.69, 0.66, 0.64, 0.66, 0.61, 0.6, 0.35])))
+    assert score.drifts == "no change beyond the usual movement seen"
+    (omission,) = score.omissions
+    assert (omission.checkpoint, omission.drifts, omission.direction) == ("c1", "drift", "worse")
 
 
 def test_few_prompts_are_too_few(record, store: Store) -> None:
@@ -189,7 +208,7 @@ def test_checkpoints_run_one_by_one_in_any_order_give_the_same_answers(record, t
             report = drift_report(store)
             assert report.labels == ("c0", "c1", "c2", "c3")
             score = report.scores[0]
-            results.add((score.differs, score.drifts, score.steps.slope.p, score.difference.difference))
+            results.add((score.differs, score.drifts, score.steps.newest.p, score.difference.difference))
     assert len(results) == 1
 
 

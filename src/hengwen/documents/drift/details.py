@@ -57,6 +57,9 @@ def _further(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
         cells.right("detectable", "可检出的最小差别", "smallest detectable difference"),
         cells.right("prompts", "变好/变差/持平的题", "prompts better/worse/equal"),
         cells.right("subsampled", "各取相同次数的题", "prompts cut to equally many answers"),
+        cells.right("jump", "最后一步 [95% 区间]", "last step [95% interval]"),
+        cells.right("signal_to_noise", "信噪比", "S/N"),
+        cells.right("correlation", "相邻检查点的相关", "correlation of neighbours"),
         cells.right("trend_detectable", "可检出的最小趋势", "smallest detectable trend"),
         cells.right("newest_detectable", "可检出的最新变化", "smallest detectable newest change"),
         cells.right("scatter", "围绕趋势线的波动", "scatter around the line"),
@@ -67,12 +70,18 @@ def _further(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
         "Mann-Kendall 与 Pettitt 仅供参考（p 未校正，不影响结论）",
         "Mann-Kendall and Pettitt are for information (p not corrected, do not affect the answer)",
     )
-    return _table("further", columns, [_further_row(score) for score in scores], note)
+    ratio = Bilingual(
+        "信噪比：趋势除以各均值围绕趋势线的波动",
+        "S/N: the trend divided by the scatter of the means around the line",
+    )
+    return _table("further", columns, [_further_row(score) for score in scores], note, ratio)
 
 
 def _further_row(score: ScoreDrift) -> tuple[Cell, ...]:
     fine, difference, steps = words.fine_decimals(score), score.difference, score.steps
-    slope = steps.slope if steps else None
+    slope = steps.independent if steps else None
+    jump = steps.jump if steps else None
+    correlation = steps.slope.correlation if steps and steps.slope else None
     effects = difference and difference.effects
     counts = (effects.wins, effects.losses, effects.ties) if effects else (None, None, None)
     subsampled = difference.subsampled if difference else 0
@@ -84,6 +93,9 @@ def _further_row(score: ScoreDrift) -> tuple[Cell, ...]:
             values=dict(zip(("better", "worse", "equal"), counts, strict=True)),
         ),
         Cell(text=str(subsampled) if subsampled else NOTHING, values={"": subsampled}),
+        cells.difference_cell(jump.difference, jump.interval, fine) if jump else cells.NO_DIFFERENCE,
+        cells.number_cell(slope.signal_to_noise if slope else None, 1),
+        cells.number_cell(correlation, 2),
         cells.number_cell(steps.slope_detectable if steps else None, fine),
         cells.number_cell(steps.newest_detectable if steps else None, fine),
         cells.number_cell(slope.residual_sd if slope else None, fine),

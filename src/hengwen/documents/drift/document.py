@@ -14,15 +14,12 @@ from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from hengwen.documents.blocks import Block, Text
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-
-MAX_NAMES = 8
-"""Maximum number of scores or checkpoints that a list names."""
-
+    from hengwen.stats.checkpoints.trend import SlopeTest
 
 Z_95 = 1.96
 
@@ -42,14 +39,6 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
         blocks.append(Details(title=section.title, blocks=section.blocks))
         record = section.record
     return Document(kind="drift", title=_title(report), blocks=tuple(blocks), record=_record(report, record))
-
-
-def names_text(names: Sequence[str]) -> Bilingual:
-    """Return the first names of a list, and how many there are."""
-    rest, listed = len(names) - MAX_NAMES, names[:MAX_NAMES]
-    if rest <= 0:
-        return Bilingual("，".join(listed), ", ".join(listed))
-    return Bilingual(f"{'，'.join(listed)} 等 {len(names)} 项", f"{', '.join(listed)} and {rest} more")
 
 
 def _is_tested(score: ScoreDrift) -> bool:
@@ -97,7 +86,7 @@ def _heading_notes(report: DriftReport) -> list[Bilingual]:
             )
         )
     if report.other_scores:
-        names = names_text(report.other_scores)
+        names = words.names_text(report.other_scores)
         notes.append(
             Bilingual(
                 f"未检验的细项（可用 --score 指定检验）：{names.zh}",
@@ -119,7 +108,7 @@ def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
             )
         )
     elif _is_tested(score):
-        evidence += [*words.first_reasons(report, score), *words.second_reasons(score)]
+        evidence += [*words.first_reasons(report, score), *words.second_reasons(report, score)]
     sentence = first if first == second else Bilingual(f"{first.zh}；{second.zh}", f"{first.en}; {second.en}")
     return Verdict(
         tone=words.tone_of(score), subject=score.address, sentence=sentence, evidence=tuple(evidence)
@@ -186,11 +175,12 @@ def _score_record(score: ScoreDrift) -> dict[str, Any]:
         del record["course"]["reason"]  # a course has every metric
     if score.difference is not None:
         record["difference"]["interval"]["bounds"] = score.difference.interval.bounds
-    slope = score.steps.slope if score.steps else None
-    if slope is not None:
-        record["steps"]["slope"] |= {
-            "total": slope.total,
-            "total_interval": slope.total_interval,
-            "signal_to_noise": slope.signal_to_noise,
-        }
+    for name in ("independent", "slope"):
+        test: SlopeTest | None = getattr(score.steps, name, None)
+        if test is not None:
+            record["steps"][name] |= {
+                "total": test.total,
+                "total_interval": test.total_interval,
+                "signal_to_noise": test.signal_to_noise,
+            }
     return record

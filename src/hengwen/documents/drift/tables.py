@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
+    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
 
 def answer_tables(report: DriftReport, scores: Sequence[ScoreDrift]) -> list[Block]:
@@ -88,21 +89,32 @@ def _drift_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
         columns=(
             cells.SCORE,
             cells.right("trend", "趋势 [95% 区间]", "trend [95% interval]"),
-            cells.right("trend_p", "p（趋势）", "p (trend)"),
-            cells.right("signal_to_noise", "信噪比", "S/N"),
+            cells.right("independent_p", "p（独立）", "p (independent)"),
+            cells.right("trend_p", "p（一起起伏）", "p (together)"),
             cells.right("newest", "最新 [95% 区间]", "newest [95% interval]"),
             cells.right("newest_p", "p（最新）", "p (newest)"),
+            cells.right("jump_p", "p（最后一步）", "p (last step)"),
             Column(key="verdict", head=Bilingual("结论", "verdict")),
         ),
         rows=tuple(_drift_row(score) for score in scores),
         notes=(
             *_look_notes(looks.drift, looks.drift_alpha, report.drift_tests),
             Bilingual(
-                "趋势：趋势线首末之差；信噪比：趋势除以各均值围绕趋势线的波动；"
-                "最新：最新检查点减去之前各检查点的均值",
-                "trend: change of the trend line from first to last; S/N: the trend divided by the scatter "
-                "of the means around the line; newest: the newest checkpoint minus the mean of those before "
-                "it",
+                "趋势：趋势线首末之差；p（独立）：若各检查点的波动互相独立，未校正；"
+                "p（一起起伏）：即使相邻检查点一起起伏，两者之中由它定结论",
+                "trend: change of the trend line from first to last; p (independent): if checkpoints scatter "
+                "independently, not corrected; p (together): even if neighbours move together; of these two, "
+                "it decides",
+            ),
+            Bilingual(
+                "最新：最新检查点减去之前各检查点的均值；p（最后一步）：最后一步是否大于之前各步，未校正，不影响结论",
+                "newest: the newest checkpoint minus the mean of those before it; p (last step): whether the "
+                "last step is larger than the steps before it, not corrected, does not affect the answer",
+            ),
+            Bilingual(
+                "均值若自行游走（每个检查点在前一个之上随机变化），仅凭这些均值与趋势无法区分",
+                "means that wander (each checkpoint moves at random from the one before) cannot be told from "
+                "a trend by these means alone",
             ),
         ),
     )
@@ -110,16 +122,34 @@ def _drift_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
 
 def _drift_row(score: ScoreDrift) -> tuple[Cell, ...]:
     steps, fine = score.steps, words.fine_decimals(score)
-    slope, newest = (steps.slope, steps.newest) if steps else (None, None)
-    return (
-        Cell(text=score.address),
-        cells.difference_cell(slope.total, slope.total_interval, fine) if slope else cells.NO_DIFFERENCE,
-        cells.p_cell(slope.p if slope else None, steps.slope_p_adjusted if steps else None),
-        cells.number_cell(slope.signal_to_noise if slope else None, 1),
-        cells.difference_cell(newest.difference, newest.interval, fine) if newest else cells.NO_DIFFERENCE,
-        cells.p_cell(newest.p if newest else None, steps.newest_p_adjusted if steps else None),
-        cells.verdict_cell(words.drifts_text(score), score.drifts, words.direction_tone(score)),
-    )
+    if steps is None:
+        trend = newest = cells.NO_DIFFERENCE
+        p_values = [
+            cells.plain_p_cell(None),
+            cells.p_cell(None),
+            cells.p_cell(None),
+            cells.plain_p_cell(None),
+        ]
+    else:
+        slope, recent = steps.slope or steps.independent, steps.newest
+        trend = (
+            cells.difference_cell(slope.total, slope.total_interval, fine) if slope else cells.NO_DIFFERENCE
+        )
+        newest = (
+            cells.difference_cell(recent.difference, recent.interval, fine) if recent else cells.NO_DIFFERENCE
+        )
+        p_values = [
+            cells.plain_p_cell(_p(steps.independent)),
+            cells.p_cell(_p(steps.slope), steps.slope_p_adjusted),
+            cells.p_cell(_p(recent), steps.newest_p_adjusted),
+            cells.plain_p_cell(_p(steps.jump)),
+        ]
+    verdict = cells.verdict_cell(words.drifts_text(score), score.drifts, words.direction_tone(score))
+    return (Cell(text=score.address), trend, *p_values[:2], newest, *p_values[2:], verdict)
+
+
+def _p(test: SlopeTest | NewestTest | None) -> float | None:
+    return None if test is None else test.p
 
 
 def _look_notes(look: int | None, alpha: float | None, tests: int) -> tuple[Bilingual, ...]:

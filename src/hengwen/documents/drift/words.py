@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
-from hengwen.results.comparisons import min_clusters
+from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.stats.checkpoints.trend import MIN_CORRELATED
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, number
+from hengwen.text.numbers import decimals_for, number, p_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Tone
-    from hengwen.monitoring.drift.score_drift import BaselineDifference, DriftReport, LeftOut, ScoreDrift
+    from hengwen.monitoring.drift.score_drift import (
+        BaselineDifference,
+        DriftReport,
+        LeftOut,
+        ScoreDrift,
+        StepTests,
+    )
+    from hengwen.stats.checkpoints.trend import SlopeTest
 
+MAX_NAMES = 8
+"""Maximum number of scores or checkpoints that a list names."""
 MAX_MEANS = 12
 """Maximum number of checkpoints whose means a verdict names; of more, it names the first and the last."""
 DIFFERS: Mapping[str, tuple[Tone, Bilingual]] = {
@@ -161,8 +172,8 @@ def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     return reasons
 
 
-def second_reasons(score: ScoreDrift) -> list[Bilingual]:
-    """Return what limits the answer to the second question."""
+def second_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
+    """Return the tests behind the answer to the second question, and what limits it."""
     steps = score.steps
     if score.drifts == "order unknown":
         return []
@@ -173,18 +184,18 @@ def second_reasons(score: ScoreDrift) -> list[Bilingual]:
                 "4 checkpoints are needed to know how far one usually moves",
             )
         ]
-    reasons = []
-    if steps.slope is None:
+    reasons = trend_lines(steps, report.looks.drift_alpha or report.alpha)
+    if steps.independent is None:
         reasons.append(_missing_slope_text(score))
-    elif score.drifts != "drift":
+    elif steps.slope is not None and score.drifts != "drift":
         smallest = number(steps.slope_detectable, fine_decimals(score))
         reasons.append(
             Bilingual(
-                f"从首到末可检出的最小变化 {smallest}",
-                f"smallest detectable change from first to last {smallest}",
+                f"从首到末可检出的最小变化约 {smallest}",
+                f"smallest detectable change from first to last about {smallest}",
             )
         )
-    if steps.slope is not None and steps.newest is None:
+    if steps.independent is not None and steps.newest is None:
         reasons.append(
             Bilingual(
                 "之前的检查点均值全部相同，无从得知平常波动有多大",
@@ -193,7 +204,72 @@ def second_reasons(score: ScoreDrift) -> list[Bilingual]:
         )
     if steps.newest is not None and steps.mean_error is None:
         reasons.append(_unknown_error_text(score))
-    return reasons
+    return [*reasons, *omission_texts(score)]
+
+
+def trend_lines(steps: StepTests, level: float) -> list[Bilingual]:
+    """Return whether the means rise or fall: for independent checkpoints, and for any neighbours."""
+    if steps.independent is None:
+        return []
+    first = _course(steps.independent, steps.independent.p, ALPHA)
+    lines = [
+        Bilingual(
+            f"若各检查点的波动互相独立：{first.zh}，未校正",
+            f"if checkpoints scatter independently: {first.en}, not corrected",
+        )
+    ]
+    if steps.slope is None:
+        needed = Bilingual(
+            f"即使相邻检查点一起起伏：无法判断，需要 {MIN_CORRELATED} 个检查点",
+            f"even if neighbours move together: cannot be told, {MIN_CORRELATED} checkpoints are needed",
+        )
+        return [*lines, needed]
+    p = steps.slope.p if steps.slope_p_adjusted is None else steps.slope_p_adjusted
+    second = _course(steps.slope, p, level)
+    return [
+        *lines,
+        Bilingual(f"即使相邻检查点一起起伏：{second.zh}", f"even if neighbours move together: {second.en}"),
+    ]
+
+
+def _course(test: SlopeTest, p: float, level: float) -> Bilingual:
+    verb = (
+        Bilingual("未见升降", "no rise or fall seen")
+        if p > level
+        else Bilingual("上升", "rises")
+        if test.slope > 0
+        else Bilingual("下降", "falls")
+    )
+    return Bilingual(f"{verb.zh}，p {p_text(p)}", f"{verb.en}, p {p_text(p)}")
+
+
+def omission_texts(score: ScoreDrift) -> list[Bilingual]:
+    """Return the checkpoints without which the answer would be another, with that answer."""
+    texts = []
+    for drifts, direction in dict.fromkeys((item.drifts, item.direction) for item in score.omissions):
+        names = [
+            item.checkpoint
+            for item in score.omissions
+            if (item.drifts, item.direction) == (drifts, direction)
+        ]
+        answer = drifts_text(replace(score, drifts=drifts, direction=direction))
+        listed = names_text(names)
+        any_of = "any one of " if len(names) > 1 else ""
+        texts.append(
+            Bilingual(
+                f"去掉 {listed.zh}{' 中任一个' if len(names) > 1 else ' '}，结论就是：{answer.zh}",
+                f"without {any_of}{listed.en} the answer would be: {answer.en}",
+            )
+        )
+    return texts
+
+
+def names_text(names: Sequence[str]) -> Bilingual:
+    """Return the first names of a list, and how many there are."""
+    rest, listed = len(names) - MAX_NAMES, names[:MAX_NAMES]
+    if rest <= 0:
+        return Bilingual("，".join(listed), ", ".join(listed))
+    return Bilingual(f"{'，'.join(listed)} 等 {len(names)} 项", f"{', '.join(listed)} and {rest} more")
 
 
 def _missing_slope_text(score: ScoreDrift) -> Bilingual:

@@ -86,7 +86,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "own baseline": Bilingual("请固定一次较早的运行", "pin an earlier run: hengwen runs pin RUN"),
     "not comparable": Bilingual("请用相同设置运行两者", "run both with the same settings"),
     "no values by prompt": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
-    "too few checkpoints": Bilingual("至少需要 4 个检查点", "at least 4 checkpoints are needed"),
+    "too few checkpoints": Bilingual("至少需要 5 个检查点", "at least 5 checkpoints are needed"),
     "usual movement unknown": Bilingual("请在下一个检查点之后再检验", "test again after the next checkpoint"),
     "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
     "no calibration": _CALIBRATE,

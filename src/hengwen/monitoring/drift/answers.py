@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +21,7 @@ from hengwen.relevance_metrics.order.tau import tau_b
 from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.change_point import pettitt_test
-from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
+from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, jump_test, newest_test, slope_test
 from hengwen.stats.paired import enough_clusters, holm
 
 if TYPE_CHECKING:
@@ -173,18 +173,43 @@ class DriftTests:
     """The tests of one score for the second question: is a change more than checkpoints usually move?"""
 
     series: TestedSeries
-    slope: SlopeTest | None
-    newest: NewestTest | None
     order_known: bool
     mean_variance: float | None
+    independent: SlopeTest | None = None
+    """Test of the slope for checkpoints that scatter independently; it does not decide."""
+    slope: SlopeTest | None = None
+    """Test of the slope that allows for neighbours that move together."""
+    newest: NewestTest | None = None
+    jump: NewestTest | None = None
+    """Test of the last step against the steps before it; it does not decide."""
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DriftTests:
         """Test the slope of the checkpoint means, and the newest mean against the means before it."""
         if not (order_known and series.has_newest):
-            return cls(series, None, None, order_known, mean_variance)
-        newest = newest_test(series.means, min_variance=mean_variance or 0.0)
-        return cls(series, slope_test(series.means), newest, order_known, mean_variance)
+            return cls(series, order_known, mean_variance)
+        means, noise = series.means, mean_variance or 0.0
+        return cls(
+            series,
+            order_known,
+            mean_variance,
+            independent=slope_test(means),
+            slope=slope_test(means, correlated=True),
+            newest=newest_test(means, min_variance=noise),
+            jump=jump_test(means, min_variance=noise),
+        )
+
+    def without(self, index: int) -> DriftTests:
+        """Return the deciding tests as they would be if one checkpoint had not been evaluated."""
+        included = self.series.included
+        means = np.delete(self.series.means, index)
+        positions = np.delete(np.arange(self.series.checkpoints), index)
+        return replace(
+            self,
+            series=replace(self.series, included=included[:index] + included[index + 1 :], means=means),
+            slope=slope_test(means, correlated=True, positions=positions),
+            newest=newest_test(means, min_variance=self.mean_variance or 0.0),
+        )
 
     @property
     def has_course(self) -> bool:
@@ -192,7 +217,7 @@ class DriftTests:
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
-        """Return the p-values of the tests of the slope and of the newest mean, by name."""
+        """Return the p-values of the deciding tests, of the slope and of the newest mean, by name."""
         tests = {"slope": self.slope, "newest": self.newest}
         return {name: test.p for name, test in tests.items() if test is not None}
 
@@ -208,7 +233,7 @@ class DriftTests:
         if min(adjusted.values(), default=1.0) <= alpha:
             return "drift"
         is_untested = self.slope is None or self.newest is None
-        if is_untested and not is_constant(self.series.means):  # all on one line, or all but the newest equal
+        if is_untested and not is_constant(self.series.means):  # 4 checkpoints, one line, or only one moved
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 
@@ -230,12 +255,14 @@ class DriftTests:
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
             return None
         return StepTests(
+            independent=self.independent,
             slope=self.slope,
             slope_p_adjusted=adjusted.get("slope"),
             slope_detectable=self.slope.detectable(level) if self.slope else None,
             newest=self.newest,
             newest_p_adjusted=adjusted.get("newest"),
             newest_detectable=self.newest.detectable(level) if self.newest else None,
+            jump=self.jump,
             mean_error=None if self.mean_variance is None else sqrt(self.mean_variance),
             mann_kendall=mann_kendall(self.series.means, course) if course else None,
             change_point=pettitt_test(self.series.means),

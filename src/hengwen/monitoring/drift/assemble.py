@@ -17,6 +17,7 @@ from hengwen.monitoring.drift.answers import (
 )
 from hengwen.monitoring.drift.difference import rank_changes
 from hengwen.monitoring.drift.human_agreement import human_agreements
+from hengwen.monitoring.drift.omissions import decisive_omissions
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
 from hengwen.records import Score
 from hengwen.results.comparisons import ALPHA
@@ -54,12 +55,13 @@ def answer_scores(
     differ_alpha = ALPHA if differ is None else alpha_at_look(differ, ALPHA)
     drift_alpha = ALPHA if drift is None else alpha_at_look(drift, ALPHA)
     differ_p = corrected(with_enough_clusters([tests.tests() for tests in difference_tests], differ_alpha))
-    drift_p = corrected([tests.tests() for tests in drift_tests])
+    p_values = [tests.tests() for tests in drift_tests]
+    drift_p = corrected(p_values)
     differ_level = differ_alpha / max(1, sum(map(len, differ_p)))
     drift_level = drift_alpha / max(1, sum(map(len, drift_p)))
     scores = []
-    for differing, drifting, p_differ, p_drift in zip(
-        difference_tests, drift_tests, differ_p, drift_p, strict=True
+    for index, (differing, drifting, p_differ, p_drift) in enumerate(
+        zip(difference_tests, drift_tests, differ_p, drift_p, strict=True)
     ):
         answer = drifting.answer(p_drift, drift_alpha)
         course = course_of(drifting.series.means) if drifting.has_course else None
@@ -72,6 +74,7 @@ def answer_scores(
                 difference=differing.baseline_difference(p_differ.get("baseline"), differ_level),
                 overall=differing.overall_test(p_differ.get("overall")),
                 steps=drifting.step_tests(p_drift, drift_level, course),
+                omissions=decisive_omissions(drifting, p_values[:index] + p_values[index + 1 :], drift_alpha),
                 course=course,
             )
         )

@@ -42,9 +42,9 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the question whether a score drifts, that is, moves more than checkpoints usually move. ``cannot
-be told from the usual movement``: there are fewer than 4 checkpoints, or the usual movement is unknown. The
-usual movement is unknown in two cases: all means lie on one rising or falling line, or all means before the
-newest are equal and have no known error."""
+be told from the usual movement``: there are fewer than 5 checkpoints (with 4, only a newest mean far from the
+others is a drift), or the usual movement is unknown. The usual movement is unknown in two cases: all means
+lie on one rising or falling line, or all means before the newest are equal and have no known error."""
 DriftDirection = Literal["better", "worse", "mixed", ""]
 """DriftDirection of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
@@ -149,8 +149,12 @@ class MannKendall:
 class StepTests:
     """Tests whether a score drifts; only ``slope`` and ``newest`` decide."""
 
+    independent: SlopeTest | None
+    """Test of the slope for checkpoints that scatter independently, which overstates the evidence where
+    neighbours move together; it does not decide. None if all means lie on one line."""
     slope: SlopeTest | None
-    """Test of the slope of the means; None if all means lie on one line."""
+    """Test of the slope that allows for neighbours that move together; None below 5 checkpoints, or if all
+    means lie on one line."""
     slope_p_adjusted: float | None
     """p-value of ``slope``, corrected by Holm's method for the two deciding tests (slope and newest mean) of
     all scores."""
@@ -161,6 +165,9 @@ class StepTests:
     error."""
     newest_p_adjusted: float | None
     newest_detectable: float | None
+    jump: NewestTest | None
+    """Test of the last step against the root mean square of the steps before it, which holds its level also
+    where neighbours move together; it does not decide. None below 5 checkpoints."""
     mean_error: float | None
     """Standard error of a checkpoint's mean, without the variance between prompts, because all checkpoints
     answer the same prompts. The test ``newest`` never uses a standard deviation below this value. None if the
@@ -170,6 +177,15 @@ class StepTests:
     change_point: ChangePoint | None
     """Pettitt's test; None below 8 checkpoints, or if all means are equal. Pettitt's test has no influence on
     whether a score counts as drifting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Omission:
+    """The answer that a score would have if one checkpoint had not been evaluated."""
+
+    checkpoint: str
+    drifts: DriftAnswer
+    direction: DriftDirection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +230,9 @@ class ScoreDrift:
     overall: OverallTest | None = None
     """Test of all checkpoints together; None below 3 checkpoints."""
     steps: StepTests | None = None
+    omissions: tuple[Omission, ...] = ()
+    """Checkpoints before the newest without which ``drifts`` or ``direction`` would be another; from 6
+    checkpoints on."""
     course: Trajectory | None = None
     """Metrics of the sequence of checkpoint means in training order. None if the training order is not known,
     the newest checkpoint is not tested, or fewer than 3 checkpoints are tested."""

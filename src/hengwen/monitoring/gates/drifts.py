@@ -17,7 +17,7 @@ from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import training_order
-from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS
+from hengwen.stats.checkpoints.trend import MIN_CORRELATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,7 +131,7 @@ class DriftChecker:
         if worst(outcomes) == "inconclusive":
             reason = next(text for answer, text in REASONS.items() if answer in answers)
         if reason == "too few checkpoints" and all(
-            len(score.means) >= MIN_CHECKPOINTS for score in scores if score.drifts in REASONS
+            len(score.means) >= MIN_CORRELATED for score in scores if score.drifts in REASONS
         ):
             reason = "usual movement unknown"
         p_values = [p for score in scores for p in corrected_p_values(score)]

@@ -57,7 +57,8 @@ def drift(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
-    from hengwen.documents.drift.document import drift_document, names_text
+    from hengwen.documents.drift.document import drift_document
+    from hengwen.documents.drift.words import names_text
     from hengwen.monitoring.drift.drift_report import drift_report
     from hengwen.monitoring.judge_drift.report import judge_drift_of, pair_of_report
 
