@@ -19,7 +19,7 @@ _UNKNOWN: Mapping[str, str] = {
     "too few prompts": "too few prompts for any result",
     "too few to estimate": "power unknown: it is not estimated from so few prompts",
     "not a test": "no statistical test: the value itself is compared with the limit",
-    "checkpoints": "needs at least 4 checkpoints; more prompts do not replace them",
+    "checkpoints": "needs at least 5 checkpoints; more prompts do not replace them",
 }
 
 

@@ -36,9 +36,10 @@ def drift_report(
     First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
     baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is a difference more
     than checkpoints usually move? Two tests decide: a test of the slope of the means over the checkpoints,
-    and a test of the newest mean against the means before it. For each question, Holm's method corrects the
-    p-values of the tests of all scores. The significance level falls with every run that is tested against
-    the same baseline, so that a false alarm in any of these tests has a probability of at most 5 %.
+    which allows for neighbours that move together, and a test of the newest mean against the means before
+    it. For each question, Holm's method corrects the p-values of the tests of all scores. The significance
+    level falls with every run that is tested against the same baseline, so that a false alarm in any of these
+    tests has a probability of at most 5 %, if checkpoints scatter independently.
 
     Args:
         store: Holds the runs. Unless the store is read-only, it also records that the newest run was tested
@@ -69,8 +70,8 @@ def drift_report(
         ...     report = drift_report(store, scores=["persona/persona_generic.level"])
         >>> (score,) = report.scores
         >>> score.differs, score.drifts
-        ('differ', 'no change beyond the usual movement seen')
-        >>> round(score.difference.difference, 3), round(score.steps.slope.p, 3)
+        ('differ', 'cannot be told from the usual movement')
+        >>> round(score.difference.difference, 3), round(score.steps.independent.p, 3)
         (-0.333, 0.429)
     """
     human_values = None if human is None else read_human_values(Path(human))
