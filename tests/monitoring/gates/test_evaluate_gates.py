@@ -356,7 +356,7 @@ def test_a_fall_counts_more_than_a_score_that_only_the_baseline_has(add_run, che
 
 @pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
 def test_a_score_that_applies_to_no_prompt_is_left_out(add_run, check: Check, gate: str) -> None:
-    for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.04]):
+    for number, mean in enumerate([0.03, 0.05, 0, 0.04, 0.02]):
         values = [value - mean for value in HIGH]
         add_run(f"a{number}", {"t/s": values, "t/r": [None] * 60}, failure="not_applicable")
     assert only(check(gate))[0].outcome == "passed"
