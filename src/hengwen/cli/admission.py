@@ -48,6 +48,24 @@ def admission_of(
     return admission
 
 
+def store_admission(location: str, admission: AdmissionReport) -> None:
+    """Keep the result of an admission test in a store, so that reports on this judge can name it."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.judges.trust.admission_record import AdmissionRecord, judge_key
+
+    tested = datetime.now(UTC).isoformat(timespec="seconds")
+    record = AdmissionRecord.of(admission, tested)
+    with open_or_create_store(location) as store:
+        if store.read_only:
+            print_warning(f"{store.name} is read-only: the result is not stored")
+            return
+        store.save_admission(judge_key(admission.judge), tested, asdict(record))
+        print_info(f"{store.name}: the result is stored; reports name it beside the scores of this judge")
+
+
 def exit_code(judge: str, generator: str | None, admission: AdmissionReport) -> int:
     """Print warnings about a tested judge, and return the exit code."""
     for warning in family_warnings(judge, generator):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
@@ -61,6 +62,7 @@ def compare_document(comparison: RunComparison) -> Document:
     if comparison.left_out_prompts:
         blocks.append(Sentence(text=cells.left_out_prompts_text(comparison.left_out_prompts), is_note=True))
     blocks += [_verdict(comparison, score) for score in comparison.headline]
+    blocks += trust_verdicts(comparison.judges)
     blocks.append(_score_table(comparison, before, after))
     unanswered = [
         verdict
@@ -248,6 +250,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
             "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
         },
         "scores": [_score_record(score) for score in comparison.scores],
+        "judges": trust_record(comparison.judges),
     }
 
 

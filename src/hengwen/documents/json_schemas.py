@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 
 from hengwen.errors import ConfigError, did_you_mean
@@ -21,4 +22,10 @@ def schema_text(kind: str) -> str:
     kinds = schema_kinds()
     if kind not in kinds:
         raise ConfigError(f"unknown kind of result {kind!r}{did_you_mean(kind, kinds)}")
-    return (_FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+    text = (_FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+    for part in sorted((_FOLDER / "parts").iterdir(), key=lambda file: file.name):
+        if f'"#/$defs/{part.name.removesuffix(".json")}"' in text:
+            schema = json.loads(text)
+            schema.setdefault("$defs", {}).update(json.loads(part.read_text(encoding="utf-8")))
+            text = json.dumps(schema, ensure_ascii=False, indent=2)
+    return text

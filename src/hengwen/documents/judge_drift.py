@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import run_labels
@@ -111,6 +112,7 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
     else:
         blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report, names)]
         blocks += [_verdict(score) for score in report.scores]
+        blocks += trust_verdicts(report.judges)
         measured = [score for score in report.scores if score.judge is not None or score.model is not None]
         if measured:
             blocks.append(_change_table(report, measured, names))
@@ -360,6 +362,7 @@ def _record(report: JudgeDriftReport) -> dict[str, Any]:
         "left_out_prompts": report.left_out_prompts,
         "unchecked": report.unchecked,
         "scores": [_score_record(score) for score in report.scores],
+        "judges": trust_record(report.judges),
     }
 
 

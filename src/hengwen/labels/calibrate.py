@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
 from hengwen.judges.calibration import Calibration, calibrate, is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, pooled_signature
+from hengwen.judges.trust.admission_record import TASK_PARTS
 from hengwen.labels.calibration_data import ScoreSeries, labels_for, levels_for, rubric_for
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from hengwen.labels.calibration_data import CalibrationRequest, StoredJudgments
     from hengwen.prompts import Rubric
-
-TASK_PARTS = re.compile(r"\|(?:prompt|persona|facts|rules|without):[^|\];]*")
-"""Pattern that finds, in a judge's signature (text with all its settings), the parts that depend on the task:
-persona, prompt and rules."""
 
 
 def calibrate_series(

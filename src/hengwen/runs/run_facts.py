@@ -112,11 +112,12 @@ class FactCollector:
         }
 
     def judges(self, task: LoadedTask) -> dict[str, Any]:
-        """Return, for each judge of a task, its endpoints, and whether rules can lower its final score."""
+        """Return for each judge of a task its endpoints, rubric, and whether rules can lower its score."""
         return {
             judge.name: {
                 "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
                 "rules": judge.rules is not None,
+                "rubric": str(judge.spec.rubric),
             }
             for judge in task.panel
         }

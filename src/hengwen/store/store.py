@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -325,6 +326,28 @@ class Store:
         """Return the run that is pinned as the baseline of a plan; None if there is none."""
         run_id = self.baselines().get(plan)
         return None if run_id is None else self.find(run_id)
+
+    def save_admission(self, judge: str, tested: str, result: Mapping[str, Any]) -> None:
+        """Save the result of an admission test.
+
+        Args:
+            judge: Key of the judge; see ``judge_key``.
+            tested: Time of the test, ISO 8601.
+            result: What is kept of the result, ready for JSON.
+        """
+        self._writer.check_writable()
+        row = {"judge": judge, "tested": tested, "result": json.dumps(result, ensure_ascii=False)}
+        admission = tables.admission
+        same = and_(admission.c.judge == judge, admission.c.tested == tested)
+        with store_errors(self._engine), self._engine.begin() as connection:
+            connection.execute(delete(admission).where(same))
+            connection.execute(admission.insert(), [row])
+
+    def admissions(self) -> dict[str, dict[str, Any]]:
+        """Return the result of the newest admission test of each judge, by the judge's key."""
+        query = select(tables.admission).order_by(tables.admission.c.tested)
+        with store_errors(self._engine), self._engine.connect() as connection:
+            return {row.judge: json.loads(row.result) for row in connection.execute(query)}
 
     def count_look(self, series: str, run: Run, when: str) -> int:
         """Record a look (a test of a run against a baseline), and return its number, counted from 1.

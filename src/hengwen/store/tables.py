@@ -184,6 +184,17 @@ look = Table(
 )
 """Table that numbers, from 1, the runs that were tested against one baseline."""
 
+admission = Table(
+    "admission",
+    metadata,
+    Column("judge", String, nullable=False),
+    Column("tested", String, nullable=False),
+    Column("result", Text, nullable=False),
+    PrimaryKeyConstraint("judge", "tested"),
+)
+"""Table of the admission tests of judges; ``judge`` is the signature without what depends on a task, and
+``result`` a JSON object."""
+
 batch = Table(
     "batch",
     metadata,

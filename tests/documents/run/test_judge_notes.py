@@ -48,7 +48,9 @@ def test_every_face_but_the_json_says_it(data) -> None:
     for text in (to_html(document, "en"), to_markdown(document, "en")):
         assert "against human labels: certified" in text
         assert f"kappa {kappa}" in text
-    assert document.record == run_document(data).record
+    record, without = document.record, run_document(data).record
+    assert {**record, "judges": []} == {**without, "judges": []}
+    assert record["judges"][0]["agreement"]["n"] == calibration.agreement.n
 
 
 def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(data) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration import Calibration
     from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
+    from hengwen.monitoring.judge_trust import JudgeTrust
 
 NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""
@@ -91,17 +92,19 @@ def calibrate(
     outputs = check_outputs(output, _inputs(sources or [store], labels, store) if output else ())
     settings = _Settings(score or (), rubric, threshold, seed, trust)
     calibrations: list[Calibration] = []
+    judges: list[JudgeTrust] = []
     stale = False
     for source in sources or [store]:
-        new, outdated = _calibrate_source(source, labels, store, settings)
+        new, judges_of_source, outdated = _calibrate_source(source, labels, store, settings)
         calibrations += new
+        judges += judges_of_source
         stale = stale or outdated
     if as_json or quiet:
         for calibration in calibrations:
             for warning in calibration.warnings:
                 print_warning(f"{calibration.address}: {remark_text(warning).en}")
     show(
-        calibrate_document(calibrations),
+        calibrate_document(calibrations, judges),
         outputs if calibrations else (),
         language=language.choose_language(lang),
         as_json=as_json,
@@ -145,16 +148,19 @@ def _read(
 
 def _calibrate_source(
     source: str, labels: Path | None, store: str, settings: _Settings
-) -> tuple[list[Calibration], bool]:
+) -> tuple[list[Calibration], tuple[JudgeTrust, ...], bool]:
     """Calibrate the labelled scores of a plan or a store.
 
     Returns:
-        The calibrations, and whether a score was left out because its rubric has changed since the run.
+        The calibrations, what else is known of the judges, and whether a score was left out because its
+        rubric has changed since the run.
     """
+    from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
     from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series, rubric_change
     from hengwen.labels.calibration_data import labels_for, rubric_for, select_series
+    from hengwen.monitoring.judge_trust import judge_trust
 
     request, judgments = _read(source, labels, store, trust=settings.trust)
     selected = select_series(request, judgments, settings.scores)
@@ -186,7 +192,10 @@ def _calibrate_source(
         )
         for series in [*current, *pooled]
     ]
-    return calibrations, len(current) < len(selected)
+    with open_existing_store(store if _is_plan(source) else source) as opened:
+        used = {series.address for series in current}
+        judges = judge_trust(opened, judgments.runs, calibrations, used=used)
+    return calibrations, judges, len(current) < len(selected)
 
 
 def _check(file: Path, source: str, store: str, *, trust: bool) -> int:

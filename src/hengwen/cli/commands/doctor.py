@@ -48,7 +48,7 @@ def doctor(
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:
-        from hengwen.cli.admission import admission_of, exit_code
+        from hengwen.cli.admission import admission_of, exit_code, store_admission
         from hengwen.cli.ui.output import check_outputs, show
         from hengwen.documents.judges.doctor import doctor_document
         from hengwen.prompts import load_rubric
@@ -58,6 +58,7 @@ def doctor(
         report_language = language.choose_language(lang)
         admission = admission_of(judge, base_url, loaded, prompts, dry_run=dry_run)
         document = doctor_document(judge, loaded.name, admission)
+        store_admission(store, admission)
         show(document, outputs, language=report_language, as_json=as_json, quiet=False, verbose=verbose)
         raise typer.Exit(exit_code(judge, generator, admission))
     import os

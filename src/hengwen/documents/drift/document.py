@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Chart, Details, Document, Point, Sentence, Series, Verdict
@@ -10,6 +10,7 @@ from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
 from hengwen.documents.drift.tables import answer_tables
 from hengwen.documents.judge_drift import judge_drift_document
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
@@ -29,13 +30,14 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     tested = [score for score in report.scores if _is_tested(score)]
     blocks: list[Block] = [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
     blocks += [_verdict(report, score) for score in report.scores]
+    blocks += trust_verdicts(report.judges)
     if tested:
         blocks += answer_tables(report, tested)
     blocks += [_chart(score) for score in report.scores if len(score.means) > 1 and not report.order_problem]
     blocks += drift_details(tested)
     record = None
     if judge_drift is not None and judge_drift.is_known:
-        section = judge_drift_document(judge_drift)
+        section = judge_drift_document(replace(judge_drift, judges=()))
         blocks.append(Details(title=section.title, blocks=section.blocks))
         record = section.record
     return Document(kind="drift", title=_title(report), blocks=tuple(blocks), record=_record(report, record))
@@ -165,6 +167,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         },
         "scores": [_score_record(score) for score in report.scores],
         "other_scores": report.other_scores,
+        "judges": trust_record(report.judges),
         "judge_drift": judge_drift,
     }
 

@@ -14,6 +14,7 @@ from hengwen.documents.gates.gate_text import (
     is_warning,
     report_title,
 )
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, decimals_for, p_text
@@ -44,6 +45,7 @@ def gate_document(report: GateReport) -> Document:
         notes=(report_title(report),),
         blocks=(
             *map(_verdict, report.gates),
+            *trust_verdicts(report.judges),
             *(
                 Sentence(text=Bilingual(f"警告：{text}", f"warning: {text}"), is_note=True)
                 for text in report.warnings
@@ -56,6 +58,7 @@ def gate_document(report: GateReport) -> Document:
             "run": run_record(report.run),
             "exit_code": report.exit_code,
             "gates": [_gate_record(gate) for gate in report.gates],
+            "judges": trust_record(report.judges),
             "warnings": list(report.warnings),
         },
     )

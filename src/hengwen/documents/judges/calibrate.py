@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, number_cell, right
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text, remark_text
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.judges.calibration.artifact import calibrations_json
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Decision
     from hengwen.judges.calibration.means import MeanReport
     from hengwen.judges.calibration.within import WithinAgreement
+    from hengwen.monitoring.judge_trust import JudgeTrust
 
 _TONES: dict[Decision, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
 _ESTIMATES = {
@@ -61,19 +63,20 @@ _MEAN_COLUMNS = (
 )
 
 
-def calibrate_document(calibrations: Sequence[Calibration]) -> Document:
-    """Return the document of calibrations, with the decisions first."""
+def calibrate_document(calibrations: Sequence[Calibration], judges: Sequence[JudgeTrust] = ()) -> Document:
+    """Return the document of calibrations, with the decisions and what else is known of the judges first."""
     return Document(
         kind="calibrate",
         title=Bilingual("评审与人工标注的比较", "Judges against human labels"),
         blocks=(
             *map(_verdict, calibrations),
+            *trust_verdicts(judges),
             *(
                 Details(title=calibration.address, blocks=tuple(_blocks(calibration, f"{i}")))
                 for i, calibration in enumerate(calibrations, start=1)
             ),
         ),
-        record=json.loads(calibrations_json(calibrations)),
+        record={**json.loads(calibrations_json(calibrations)), "judges": trust_record(judges)},
     )
 
 

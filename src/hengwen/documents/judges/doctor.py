@@ -126,11 +126,16 @@ def attack_words(fooled: int, informative: int, attacks: int) -> Bilingual:
     )
 
 
+def check_words(name: str) -> Bilingual:
+    """Return the name of a check, of the attacks or of the good answers in words."""
+    return _CHECKS.get(name) or _OTHER_REASONS[name]
+
+
 def _reasons(admission: AdmissionReport) -> Iterator[Bilingual]:
     """Yield a sentence with the checks of each status that keep the judge from being admitted."""
     names: dict[CheckStatus, list[Bilingual]] = {}
     for name, status in admission.reasons:
-        names.setdefault(status, []).append(_CHECKS.get(name) or _OTHER_REASONS[name])
+        names.setdefault(status, []).append(check_words(name))
     for status, texts in names.items():
         word = _STATUSES[status][0]
         zh, en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)

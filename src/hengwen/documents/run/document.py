@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
 MAX_FAILURE_KINDS = 8
 """Maximum number of kinds of failure that are named before the table of all failures."""
 HUMAN_NOTE = Bilingual(
-    "人工列只包含有人工标注的回答，评审列包含全部回答，因此两列之差不能衡量一致性。",
-    "Human columns contain only the labelled answers, judge columns all answers, so their difference does "
-    "not measure agreement.",
+    "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
+    "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
+    "says how well they agree.",
 )
 ANCHOR_NOTE = Bilingual(
     "锚点是固定的回答，每次运行都重新评审：这一列若有变化，说明变的是评审，而不是模型。",
@@ -98,6 +99,7 @@ def report_document(
         warnings=tuple(warnings),
         answers=StoredAnswers(store, order.runs, table),
         calibrations=tuple(calibrations),
+        admissions=store.admissions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",
@@ -144,6 +146,7 @@ def _summary(report: Report) -> Iterator[Block]:
         yield Verdict(tone=finding.tone, sentence=finding.text, subject=finding.address)
     if not report.findings:
         yield Sentence(text=Bilingual("没有分数。", "There are no scores."))
+    yield from trust_verdicts(report.judges)
     if family_size(chain.from_iterable(report.comparisons.values())):
         yield Sentence(text=comparison_note(report), is_note=True)
     for warning in report.warnings:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from hengwen.documents.judges.trust import trust_record
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA, family_size
 from hengwen.text.numbers import MAX_REASON
@@ -62,6 +63,7 @@ def run_record(report: Report) -> dict[str, Any]:
         },
         "sequences": {address: _trajectory(path) for address, path in report.trajectories.items()},
         "usage": {role: asdict(usage) for role, usage in data.usage.items()},
+        "judges": trust_record(report.judges),
         "warnings": list(report.warnings),
         **({"pending_calls": data.pending_calls} if data.pending_calls else {}),
     }

@@ -18,6 +18,7 @@ from hengwen.documents.run.judge_notes import (
 )
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.documents.run.trajectory import trajectory_of
+from hengwen.monitoring.judge_trust import trust_of
 from hengwen.results.comparability import UNKNOWN
 from hengwen.results.comparisons import compare_checkpoints, score_series
 from hengwen.results.run_order import run_labels
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Answers
     from hengwen.documents.run.answers import AnswerSource
     from hengwen.judges.calibration import Calibration
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
@@ -54,6 +56,8 @@ class ReportData:
     answers: AnswerSource = field(default_factory=AnswerList)
     calibrations: tuple[Calibration, ...] = ()
     """How well judges agree with human labels."""
+    admissions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Newest admission test of each judge, by the key of the judge."""
     created: str = ""
     """Time of creation, in ISO 8601."""
     version: str = ""
@@ -84,6 +88,8 @@ class Report:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     answers: tuple[Answers, ...]
+    judges: tuple[JudgeTrust, ...] = ()
+    """What is known of each judge."""
 
     @property
     def scores(self) -> tuple[ScoreSummaries, ...]:
@@ -129,6 +135,7 @@ def build_report(data: ReportData) -> Report:
         findings=tuple(finding.with_suffix(certificates.get(finding.address)) for finding in findings),
         warnings=(*data.warnings, *stale_warnings(scores, data.calibrations)),
         answers=picker.answers(data.answers, [task.name for task in tasks], checkpoints),
+        judges=trust_of(data.runs, data.table, data.admissions, data.calibrations),
     )
 
 

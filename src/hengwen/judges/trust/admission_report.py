@@ -208,6 +208,8 @@ class AdmissionReport:
     bases: int
     """Number of good answers on which the judge gave a verdict."""
     usage: Usage = field(default_factory=Usage)
+    models: tuple[str, ...] = ()
+    """Names of the models that judged, as their server returned them."""
     attacks: CanaryReport | None = None
     """Results of the attacks on this judge; None if no attacks were run. Without attacks, the checks alone
     decide."""
@@ -259,6 +261,7 @@ class AdmissionReport:
             "bases": self.bases,
             "verdicts": self.verdicts,
             "usage": asdict(self.usage),
+            "models": list(self.models),
             "checks": {check.name: _check_dict(check) for check in self.checks},
         }
 

@@ -25,10 +25,11 @@ from hengwen.judges.trust.admission_report import (
 )
 from hengwen.judges.trust.admission_variants import JudgeFactory, judge_factory_for
 from hengwen.judges.trust.canaries import level_or_failure
-from hengwen.records import Failure, Response, Sample, Usage, Verdict
+from hengwen.records import Failure, Response, Sample, Score, Usage, Verdict
+from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Judge
@@ -144,7 +145,22 @@ async def admission_test(
         verdicts=len(plan.queries),
         bases=sum(not isinstance(levels[key], Failure) for key in plan.bases),
         usage=sum(usages, Usage()),
+        models=_models(result for _, result in verdicts.values()),
     )
+
+
+def _models(results: Iterable[Verdict | BaseException]) -> tuple[str, ...]:
+    """Return the names of the models, as their server returned them."""
+    names = (
+        value
+        for result in results
+        if isinstance(result, Verdict)
+        for outcome in result.outcomes
+        if isinstance(outcome, Score)
+        for part, value in provenance_of(outcome.details)
+        if part == "model"
+    )
+    return tuple(sorted(set(names)))
 
 
 async def _judge_all(

@@ -30,6 +30,7 @@ from hengwen.stats.power import detectable_difference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run, Scale
     from hengwen.results.paired_values import PairedValues
@@ -144,6 +145,8 @@ class RunComparison:
     unchecked: tuple[str, ...] = ()
     """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
     the runs without storing the data for this check."""
+    judges: tuple[JudgeTrust, ...] = ()
+    """What is known of each judge whose scores are compared."""
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:

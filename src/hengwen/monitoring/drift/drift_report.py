@@ -12,6 +12,7 @@ from hengwen.monitoring.drift.collect import collect_scores
 from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.results.run_order import run_labels, training_order
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def drift_report(
         other_scores=others,
         other_prompts=() if runs else run_labels(store.left_out(plan)),
         unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
+        judges=judge_trust(store, tested, used={score.address for score in answered}),
     )
 
 

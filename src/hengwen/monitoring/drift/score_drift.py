@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.results.comparisons import ALPHA
 
 if TYPE_CHECKING:
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
@@ -294,6 +295,8 @@ class DriftReport:
     alpha: float = ALPHA
     """Largest probability of any false alarm among all scores and all runs that are ever tested against the
     baseline. It holds separately for ``differs`` and for ``drifts`` of the scores."""
+    judges: tuple[JudgeTrust, ...] = ()
+    """What is known of each judge whose scores are tested."""
 
     @property
     def baseline(self) -> Run:

@@ -14,6 +14,7 @@ from hengwen.monitoring.gates.comparisons import Comparer
 from hengwen.monitoring.gates.drifts import DriftChecker
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import Measured, threshold_result
+from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
@@ -148,9 +149,21 @@ def evaluate_run(
             results.append(_gate_result(gate, evaluated, comparer, drift_checker))
         except ConfigError as error:
             raise ConfigError(f"{location}{error}") from None
+    used = {
+        address
+        for gate, result in zip(gates, results, strict=True)
+        for terms in zip(gate.terms, result.terms, strict=True)
+        for address in _judged_addresses(*terms, evaluated)
+    }
     unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
     warnings = (*unfinished, *dict.fromkeys(baselines.warnings))
-    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=warnings)
+    return GateReport(
+        plan=run.plan,
+        run=run,
+        gates=tuple(results),
+        warnings=warnings,
+        judges=judge_trust(baselines.store, [run], calibrations, used=used),
+    )
 
 
 @dataclass

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.drift.score_drift import ScoreDrift
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.plans.gates import Tier
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
@@ -118,6 +119,8 @@ class GateReport:
     run: Run
     gates: tuple[GateResult, ...]
     warnings: tuple[str, ...] = ()
+    judges: tuple[JudgeTrust, ...] = ()
+    """What is known of each judge whose scores the gates use."""
 
     @property
     def exit_code(self) -> int:

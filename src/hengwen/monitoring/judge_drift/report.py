@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
+from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.results.comparisons import ALPHA
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run
     from hengwen.store import Store
 
@@ -99,6 +101,8 @@ class JudgeDriftReport:
     """Number of prompts that are left out because their content differs between the runs."""
     unchecked: tuple[str, ...] = ()
     """Checkpoints whose runs were made by an older version, which did not record the endpoints of judges."""
+    judges: tuple[JudgeTrust, ...] = ()
+    """What is known of each judge of the later run."""
 
     @property
     def is_known(self) -> bool:
@@ -178,4 +182,5 @@ def judge_drift_of(
         problem="" if names else "no judged scores",
         left_out_prompts=sum(map(len, verdicts.differing.values())),
         unchecked=tuple(run.checkpoint for run in (pair.before, pair.after) if not run.facts),
+        judges=judge_trust(store, [pair.before, pair.after], used={name.address for name in names}),
     )

@@ -140,6 +140,13 @@ def upgrade() -> None:
         sa.UniqueConstraint("series", "number", name="look_number"),
     )
     op.create_table(
+        "admission",
+        filled("judge"),
+        filled("tested"),
+        filled("result", sa.Text),
+        sa.PrimaryKeyConstraint("judge", "tested"),
+    )
+    op.create_table(
         "batch",
         sa.Column("id", sa.String, primary_key=True),
         filled("plan"),

@@ -1,0 +1,158 @@
+"""One line for each judge: what kind it is, how it was tested, how it agrees with people, and its anchors."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents.blocks import Verdict
+from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
+from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
+from hengwen.documents.judges.doctor import attack_words, check_words
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import interval, number
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hengwen.documents.blocks import Tone
+    from hengwen.judges.calibration.estimates import Estimate
+    from hengwen.judges.trust.admission_record import AdmissionRecord
+    from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement
+
+_BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
+_NO_ANCHORS = Bilingual("没有锚点", "no anchors")
+_UNKNOWN = Bilingual("已准入，与人的一致性未知", "admitted, agreement with people not known")
+_TESTED = {
+    ("admitted", "certified"): Bilingual("已准入，通过校准", "admitted and certified"),
+    ("admitted", "insufficient"): _UNKNOWN,
+    ("admitted", ""): _UNKNOWN,
+    ("", "certified"): Bilingual("通过校准，准入未知", "certified, admission not known"),
+    ("inconclusive", "certified"): Bilingual("通过校准，准入未定", "certified, admission inconclusive"),
+}
+"""Words for the verdict of an admission test and the decision of a calibration; empty if there was none."""
+MOVED = 0.005
+"""Means of anchors that differ by less than this are printed as equal."""
+
+
+def trust_verdicts(judges: Sequence[JudgeTrust]) -> tuple[Verdict, ...]:
+    """Return one line for each judge; the order of its parts never changes."""
+    return tuple(map(_verdict, judges))
+
+
+def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
+    """Return what is known of judges as plain values, ready for JSON."""
+    return [{**asdict(judge), "anchors": [anchor._asdict() for anchor in judge.anchors]} for judge in judges]
+
+
+def _verdict(judge: JudgeTrust) -> Verdict:
+    tone, word = _state(judge)
+    parts = [*_kind(judge), *_admission(judge), *_people(judge), _anchors(judge)]
+    if judge.rubric:
+        parts.append(Bilingual(f"评分标准 {judge.rubric}", f"rubric {judge.rubric}"))
+    zh, en = " · ".join(part.zh for part in parts), " · ".join(part.en for part in parts)
+    name = one_line(f"{judge.task}/{judge.judge}", 80)
+    return Verdict(
+        tone=tone,
+        subject=Bilingual(f"评审 {name}", f"judge {name}"),
+        sentence=Bilingual(f"{word.zh}：{zh}", f"{word.en}: {en}"),
+    )
+
+
+def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
+    """Return the verdict on a judge; a judge without evidence looks no better than one that failed."""
+    admission = "" if judge.admission is None else judge.admission.verdict
+    agreement = "" if judge.agreement is None else judge.agreement.decision
+    if admission == "not admitted":
+        return "worse", Bilingual("未准入", "not admitted")
+    if agreement == "not certified":
+        return "worse", DECISIONS["not certified"]
+    if not (admission or agreement):
+        return "open", Bilingual("从未检验", "never tested")
+    tone: Tone = "plain" if (admission, agreement) == ("admitted", "certified") else "open"
+    return tone, _TESTED.get((admission, agreement), Bilingual("几乎未经检验", "hardly tested"))
+
+
+def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
+    if judge.kind == "rules":
+        yield _BY_RULES
+    else:
+        names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.asked, 80)
+        yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
+
+
+def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
+    record = judge.admission
+    if record is None:
+        command = f"hengwen doctor --judge {judge.asked or 'PROVIDER/MODEL'}"
+        command += f" --rubric {one_line(judge.rubric_source, 80)}" if judge.rubric_source else ""
+        yield Bilingual(f"未做准入测试（{command}）", f"admission never tested ({command})")
+        return
+    word, day = ADMISSIONS[record.verdict][0], record.tested[:10]
+    counts = _counts(record)
+    yield Bilingual(f"准入测试 {day}：{word.zh}（{counts.zh}）", f"admission {day}: {word.en} ({counts.en})")
+    if record.attacks:
+        words = attack_words(record.fooled, record.informative, record.attacks)
+        yield Bilingual(f"攻击：{words.zh}", f"attacks: {words.en}")
+
+
+def _counts(record: AdmissionRecord) -> Bilingual:
+    """Return the counts of the checks that failed; if none failed, those of all trials together."""
+    failed = [
+        name for name, status in record.problems.items() if status == "failed" and name in record.checks
+    ]
+    if failed:
+        texts = [(check_words(name), record.checks[name]) for name in failed]
+        return Bilingual(
+            "；".join(f"{words.zh} {passed}/{n}" for words, (passed, n) in texts),
+            "; ".join(f"{words.en}: {passed} of {n}" for words, (passed, n) in texts),
+        )
+    passed, n = (sum(counts[i] for counts in record.checks.values()) for i in range(2))
+    return Bilingual(f"{n} 项中通过 {passed} 项", f"passed {passed} of {n} trials")
+
+
+def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
+    if judge.is_stale:
+        yield Bilingual(
+            "校准已失效（评审或评分标准已变）", "the calibration is stale (judge or rubric changed)"
+        )
+    agreement = judge.agreement
+    if agreement is None:
+        command = "hengwen label PLAN"
+        yield Bilingual(f"没有人工标注（{command}）", f"people: no labels ({command})")
+        return
+    word = DECISIONS[agreement.decision]
+    zh, en = _kappas(agreement)
+    yield Bilingual(f"与人：{zh}，{word.zh}", f"people: {en}, {word.en}")
+
+
+def _kappas(agreement: KnownAgreement) -> Bilingual:
+    pooled, n = _estimate(agreement.kappa), agreement.n
+    if agreement.within is None:
+        return Bilingual(f"{n} 个标注，kappa {pooled}", f"kappa {pooled} on {n} labels")
+    within = _estimate(agreement.within)
+    return Bilingual(
+        f"{n} 个标注，kappa {pooled}，{WITHIN.zh} {within}",
+        f"kappa {pooled} on {n} labels, {within} {WITHIN.en}",
+    )
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "?"
+    low, high = estimate.low, estimate.high
+    ends = "" if low is None or high is None else f" {interval((low, high), 2)}"
+    return f"{number(estimate.value, 2)}{ends}"
+
+
+def _anchors(judge: JudgeTrust) -> Bilingual:
+    if not judge.anchors:
+        return _NO_ANCHORS
+    means = [anchor.mean for anchor in judge.anchors]
+    first, last, n = number(means[0], 2), number(means[-1], 2), judge.anchors[-1].n
+    if len(means) == 1:
+        return Bilingual(f"{n} 个锚点的均值 {first}", f"anchors {first} (n={n})")
+    if max(means) - min(means) < MOVED:
+        return Bilingual(f"{n} 个锚点每次都是 {first}", f"anchors {first} in every run (n={n})")
+    return Bilingual(f"{n} 个锚点 {first} → {last}", f"anchors {first} → {last} (n={n})")

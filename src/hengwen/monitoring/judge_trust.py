@@ -1,0 +1,254 @@
+"""``judge_trust``: what is known of each judge, such as its admission test and its agreement with people."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from hengwen.judges.calibration.agreement import measure_agreement
+from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
+from hengwen.judges.calibration.certify import THRESHOLD, decide
+from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
+from hengwen.judges.calibration.within import measure_within
+from hengwen.judges.trust.admission_record import AdmissionRecord, judge_key
+from hengwen.results.score_table import SeriesKey
+from hengwen.score_id import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from hengwen.judges.calibration.artifact import Calibration, Decision
+    from hengwen.judges.calibration.estimates import Estimate
+    from hengwen.records import Run
+    from hengwen.results.score_table import Column, ScoreTable
+    from hengwen.score_id import Role, ScoreId
+    from hengwen.store import Store
+
+RESAMPLES = 1000
+"""Number of bootstrap resamples for the intervals of an agreement that a report computes."""
+CONFIDENCE = 0.95
+JudgeKind = Literal["rules", "model"]
+
+_RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
+_MODEL = re.compile(r"\|([a-z_]+/[^|\];]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAgreement:
+    """Agreement of a judge with people."""
+
+    decision: Decision
+    n: int
+    """Number of labelled answers."""
+    kappa: Estimate
+    """Quadratic kappa over all answers."""
+    within: Estimate | None
+    """Quadratic kappa within checkpoints; None if all labels are of one checkpoint."""
+
+
+class AnchorMean(NamedTuple):
+    """Mean of the judge's values for the anchors (frozen answers) in one run."""
+
+    checkpoint: str
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTrust:
+    """What is known of one judge of a task."""
+
+    task: str
+    judge: str
+    kind: JudgeKind
+    models: tuple[str, ...]
+    """Names of the models as their server returned them; empty for a rules judge."""
+    asked: str
+    """Judge as ``hengwen doctor --judge`` names it; empty if it cannot be named."""
+    rubric: str
+    """Version and hash of the rubric; empty if unknown."""
+    rubric_source: str
+    """Rubric as the plan names it; empty if unknown."""
+    admission: AdmissionRecord | None
+    """Newest admission test of this judge; None if it was never tested."""
+    agreement: KnownAgreement | None
+    """Agreement with people; None if no labelled answer has a value of this judge."""
+    is_stale: bool
+    """Whether a calibration is left out because the judge or its rubric has changed."""
+    anchors: tuple[AnchorMean, ...]
+    """Mean over the anchors in each run that judged some."""
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there was an admission test or a comparison with people."""
+        return self.admission is not None or self.agreement is not None
+
+
+def judge_trust(
+    store: Store,
+    runs: Sequence[Run],
+    calibrations: Sequence[Calibration] = (),
+    *,
+    used: Collection[str] | None = None,
+) -> tuple[JudgeTrust, ...]:
+    """Return what is known of each judge of the newest run, in the order of the plan.
+
+    Args:
+        store: Store with the runs and with the admission tests of judges.
+        runs: The runs, the newest last.
+        calibrations: How well judges agree with people; where there is none, the agreement is computed from
+            the labels that are stored with the newest runs of the plan.
+        used: Addresses of the scores whose judges are meant; default: all.
+    """
+    newest = runs[-1]
+    scores = [score for score in store.statuses([newest]) if score.is_of_run]
+    judges = {score.with_part(LEVEL) for score in scores if used is None or score.address in used}
+    levels = [score for score in scores if score in judges]
+    if not levels:
+        return ()
+    known = {run.id for run in runs}
+    others = [run for run in store.latest(newest.plan) if run.id not in known]
+    roles: tuple[Role, ...] = ("human", "anchor")
+    table = store.table([*others, *runs], [score.about(role) for score in levels for role in roles])
+    labelled = {key.run_id for key in table.series if key.score.is_human}
+    read = [run for run in (*others, *runs) if run.id in labelled or run is newest]
+    table.series |= store.table(read, levels).series
+    return trust_of(runs, table, store.admissions(), calibrations, others=others)
+
+
+def trust_of(
+    runs: Sequence[Run],
+    table: ScoreTable,
+    admissions: Mapping[str, Mapping[str, object]],
+    calibrations: Sequence[Calibration] = (),
+    *,
+    others: Sequence[Run] = (),
+) -> tuple[JudgeTrust, ...]:
+    """Return what is known of each judge whose levels a table holds; labels of ``others`` count too."""
+    columns: dict[ScoreId, list[tuple[Run, Column]]] = {}
+    for key in table.series:
+        if key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL:
+            columns.setdefault(key.score, [])
+    for score, of_runs in columns.items():
+        for run in (*others, *runs):
+            column = table.series.get(SeriesKey(run.id, score, "judge"))
+            if column is not None and column.has_scores:
+                of_runs.append((run, column))
+    by_address = {calibration.address: calibration for calibration in calibrations}
+    return tuple(
+        _trust(score, of_runs, runs, table, admissions, by_address)
+        for score, of_runs in columns.items()
+        if of_runs
+    )
+
+
+def _trust(
+    score: ScoreId,
+    columns: Sequence[tuple[Run, Column]],
+    runs: Sequence[Run],
+    table: ScoreTable,
+    admissions: Mapping[str, Mapping[str, object]],
+    calibrations: Mapping[str, Calibration],
+) -> JudgeTrust:
+    newest_run, newest = columns[-1]
+    signature = min(newest.signatures).partition("|repeats:")[0]
+    by_rules = newest.judged_by_rules
+    admission = admissions.get(judge_key(signature))
+    calibration = calibrations.get(score.address)
+    stale = calibration is not None and bool(is_stale(calibration, signature, rubric_hash_of(signature)))
+    rubric, model = _RUBRIC.search(signature), _MODEL.search(signature)
+    run_facts: Mapping[str, Any] = newest_run.facts
+    facts = run_facts.get("tasks", {}).get(score.task, {}).get("judges", {}).get(score.evaluator, {})
+    if calibration is not None and not stale:
+        agreement = _calibrated(calibration)
+    else:
+        agreement = _computed(
+            score, [item for item in columns if item[1].signatures == newest.signatures], table
+        )
+    models = {value for _, column in columns for part, value in column.provenance if part == "model"}
+    return JudgeTrust(
+        task=score.task,
+        judge=score.evaluator,
+        kind="rules" if by_rules else "model",
+        models=() if by_rules else tuple(sorted(models)),
+        asked="rules" if by_rules else model[1] if model else "",
+        rubric=rubric[1] if rubric else "",
+        rubric_source=str(facts.get("rubric", "")),
+        admission=None if admission is None else AdmissionRecord.from_json(admission),
+        agreement=agreement,
+        is_stale=stale,
+        anchors=tuple(_anchor_means(score, runs, table)),
+    )
+
+
+def _calibrated(calibration: Calibration) -> KnownAgreement | None:
+    agreement, within = calibration.agreement, calibration.within
+    if agreement is None:
+        return None
+    return KnownAgreement(
+        decision=calibration.decision,
+        n=agreement.n,
+        kappa=agreement.quadratic_kappa,
+        within=None if within is None else within.quadratic_kappa,
+    )
+
+
+def _computed(
+    score: ScoreId, columns: Sequence[tuple[Run, Column]], table: ScoreTable
+) -> KnownAgreement | None:
+    """Return the agreement with the labels that are stored with the runs."""
+    pairs = [pair for run, column in columns for pair in _pairs(score, run, column, table)]
+    levels = next((column.scale.levels for _, column in columns if column.scale), None)
+    if not pairs or levels is None:
+        return None
+    settings: dict[str, Any] = {"levels": levels, "resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": 0}
+    agreement = measure_agreement(
+        [pair.human for pair in pairs],
+        [pair.value for pair in pairs],
+        clusters=[pair.answer.prompt for pair in pairs],
+        **settings,
+    )
+    within = measure_within(pairs, **settings)
+    return KnownAgreement(
+        decision=decide(agreement, within, THRESHOLD)[0],
+        n=agreement.n,
+        kappa=agreement.quadratic_kappa,
+        within=None if within is None else within.quadratic_kappa,
+    )
+
+
+def _pairs(score: ScoreId, run: Run, column: Column, table: ScoreTable) -> Iterator[RatedAnswer]:
+    """Yield the answers of a run that both people and the judge gave a value."""
+    people = table.series.get(SeriesKey(run.id, score.about("human"), "human"))
+    if people is None:
+        return
+    human = dict(_values(people))
+    clusters = dict(zip(column.sample_ids, column.clusters, strict=True))
+    for (sample, repeat), value in _values(column):
+        label = human.get((sample, repeat))
+        if label is not None:
+            answer = JudgedAnswer(
+                task=score.task,
+                id=sample,
+                checkpoint=run.checkpoint,
+                repeat=repeat,
+                value=value,
+                cluster=clusters[sample],
+            )
+            yield RatedAnswer(answer, value, label, ())
+
+
+def _values(column: Column) -> Iterator[tuple[tuple[str, int], float]]:
+    for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True):
+        if sample is not None and value is not None:
+            yield (sample, repeat or 1), value
+
+
+def _anchor_means(score: ScoreId, runs: Sequence[Run], table: ScoreTable) -> Iterator[AnchorMean]:
+    for run in runs:
+        anchors = table.series.get(SeriesKey(run.id, score.about("anchor"), "judge"))
+        values = [] if anchors is None else [value for value in anchors.values if value is not None]
+        if values:
+            yield AnchorMean(run.checkpoint, fsum(values) / len(values), len(values))
