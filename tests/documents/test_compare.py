@@ -9,7 +9,7 @@ from score_pairs import comparison, pair
 from hengwen.documents.compare import compare_document
 from hengwen.monitoring.compare.run_comparison import ScorePair
 
-HALF, MORE = [0.5] * 12, [0.625, 0.75] * 6
+HALF, MORE = [0.125] * 12, [0.75, 0.875] * 6
 
 
 def words(*pairs: ScorePair, language="en", **fields) -> str:
@@ -26,17 +26,18 @@ def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
     assert text.splitlines()[0] == "a → b"
     assert "▲ t/s: better" in text.splitlines()
     assert "t/other: worse" not in text
-    assert row(text, "t/s")[:5] == ["t/s", "0.500", "0.688", "+0.188", "[-0.072,"]
-    assert row(text, "t/s")[6:] == [".0005", "(Holm)", "12", "▲", "better"]
+    assert row(text, "t/s")[:5] == ["t/s", "0.125", "0.812", "+0.688", "[0.319,"]
+    assert row(text, "t/s")[6:] == [".0005", "(maxT)", "12", "▲", "better"]
     assert row(text, "t/other")[6:] == [".0005", "(BH)", "12", "▼", "worse"]
-    assert "headline scores: 1 test, p corrected by Holm" in text
+    assert "headline scores: 1 test, p corrected by maxT" in text
+    assert "the smaller p here counts if the pair was chosen before looking" in text
     assert "breakdowns: 1 test, p corrected by BH" in text
 
 
 def test_chinese_has_no_english_sentences() -> None:
     text = words(pair(HALF, HALF), pair(MORE, HALF), language="zh")
     assert "▼ t/s: 更差" in text
-    assert "主要分数：共 2 次检验，p 按 Holm 法校正" in text
+    assert "主要分数：共 2 次检验，p 按 maxT 校正" in text
     assert "可检出的最小差别" in text
     assert "difference" not in text
 
@@ -70,11 +71,25 @@ TEN = [0.1] * 10
         pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
         pytest.param(pair([0] * 4, [1] * 4), "◇ t/s: too few prompts", id="few in words"),
         pytest.param(
+<<<<<<< HEAD
             pair(HALF, HALF),
             "difference cannot be estimated from these differences",
             id="constant",
         ),
         pytest.param(pair(HALF, HALF), "1.00 (Holm)", id="constant p"),
+=======
+            pair([0] * 60, [1, 1] + [0] * 58),
+            "only 2 of 60 prompts have another score: too few to tell",
+            id="few changes",
+        ),
+        pytest.param(
+            pair([0.75] * 12, [1.0] * 7 + [0.75] * 5),
+            "most prompts are higher, but the 95 % interval of the difference contains 0",
+            id="undecided",
+        ),
+        pytest.param(pair(HALF, HALF), "all prompts have the same difference", id="constant"),
+        pytest.param(pair(HALF, HALF), "1.00 (maxT)", id="constant p"),
+>>>>>>> 7a20c554 (Compare headline scores of two runs as one family)
         pytest.param(
             pair(HALF, MORE, coverage=(1.0, 0.5)), "too many missing scores for a verdict", id="missing"
         ),
@@ -133,4 +148,4 @@ def test_the_rows_have_all_digits() -> None:
     values = {column.key: cell.values for column, cell in zip(scores.columns, scores.rows[0], strict=True)}
     assert values["after"] == {"": pytest.approx(1 / 3, rel=1e-15)}
     assert values["score"] == {"": "t/s", "family": "headline"}
-    assert values["verdict"] == {"": "better"}
+    assert values["verdict"] == {"": "mean undecided"}

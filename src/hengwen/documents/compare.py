@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("更好", "better")),
     "worse": ("worse", Bilingual("更差", "worse")),
+    "mean undecided": ("open", Bilingual("均值未定", "the mean is undecided")),
     "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
     "too few": ("open", Bilingual("题目太少", "too few prompts")),
     "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
@@ -48,7 +49,15 @@ _NO_EQUAL_LENGTH: Mapping[str, Bilingual] = {
         "各题长度之比相同，无法估计", "not estimated, all lengths changed by the same ratio"
     ),
 }
-_CORRECTIONS = {"headline": "Holm", "breakdown": "BH"}
+_CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
+_CHANGES = ("better", "worse")
+_OTHER_FAMILY = Bilingual(
+    "hengwen report 对所有检查点两两检验并一起校正，这一对的 p 在那里通常更大，可能写“未见差别”；"
+    "这里较小的 p，只在看结果之前就选定这一对时才算数",
+    "hengwen report tests and corrects all pairs of its checkpoints together: the p of this pair is usually "
+    "larger there, and no difference may be seen; the smaller p here counts if the pair was chosen before "
+    "looking",
+)
 _FAMILIES = {
     "headline": Bilingual("主要分数", "headline scores"),
     "breakdown": Bilingual("细项", "breakdowns"),
@@ -98,12 +107,33 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
         rows = zip(labels, score.coverage, score.answer_coverage, score.bounds, strict=True)
         texts = [missing_text(*row, decimals) for row in rows if min(row[1:3]) < MIN_COVERAGE]
         return [*texts, least_text()]
+    if score.outcome == "mean undecided":
+        zh, en = ("高", "higher") if score.test.difference > 0 else ("低", "lower")
+        return [
+            Bilingual(
+                f"多数题{zh}了，但差别的 95% 区间含 0：没见过的题可能相反；需要更多题目",
+                f"most prompts are {en}, but the 95 % interval of the difference contains 0: unseen prompts "
+                "may differ the other way; more prompts are needed",
+            )
+        ]
     if score.outcome == "too few":
-        tests = sum(item.test is not None for item in comparison.headline)
-        return [cells.too_few_text(min_clusters(tests if score.family == "headline" else 1))]
+        return [_too_few(comparison, score, score.test.clusters)]
     if score.outcome == "no difference seen":
         return [cells.detectable_text(score.detectable, _fine(score), score.test.clusters)]
     return []
+
+
+def _too_few(comparison: RunComparison, score: ScoreComparison, clusters: int) -> Bilingual:
+    needed = min_clusters(max(1, comparison.tests("headline")) if score.family == "headline" else 1)
+    if clusters < needed or score.effects is None:
+        return cells.too_few_text(needed)
+    changed = score.effects.wins + score.effects.losses
+    prompts = changed + score.effects.ties
+    return Bilingual(
+        f"{prompts} 题中只有 {changed} 题得分不同，即使方向全部一致也看不出差别",
+        f"only {changed} of {prompts} prompts have another score: too few to tell, even if all had changed "
+        "in one direction",
+    )
 
 
 def _score_table(comparison: RunComparison, before: str, after: str) -> Table:
@@ -123,7 +153,8 @@ def _score_table(comparison: RunComparison, before: str, after: str) -> Table:
             _family_text(comparison, family)
             for family in ("headline", "breakdown")
             if any(score.family == family for score in comparison.scores)
-        ),
+        )
+        + tuple([_OTHER_FAMILY] if any(item.outcome in _CHANGES for item in comparison.headline) else []),
     )
 
 
@@ -159,7 +190,7 @@ def _score_row(score: ScoreComparison) -> tuple[Cell, ...]:
 def _family_text(comparison: RunComparison, family: Family) -> Bilingual:
     role, correction, tests = _FAMILIES[family], _CORRECTIONS[family], comparison.tests(family)
     return Bilingual(
-        f"{role.zh}：共 {tests} 次检验，p 按 {correction} 法校正",
+        f"{role.zh}：共 {tests} 次检验，p 按 {correction} 校正",
         f"{role.en}: {plural(tests, 'test')}, p corrected by {correction}",
     )
 
@@ -246,7 +277,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
         "left_out_prompts": comparison.left_out_prompts,
         "unchecked": comparison.unchecked,
         "families": {
-            "headline": {"correction": "holm", "tests": comparison.tests("headline")},
+            "headline": {"correction": "step-down", "tests": comparison.tests("headline")},
             "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
         },
         "scores": [_score_record(score) for score in comparison.scores],

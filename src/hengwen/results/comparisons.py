@@ -263,13 +263,13 @@ class ScorePairs:
         columns = [(None, index) for index in range(len(self.pairs))]
         return FamilyScore(task=self.task, clusters=self.clusters, values=self.differences, pairs=columns)
 
-    def of_pair(self, place: int) -> tuple[Floats, list[str] | None]:
+    def of_pair(self, position: int) -> tuple[Floats, list[str] | None]:
         """Return the differences of the common prompts of a pair, and their clusters if prompts share one."""
         if self.differences is None:
-            earlier, later = self.pairs[place]
+            earlier, later = self.pairs[position]
             differences = self.values[:, later] - self.values[:, earlier]
         else:
-            differences = self.differences[:, place]
+            differences = self.differences[:, position]
         is_common = ~np.isnan(differences)
         clusters = list(compress(self.clusters, is_common.tolist()))
         return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
@@ -278,7 +278,7 @@ class ScorePairs:
         """Return how far prompts that are not in the sample may differ."""
         if self.scale is not None and self.scale.discrete:
             return self.scale.high - self.scale.low
-        largest = max(float(np.abs(self.of_pair(place)[0]).max()) for place in range(len(self.pairs)))
+        largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
         return largest if self.scale is None else min(largest, self.scale.high - self.scale.low)
 
 
@@ -295,16 +295,16 @@ def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Co
         if score.pairs:
             reach = score.reach()
             comparisons += [
-                _comparison(score, place, reach, family, len(comparisons) + place, alpha)
-                for place in range(len(score.pairs))
+                _comparison(score, position, reach, family, len(comparisons) + position, alpha)
+                for position in range(len(score.pairs))
             ]
     return comparisons
 
 
 def _comparison(
-    score: ScorePairs, place: int, reach: float, family: StepDown, index: int, alpha: float
+    score: ScorePairs, position: int, reach: float, family: StepDown, index: int, alpha: float
 ) -> Comparison:
-    differences, clusters = score.of_pair(place)
+    differences, clusters = score.of_pair(position)
     sums, sizes = cluster_sums(differences, clusters)
     difference = fsum(differences) / len(differences)
     test = PairedTest(
@@ -327,7 +327,7 @@ def _comparison(
         verdict = ("better" if is_better else "worse") if is_apart else "mean undecided"
     elif family.is_too_few[index]:
         verdict = "too few"
-    earlier, later = score.pairs[place]
+    earlier, later = score.pairs[position]
     return Comparison(
         address=score.address,
         earlier=earlier,

@@ -84,7 +84,9 @@ def step_down(scores: Sequence[FamilyScore], alpha: float = 0.05, *, seed: int =
     sizes = [len(score.pairs) for score in scores]
     places = np.split(np.arange(sum(sizes)), np.cumsum(sizes))
     tasks = [
-        _Task.of([(score, place) for score, place in zip(scores, places, strict=False) if score.task == name])
+        _Task.of(
+            [(score, position) for score, position in zip(scores, places, strict=False) if score.task == name]
+        )
         for name in sorted({score.task for score in scores if len(score.pairs)})
     ]
     result = StepDown(

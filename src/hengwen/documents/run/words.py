@@ -122,6 +122,14 @@ def comparison_note(report: Report) -> Bilingual:
         if no_steps
         else ""
     )
+    named_zh, named_en = (
+        (
+            "看结果之前就选定的一对，可用 hengwen compare 单独检验，p 较小。",
+            " A pair chosen before looking can be tested alone, with a smaller p: hengwen compare.",
+        )
+        if len(report.data.runs) > 2
+        else ("", "")
+    )
     several = len(report.data.runs) >= MIN_CHECKPOINTS
     usual_zh = "差别是否超出检查点平常的波动，由 hengwen drift 检验。" if several else ""
     usual_en = (
@@ -134,12 +142,12 @@ def comparison_note(report: Report) -> Bilingual:
         "p 不超过 0.05，且这一对之差的 95% 区间不含 0，才称更好或更差。"
         "方括号为 95% 区间，是否重叠不能代替检验。"
         "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
-        f"{usual_zh}{order_zh}",
+        f"{named_zh}{usual_zh}{order_zh}",
         f"{pairs_en} in a paired test on the prompts for which both have a score ({tests_en}). Better or "
         "worse means: p up to .05, and the 95% interval of the pair's difference excludes 0. Brackets "
         "are 95% intervals; whether they overlap is no test. Smallest detectable difference: if the true "
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
-        f"{usual_en}{order_en}",
+        f"{named_en}{usual_en}{order_en}",
     )
 
 

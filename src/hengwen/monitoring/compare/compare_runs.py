@@ -52,8 +52,10 @@ def compare_runs(
     """Compare every score of two runs, on the prompts that have the score in both runs.
 
     A sign-flip test decides whether a score differs; it uses the sums of the differences in each cluster. The
-    p-values are corrected for the number of tests: by Holm's method for the headline scores (those of a
-    report's summary), and by the method of Benjamini and Hochberg for the other scores (breakdowns).
+    headline scores (those of a report's summary) are one family: their p-values are corrected by the
+    step-down maximum over joint sign flips, and a verdict also needs the interval of the difference to
+    exclude 0. The p-values of the other scores (breakdowns) are corrected by the method of Benjamini and
+    Hochberg.
 
     Args:
         store: Holds the runs.
@@ -182,7 +184,9 @@ class CollectedScores:
     def pair(self, score: ScoreSummaries, family: Family) -> ScorePair:
         """Return the values of a score in both runs, or the reason why they cannot be compared."""
         before, after = (self.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in self.runs)
-        pair = ScorePair(address=score.address, family=family, scale=score.scale, problem="not scored")
+        pair = ScorePair(
+            address=score.address, task=score.task, family=family, scale=score.scale, problem="not scored"
+        )
         if before is None or after is None or not ("ok" in before.statuses and "ok" in after.statuses):
             return pair
         conflict = scoring_conflict(score, self.labels, common=self.common)

@@ -1,47 +1,47 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
 The scores form two families. The headline scores are those of a report's summary, or those that the user
-named. Their p-values are corrected by Holm's method: if no score truly differs, at most one comparison in
-twenty reports a difference. The p-values of the other scores (breakdowns) are corrected by the method of
-Benjamini and Hochberg: on average, at most one in twenty of the reported differences is false.
+named. They are tested like those of a report (``results/comparisons.py``), as one family: if no score truly
+differs, at most one comparison in twenty reports a difference. The p-values of the other scores (breakdowns)
+are corrected by the method of Benjamini and Hochberg: on average, at most one in twenty of the reported
+differences is false.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+import numpy as np
+
+from hengwen.records import Scale
+from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE, ScorePairs, compare_pairs
 from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
 from hengwen.stats.level_weights import precision_weights
-from hengwen.stats.paired import (
-    PairedTest,
-    benjamini_hochberg,
-    enough_clusters,
-    holm,
-    sign_flip_test,
-    too_few,
-)
+from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
 from hengwen.stats.power import detectable_difference
+from hengwen.stats.step_down import MIN_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.tested_scores import Family
-    from hengwen.records import Run, Scale
+    from hengwen.records import Run
+    from hengwen.results.comparisons import Comparison
     from hengwen.results.paired_values import PairedValues
     from hengwen.stats.mean_interval import Bounds
 
 Weights = Literal["equal", "precision"]
 ComparisonOutcome = Literal[
-    "better", "worse", "no difference seen", "too few", "missing scores", "not comparable"
+    "better", "worse", "mean undecided", "no difference seen", "too few", "missing scores", "not comparable"
 ]
-"""Result of the comparison for one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
-its prompts or answers; the missing ones may be the bad ones. ``not comparable``: no test is possible."""
+"""Result of the comparison for one score. ``mean undecided``: most prompts are higher (or lower), but the
+interval of the mean difference contains 0. ``missing scores``: a checkpoint has a score for fewer than 95 %
+of its prompts or answers; the missing ones may be the bad ones. ``not comparable``: no test is possible."""
 Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
 """Reason why a score is not comparable. ``keys``: the settings of the scorer, or the data behind the score,
 differ between the runs. ``group score``: the score is one value for all answers of a task. ``not scored``: a
@@ -66,6 +66,7 @@ class ScorePair:
     address: str
     """``TASK/SCORE``."""
     family: Family
+    task: str = ""
     scale: Scale | None = None
     values: PairedValues | None = None
     """Values of the common prompts; None if ``problem`` is ``keys``, ``group score`` or ``not scored``."""
@@ -108,13 +109,16 @@ class ScoreComparison:
     test: PairedTest | None = None
     """The sign-flip test, which decides on significance; None if the outcome is ``not comparable``."""
     p_adjusted: float | None = None
-    """The p-value, corrected for the number of tests in ``family``; None if the outcome is ``too few``,
-    ``missing scores`` or ``not comparable``."""
+    """The p-value, corrected for the tests in ``family``; None if there are too few clusters for a test, and
+    if the outcome is ``missing scores`` or ``not comparable``."""
     detectable: float | None = None
-    """Smallest true difference that is detected with a probability of 80 %, if the significance level is
-    divided by the number of tests in the family. None if all differences are equal, or if there are fewer
-    than two clusters."""
+    """Smallest true difference that is detected with a probability of 80 % by the test of the family. None if
+    all differences are equal, or if there are too few clusters."""
     interval: DifferenceInterval | None = None
+    """Interval of the difference in this score alone."""
+    family_interval: tuple[float, float] | None = None
+    """Interval of the difference for all headline scores together, never shorter than ``interval``; None for
+    a breakdown, and if it is unbounded."""
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
     """p-value of McNemar's test; None if a value is neither 1 (pass) nor 0 (fail), or if prompts form
@@ -172,37 +176,40 @@ def compare_scores(
         for index, pair in enumerate(pairs)
         if pair.values is not None and pair.values.prompts
     }
-    sizes: dict[Family, int] = {}
-    adjusted: dict[str, float] = {}
-    for family in ("headline", "breakdown"):
-        members = [
-            index
-            for index in tests
-            if pairs[index].family == family and _lowest_coverage(pairs[index]) >= MIN_PROMPT_COVERAGE
-        ]
-        counts = [tests[index].clusters for index in members]
-        enough = (
-            enough_clusters(counts, alpha)
-            if family == "headline"
-            else [not too_few(count, 1, alpha) for count in counts]
-        )
-        p_values = {
-            str(index): tests[index].p for index, is_enough in zip(members, enough, strict=True) if is_enough
+    covered = [index for index in tests if _lowest_coverage(pairs[index]) >= MIN_PROMPT_COVERAGE]
+    breakdowns = benjamini_hochberg(
+        {
+            str(index): tests[index].p
+            for index in covered
+            if pairs[index].family == "breakdown" and not too_few(tests[index].clusters, 1, alpha)
         }
-        sizes[family] = len(p_values)
-        adjusted |= holm(p_values) if family == "headline" else benjamini_hochberg(p_values)
+    )
+    headline = [index for index in covered if pairs[index].family == "headline"]
+    family = dict(
+        zip(headline, compare_pairs([_family_pair(pairs[index]) for index in headline], alpha), strict=True)
+    )
+    level = alpha / max(1, len(breakdowns))
     return tuple(
-        _comparison(
-            pair,
-            tests[index],
-            adjusted.get(str(index)),
-            alpha,
-            alpha / max(1, sizes[pair.family]),
-            weights,
-        )
-        if index in tests
-        else _untested(pair)
+        _untested(pair)
+        if index not in tests
+        else _headline(pair, tests[index], family[index], alpha, weights)
+        if index in family
+        else _breakdown(pair, tests[index], breakdowns.get(str(index)), alpha, level, weights)
         for index, pair in enumerate(pairs)
+    )
+
+
+def _family_pair(pair: ScorePair) -> ScorePairs:
+    """Return the values of a headline score for the test of the family."""
+    values = pair.values
+    assert values is not None  # only pairs with values are tested
+    return ScorePairs(
+        address=pair.address,
+        task=pair.task,
+        scale=pair.scale,
+        clusters=values.clusters,
+        values=np.column_stack((values.before, values.after)),
+        pairs=((0, 1),),
     )
 
 
@@ -225,26 +232,63 @@ def _untested(pair: ScorePair) -> ScoreComparison:
     )
 
 
-def _comparison(
-    pair: ScorePair,
-    test: PairedTest,
-    p_adjusted: float | None,
-    alpha: float,
-    level: float,
-    weights: Weights,
+def _headline(
+    pair: ScorePair, test: PairedTest, comparison: Comparison, alpha: float, weights: Weights
 ) -> ScoreComparison:
+    """Return the comparison of a score of the family; its own p-value is exact, that of the family drawn."""
+    p_adjusted = max(test.p, comparison.p_adjusted) if comparison.clusters >= MIN_UNITS else None
+    verdict = comparison.verdict
+    if verdict in ("better", "worse", "mean undecided") and test.p > alpha:  # at the limit, by the draw
+        verdict = "no difference seen"
+    return replace(
+        _described(pair, test, weights),
+        outcome=verdict,
+        p_adjusted=p_adjusted,
+        family_interval=comparison.family_interval,
+        detectable=comparison.detectable,
+    )
+
+
+def _breakdown(
+    pair: ScorePair, test: PairedTest, p_adjusted: float | None, alpha: float, level: float, weights: Weights
+) -> ScoreComparison:
+    """Return the comparison of a score outside the family, or of one with too many missing scores."""
+    is_better = (test.difference > 0) == (pair.scale is None or pair.scale.higher_is_better)
+    outcome: ComparisonOutcome = "no difference seen"
+    if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
+        outcome = "missing scores"
+    elif p_adjusted is None:
+        outcome = "too few"
+    elif p_adjusted <= alpha:
+        outcome = "better" if is_better else "worse"
+    return replace(
+        _described(pair, test, weights),
+        outcome=outcome,
+        p_adjusted=p_adjusted,
+        detectable=detectable_difference(
+            pair.values.differences,
+            pair.values.clusters,
+            level,
+            span=inf if pair.scale is None else pair.scale.high - pair.scale.low,
+            continuous=pair.scale is None or not pair.scale.discrete,
+        )
+        if pair.values
+        else None,
+    )
+
+
+def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComparison:
+    """Return the comparison of a score without the results of its family."""
     values = pair.values
     assert values is not None  # only pairs with values are tested
     n = len(values.prompts)
     differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better
-    bounds = None if pair.scale is None else (pair.scale.low, pair.scale.high)
-    is_continuous = pair.scale is not None and not pair.scale.discrete
     effects = effect_sizes(values.before, values.after, higher_is_better=higher)
     return ScoreComparison(
         address=pair.address,
         family=pair.family,
-        outcome=_outcome(pair, test, p_adjusted, alpha, higher_is_better=higher),
+        outcome="no difference seen",
         scale=pair.scale,
         means=(sum(values.before) / n, sum(values.after) / n),
         coverage=values.coverage,
@@ -252,20 +296,7 @@ def _comparison(
         bounds=pair.bounds,
         subsampled=values.subsampled,
         test=test,
-        p_adjusted=p_adjusted,
-        detectable=detectable_difference(
-            differences,
-            values.clusters,
-            level,
-            span=inf if bounds is None else bounds[1] - bounds[0],
-            continuous=is_continuous,
-        ),
-        interval=difference_interval(
-            differences,
-            values.clusters,
-            scale=bounds,
-            continuous=is_continuous,
-        ),
+        interval=_interval(pair.scale, differences, values.clusters),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,
         equal_length=None
@@ -275,16 +306,18 @@ def _comparison(
     )
 
 
-def _outcome(
-    pair: ScorePair, test: PairedTest, p_adjusted: float | None, alpha: float, *, higher_is_better: bool
-) -> ComparisonOutcome:
-    if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
-        return "missing scores"
-    if p_adjusted is None:
-        return "too few"
-    if p_adjusted > alpha:
-        return "no difference seen"
-    return "better" if (test.difference > 0) == higher_is_better else "worse"
+def _interval(
+    scale: Scale | None, differences: Sequence[float], clusters: Sequence[str]
+) -> DifferenceInterval:
+    """Return the interval of a difference; on an unknown scale, it reaches as far as the largest one."""
+    largest = max(map(abs, differences))
+    known = scale or (Scale(low=0.0, high=largest) if largest > 0 else None)
+    return difference_interval(
+        differences,
+        clusters,
+        scale=None if known is None else (known.low, known.high),
+        continuous=known is not None and not known.discrete,
+    )
 
 
 def _is_pass_or_fail(values: PairedValues) -> bool:

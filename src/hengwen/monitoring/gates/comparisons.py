@@ -20,11 +20,12 @@ from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
 from hengwen.results.aggregate import summarize_column
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.paired import too_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,12 +43,12 @@ COMPARISON_OUTCOMES: dict[str, GateOutcome] = {
     "better": "passed",
     "no difference seen": "passed",
     "worse": "failed",
+    "mean undecided": "inconclusive",
     "too few": "inconclusive",
     "missing scores": "inconclusive",
     "not comparable": "inconclusive",
 }
-"""Outcome of ``no_drop`` for each result of the comparison of one score. If the prompts are too few for any
-significant result, the comparison returns "too few" instead of "no difference seen"."""
+"""Outcome of ``no_drop`` for each result of the comparison of one score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,11 +226,22 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
     return "", ""
 
 
+def comparison_outcome(item: ScoreComparison, tests: int, level: float) -> GateOutcome:
+    """Return the outcome of ``no_drop`` for one score.
+
+    A score that changes on few of many prompts has not dropped; only if a change of all prompts could not be
+    significant are there too few.
+    """
+    if item.outcome == "too few" and item.test and not too_few(item.test.clusters, tests, level):
+        return "passed"
+    return COMPARISON_OUTCOMES[item.outcome]
+
+
 def no_drop_result(
     result: TermResult, comparisons: tuple[ScoreComparison, ...], is_certified: Callable[[str], bool]
 ) -> TermResult:
     """Return the result of ``no_drop``, computed from the comparison of each score with the baseline."""
-    outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]
+    outcomes = [comparison_outcome(item, len(comparisons), result.level or ALPHA) for item in comparisons]
     enforced = [
         outcome for outcome, item in zip(outcomes, comparisons, strict=True) if is_certified(item.address)
     ]
@@ -237,8 +249,9 @@ def no_drop_result(
     tested = [item for item in comparisons if item.test is not None]
     reason: Reason = ""
     if outcome == "inconclusive":
-        missing = any(item.outcome == "missing scores" for item in comparisons)
-        reason = "low coverage" if missing else "too few prompts"
+        seen = {item.outcome for item in comparisons}
+        reason = "too uncertain" if "mean undecided" in seen else "too few prompts"
+        reason = "low coverage" if "missing scores" in seen else reason
     return replace(
         result,
         outcome=outcome,
