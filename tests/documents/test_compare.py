@@ -71,13 +71,12 @@ TEN = [0.1] * 10
         pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
         pytest.param(pair([0] * 4, [1] * 4), "◇ t/s: too few prompts", id="few in words"),
         pytest.param(
-<<<<<<< HEAD
             pair(HALF, HALF),
             "difference cannot be estimated from these differences",
             id="constant",
         ),
-        pytest.param(pair(HALF, HALF), "1.00 (Holm)", id="constant p"),
-=======
+        pytest.param(pair(HALF, HALF), "1.00 (maxT)", id="constant p"),
+        pytest.param(
             pair([0] * 60, [1, 1] + [0] * 58),
             "only 2 of 60 prompts have another score: too few to tell",
             id="few changes",
@@ -87,9 +86,6 @@ TEN = [0.1] * 10
             "most prompts are higher, but the 95 % interval of the difference contains 0",
             id="undecided",
         ),
-        pytest.param(pair(HALF, HALF), "all prompts have the same difference", id="constant"),
-        pytest.param(pair(HALF, HALF), "1.00 (maxT)", id="constant p"),
->>>>>>> 7a20c554 (Compare headline scores of two runs as one family)
         pytest.param(
             pair(HALF, MORE, coverage=(1.0, 0.5)), "too many missing scores for a verdict", id="missing"
         ),

@@ -342,7 +342,7 @@ def _comparison(
         else detectable_difference(
             differences,
             clusters,
-            _level(critical, len(sums) - 1),
+            min(alpha, _level(critical, len(sums) - 1)),
             span=inf if scale is None else scale.high - scale.low,
             continuous=scale is None or not scale.discrete,
         ),

@@ -239,14 +239,14 @@ def _flip(tasks: Sequence[Floats], family: _Pairs, alpha: float, seed: int) -> t
     np.divide(1.0, family.units * family.squares, out=weights[:, 0], where=family.squares > 0)
     factor = -family.factor[:, None]
 
-    def in_place(totals: Floats) -> Floats:
+    def to_statistic(totals: Floats) -> Floats:
         """Replace totals by what is compared."""
         np.square(totals, out=totals)
         np.multiply(totals, weights, out=totals)
         np.minimum(totals, MAX_SHARE, out=totals)
         return totals if is_equal else np.multiply(factor, np.log(1 - totals), out=totals)
 
-    least = in_place(family.totals[:, None].copy()) * (1 - TIE)
+    least = to_statistic(family.totals[:, None].copy()) * (1 - TIE)
     possible = int((np.square(family.totals) > family.squares).sum())
     steps = size if alpha >= NEVER_SIGNIFICANT else min(size, possible + 1)
     alone, largest = np.zeros(size, np.intp), np.zeros(size, np.intp)
@@ -257,7 +257,7 @@ def _flip(tasks: Sequence[Floats], family: _Pairs, alpha: float, seed: int) -> t
         values -= sums[family.earlier]
         if not flips:
             values[:, 0] = family.totals
-        values = in_place(values)
+        values = to_statistic(values)
         alone += (values >= least).sum(axis=1)
         for step in range(size - 2, -1, -1):
             np.maximum(values[step], values[step + 1], out=values[step])
