@@ -1,18 +1,23 @@
 """Count the replies that are paid for twice when a run is killed at a random moment and then continued.
 
-    .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--rounds 6] [--in-flight 16 64]
+    .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--rounds 6] [--in-flight 16 64] [--kills 200]
 
 A local server answers after 50 ms and logs the question of each reply. A reply counts as paid for
 twice if the server sent it before the kill and the continued run requests it again. Replies that the killed
 process had not read yet are counted separately: the server recognizes them, because Linux resets a connection
 that ends with unread data.
 Targets: at most 5 replies that were read are paid for twice after SIGKILL, and none after SIGTERM.
+
+Then runs of two scorers and a judge are killed again and again, ``--kills`` times, at 24 calls in flight.
+Targets: each run ends with the scores of a run that was never killed, and a kill costs at most the calls in
+flight.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
@@ -21,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LATENCY = 0.05
+IN_FLIGHT = 24
+OFTEN_COUNT, OFTEN_KILLS = 400, 10
+"""Answers of a run that is killed often, and how often."""
 MAX_PAID_TWICE = {signal.SIGKILL: 5, signal.SIGTERM: 0}
 
 
@@ -118,8 +127,65 @@ def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> tuple
         return len(twice - unread), len(twice & unread)
 
 
+def scores_of(store: Path) -> list[str]:
+    """Return the sorted scores of the only run of a store."""
+    from hengwen import open_store
+
+    with open_store(store) as opened:
+        (run,) = opened.runs()
+        return sorted(f"{row.sample_id} {row.repeat} {row.outcome}" for row in opened.rows([run]))
+
+
+def killed_often(folder: Path, count: int, kills: int) -> list[int]:
+    """Kill a run up to ``kills`` times and finish it; return the replies that each kill cost.
+
+    Raises:
+        AssertionError: The scores differ from those of a run that was never killed.
+    """
+    log = folder / "log"
+    command = [sys.executable, __file__, "--serve", str(log)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
+        assert stub.stdout is not None
+        plan = write_plan(folder, count, f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1")
+        settings = json.loads(plan.read_text("utf-8"))
+        settings["tasks"][0]["scorers"] = ["distinct_n", "length"]
+        plan.write_text(json.dumps(settings), "utf-8")
+        run = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "-j", str(IN_FLIGHT), "--store"]
+        killed_at: list[float] = []
+        while len(killed_at) < kills:
+            with subprocess.Popen([*run, f"{folder}/x.db"], stderr=subprocess.DEVNULL) as killed:
+                goal = len(replies(log)) + random.randint(1, max(2, 2 * count // kills))
+                while killed.poll() is None and len(replies(log)) < goal:
+                    time.sleep(0.002)
+                if killed.poll() is not None:
+                    break
+                time.sleep(random.random() * LATENCY)
+                killed_at.append(time.monotonic())
+                killed.send_signal(signal.SIGKILL)
+        subprocess.run([*run, f"{folder}/x.db"], check=True)
+        sent = replies(log)
+        subprocess.run([*run, f"{folder}/whole.db"], check=True)
+        if stub.stdin is not None:
+            stub.stdin.close()
+    assert scores_of(folder / "x.db") == scores_of(folder / "whole.db")
+    last = {question: moment for moment, question in sent}
+    repeated = [moment for moment, question in sent if moment < last[question]]
+    costs = [0] * len(killed_at)
+    for moment in repeated:
+        costs[min(bisect_left(killed_at, moment), len(costs) - 1)] += 1
+    return costs
+
+
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
-    """Kill runs with both signals."""
+    """Kill runs with both signals, then runs of scorers and judges often."""
+    costs: list[int] = []
+    while len(costs) < options.kills:
+        with tempfile.TemporaryDirectory() as name:
+            costs += killed_often(Path(name), OFTEN_COUNT, min(OFTEN_KILLS, options.kills - len(costs)))
+    if costs:
+        case = f"{len(costs)} kills of scorers and a judge, {IN_FLIGHT} in flight"
+        for name, cost in (("most", max(costs)), ("mean", sum(costs) / len(costs))):
+            yield Figure(case=f"{case}: {name} paid twice", value=cost, unit="replies", high=IN_FLIGHT)
     for stop_signal, most in MAX_PAID_TWICE.items():
         for in_flight in options.in_flight:
             case = f"{stop_signal.name}, {options.count:,} judgments, {in_flight} in flight: paid twice"
@@ -134,6 +200,7 @@ def main() -> None:
     parser = script_parser(__doc__, rounds=6)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[16, 64])
+    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Indel
@@ -41,6 +41,8 @@ _MAX_CELLS = 200_000_000_000
 """Maximum work for pairs of long texts. A pair counts as long if the product of its two lengths is above
 ``_MEDIUM_CELLS``. The work is the sum of these products. Pairs that share too few bigrams to be similar are
 not compared in full, and are not counted."""
+_MAX_BITS = 2_000
+"""Maximum number of different bigrams of texts that are compared as bits of numbers."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
 """Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
 (Unicode normalisation) does not change the letters and digits of such texts."""
@@ -229,12 +231,30 @@ class AnswerSet:
         x, y = len(a), len(b)
         if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):
             return True
+        if self._masks:
+            a_count, b_count, shared = _counts(self._masks[i], self._masks[j])
+            return shared / (a_count + b_count - shared) >= threshold
         a_bigrams, b_bigrams = _bigrams(a), _bigrams(b)
         a_count, b_count = len(a_bigrams), len(b_bigrams)
         if a_count < bound * b_count or b_count < bound * a_count:
             return False
         shared = len(a_bigrams & b_bigrams)
         return shared / (a_count + b_count - shared) >= threshold
+
+    @cached_property
+    def _masks(self) -> list[int]:
+        """The bigrams of each text as bits of a number; empty if the texts have many different bigrams.
+
+        If texts share a small alphabet, all pairs may be similar, and numbers are compared fastest.
+        """
+        bits: dict[str, int] = {}
+        masks = []
+        for text in self._texts:
+            grams = set(exact_index.bigrams(text))
+            masks.append(sum(bits.setdefault(gram, 1 << len(bits)) for gram in grams))
+            if len(bits) > _MAX_BITS:
+                return []
+        return masks
 
     def _ratio_reaches(self, threshold: float, bound: float, i: int, j: int) -> bool:
         a, b = self._texts[i], self._texts[j]
@@ -258,6 +278,10 @@ class AnswerSet:
         if self._cells > _MAX_CELLS:
             raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs")
         return _ratio(a, b)
+
+
+def _counts(a: int, b: int) -> tuple[int, int, int]:
+    return a.bit_count(), b.bit_count(), (a & b).bit_count()
 
 
 @lru_cache(maxsize=32)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from hengwen.objective.overlap.pairs import References
 
+MAX_CHARACTERS = 200_000
+"""Maximum number of characters of a text, whose n-grams take more than a kilobyte a character."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chrf:
@@ -139,6 +142,9 @@ def corpus_statistics(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: ChrfOptions
 ) -> list[list[float]]:
     """Return the n-gram counts (statistics) of each text of a validated corpus."""
+    longest = max(map(len, [*hypotheses, *(text for texts in references for text in texts)]), default=0)
+    if longest > MAX_CHARACTERS:
+        raise ValueError(f"a text of {longest:,} characters is too long for chrF: at most {MAX_CHARACTERS:,}")
     texts = [fold_width(text, options.width) for text in hypotheses]
     reference_sets = [[fold_width(text, options.width) for text in texts] for texts in references]
     return sacre.statistics("CHRF", options.for_sacrebleu, texts, reference_sets)
