@@ -57,7 +57,6 @@ LANGCHAIN = {"provider": "langchain"}
     ("backend", "need"),
     [
         ({**LANGCHAIN, "factory": "subprocess:run"}, "backend 'b' runs subprocess:run"),
-        ({**LANGCHAIN, "options": {"factory": "os:system"}}, "backend 'b' runs os:system"),
         ({"provider": "evil:Backend"}, "backend 'b' runs evil:Backend"),
         (
             {**LANGCHAIN, "model": "huggingface:someone/model"},
@@ -187,3 +186,9 @@ def test_two_instances_of_a_scorer_are_one_need() -> None:
     (task,) = plan.tasks
     twice = plan.model_copy(update={"tasks": [task.model_copy(update={"scorers": task.scorers * 2})]})
     assert trust_needs(twice) == ["scorer of task 't' runs a:b"]
+
+
+@pytest.mark.parametrize("name", ["api_key_env", "factory", "base_url"])
+def test_options_of_a_backend_hide_no_key_that_needs_trust(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} is a key of the backend; write it beside options"):
+        plan_of({"provider": "openai", "model": "m", "options": {name: "HOME"}})

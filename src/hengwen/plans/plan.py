@@ -203,12 +203,18 @@ class BackendSpec(StrictModel):
     """Maximum number of tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
     batch: bool = True
-    """Whether ``hengwen batch`` sends the calls of this backend to a batch endpoint. If False, all calls go
-    to the usual endpoint."""
+    """Whether ``hengwen batch`` sends the calls of this backend to a batch endpoint, not to the usual one."""
     batch_price: PriceSpec | None = None
     """Price of the batch endpoint; default: half of ``price``."""
     batch_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Maximum number of prompt tokens, as estimated, that may wait at the batch endpoint at the same time."""
+    """Maximum number of estimated prompt tokens that may wait at the batch endpoint at the same time."""
+
+    @field_validator("options")
+    @classmethod
+    def _no_keys_of_the_backend(cls, options: dict[str, Any]) -> dict[str, Any]:
+        if name := next(iter(options.keys() & cls.model_fields), None):  # else trust would not be asked
+            raise ValueError(f"{name} is a key of the backend; write it beside options, not in it")
+        return options
 
 
 class ShipSpec(StrictModel):

@@ -96,11 +96,7 @@ def _code_names(plan: Plan) -> Iterator[tuple[Location, str, str]]:
                 if is_location(name):
                     yield ("tasks", index, section, number), f"{section[:-1]} of task {task.name!r}", name
     for name, spec in plan.used_backends.items():
-        codes = [
-            spec.options.get("factory"),
-            spec.factory,
-            spec.provider if is_location(spec.provider) else "",
-        ]
+        codes = [spec.factory, spec.provider if is_location(spec.provider) else ""]
         yield from ((("backends", name), f"backend {name!r}", str(code)) for code in codes if code)
 
 
@@ -111,7 +107,7 @@ def _backend_needs(spec: BackendSpec) -> Iterator[str]:
     is_valid = spec.base_url is not None and "://" in _target(spec.base_url)  # else the backend refuses it
     if has_usual_key and is_valid and spec.provider != "replay" and not is_local(spec.base_url or ""):
         yield f"sends the usual API key to {_target(spec.base_url)} (name its own key in api_key_env)"
-    if spec.provider != "langchain" or spec.factory or spec.options.get("factory"):
+    if spec.provider != "langchain" or spec.factory:
         return
     provider, colon, _ = spec.model.partition(":")
     if not colon:

@@ -63,7 +63,7 @@ backends:
   gpt: {provider: openai, model: gpt-4o}
   glm: {provider: openai, model: glm-4}
   tuned: {provider: openai, model: gpt-4o-mini-tuned}
-  mine: {provider: langchain, options: {factory: "a:b"}}
+  mine: {provider: langchain, factory: "a:b"}
 """,
         "utf-8",
     )
