@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from hengwen.results.aggregate import Summary
+    from hengwen.results.decision import Decision
     from hengwen.results.score_table import ScoreTable
     from hengwen.runs.batch.options import BatchOptions
     from hengwen.runs.options import RunOptions
@@ -64,6 +65,7 @@ _EXPORTS = {
     "BatchOptions": "runs.batch.options",
     "ConfigError": "errors",
     "DataError": "errors",
+    "Decision": "results.decision",
     "Document": "documents.blocks",
     "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
@@ -120,6 +122,7 @@ __all__ = [
     "BatchOptions",
     "ConfigError",
     "DataError",
+    "Decision",
     "Document",
     "DriftReport",
     "Failure",

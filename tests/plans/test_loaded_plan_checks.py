@@ -100,7 +100,7 @@ def test_a_prompt_that_cannot_be_rendered_is_refused_before_any_call(load) -> No
 
 
 def test_a_margin_is_for_a_score_by_which_checkpoints_are_compared(load, tmp_path: Path) -> None:
-    scorer = {"scorers": [{"length": {}}]}
+    scorer: dict[str, Any] = {"scorers": [{"length": {}}]}
     assert load(scorer, ship={"not_worse": {"t/lyric_craft.level": 0.1}}).plan.margins
     ruled = load({"rules": ["broken"]}, ship={"not_worse": {"t/lyric_craft.final": 0.1}})
     assert ruled.plan.margins == {"t/lyric_craft.final": 0.1}

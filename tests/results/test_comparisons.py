@@ -50,17 +50,19 @@ def test_the_interval_of_a_pair_reaches_as_far_as_the_scale_or_the_largest_diffe
     before, after = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3], [0.3, 0.6, 0.3, 0.6, 0.5, 0.8, 0.1, 0.6]
     differences = [b - a for a, b in zip(before, after, strict=True)]
     (alone,) = compare_checkpoints([score_series(before, after)])
-    assert alone.interval == pytest.approx(mean_interval(differences, scale=(-0.4, 0.4)).bounds)
+    expected = mean_interval(differences, ends=(-0.4, 0.4), continuous=True)
+    assert alone.interval == pytest.approx(expected.bounds)
     far = [value + 0.45 for value in before]
     with_company = compare_checkpoints([score_series(before, after, far, scale=Scale(low=0, high=2))])[0]
-    assert with_company.interval == pytest.approx(mean_interval(differences, scale=(-0.55, 0.55)).bounds)
+    reached = mean_interval(differences, scale=(-2, 2), ends=(-0.55, 0.55), continuous=True).bounds
+    assert with_company.interval == pytest.approx(reached)
     levels = score_series([0.25] * 8, [0.5] * 8, scale=LEVELS)
     (stepped,) = compare_checkpoints([levels])
     assert stepped.interval == pytest.approx(mean_interval([0.25] * 8, scale=(-1, 1)).bounds)
     many = score_series(before * 3, after * 3, clusters={f"p{i}": f"c{i // 2}" for i in range(24)})
     (clustered,) = compare_checkpoints([many])
     names = [f"c{i // 2}" for i in range(24)]
-    expected = mean_interval(differences * 3, names, scale=(-0.4, 0.4))
+    expected = mean_interval(differences * 3, names, ends=(-0.4, 0.4), continuous=True)
     assert clustered.interval == pytest.approx(expected.bounds)
 
 

@@ -124,7 +124,7 @@ def test_the_result_of_a_run(tmp_path: Path) -> None:
     result = run_plan(plan, store=tmp_path / "x.db")
     assert (result.plan, result.store) == ("p", str(tmp_path / "x.db"))
     assert [run.checkpoint for run in result.runs] == ["a"]
-    assert result.failures == {"missing": 2}
+    assert result.failures == {"missing": 1}
     assert result.unscored == ("u/length.characters", "u/length.words")
     assert result.out_of_budget is False
 

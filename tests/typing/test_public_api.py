@@ -134,6 +134,7 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
     with assert_type(hengwen.open_store(tmp_path / "store.db"), hengwen.Store) as store:
         options = assert_type(hengwen.RunOptions(limit=8), hengwen.RunOptions)
         result = assert_type(hengwen.run_plan(plan, store=store, options=options), hengwen.RunResult)
+        assert_type(result.decision, hengwen.Decision | None)
         assert_type(result.runs, tuple[hengwen.Run, ...])
         assert_type(result.failures, dict[str, int])
         awaited = asyncio.run(hengwen.arun_plan(plan, store="sqlite://"))

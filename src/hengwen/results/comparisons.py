@@ -107,6 +107,9 @@ class Comparison:
     excludes 0 exactly if the verdict is ``better`` or ``worse``. None if it is unbounded."""
     detectable: float | None
     """Smallest true difference that the family's test detects with a probability of 80 %."""
+    level: float | None = None
+    """Significance level of this pair alone, of which a t test has the critical value of the family; None if
+    no value is critical."""
 
     @property
     def prompts(self) -> int:
@@ -316,9 +319,12 @@ def _comparison(
     )
     scale = score.scale
     span = None if scale is None else (scale.low - scale.high, scale.high - scale.low)
+    is_continuous = scale is None or not scale.discrete
     interval = None
     if reach > 0:
-        interval = mean_interval(differences, clusters, scale=span, ends=(-reach, reach)).bounds
+        interval = mean_interval(
+            differences, clusters, scale=span, ends=(-reach, reach), continuous=is_continuous
+        ).bounds
     p_adjusted, critical = float(family.p_adjusted[index]), float(family.critical[index])
     verdict: ComparisonVerdict = "no difference seen"
     if p_adjusted <= alpha:
@@ -328,6 +334,7 @@ def _comparison(
     elif family.is_too_few[index]:
         verdict = "too few"
     earlier, later = score.pairs[position]
+    level = None if isinf(critical) else min(alpha, _level(critical, len(sums) - 1))
     return Comparison(
         address=score.address,
         earlier=earlier,
@@ -338,14 +345,15 @@ def _comparison(
         interval=interval,
         family_interval=_family_interval(score.scale, test, sums, critical, interval),
         detectable=None
-        if isinf(critical)
+        if level is None
         else detectable_difference(
             differences,
             clusters,
-            min(alpha, _level(critical, len(sums) - 1)),
+            level,
             span=inf if scale is None else scale.high - scale.low,
-            continuous=scale is None or not scale.discrete,
+            continuous=is_continuous,
         ),
+        level=level,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
 from hengwen.results.coverage import failed_answers
+from hengwen.results.decide import decide_runs
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import exclusive_run, shared_plan
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
+    from hengwen.results.decision import Decision
     from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import LimiterFactory
 
@@ -50,6 +52,8 @@ class RunResult:
     """Whether calls were skipped because they might have exceeded the budget."""
     unreachable: tuple[str, ...] = ()
     """Endpoints that were given up, because their calls failed for too long."""
+    decision: Decision | None = None
+    """Which checkpoint to ship; None if no run was made."""
     pending_calls: int = 0
     """Number of calls without a reply after an export or import; see ``BatchOptions``."""
     exported: tuple[Path, ...] = ()
@@ -250,6 +254,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
     ]
     return RunResult(
         plan=suite.plan.name,
+        decision=decide_runs(runs, store.table(runs)) if runs else None,
         runs=tuple(runs),
         store=store.name,
         warnings=tuple(warnings),

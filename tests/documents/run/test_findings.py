@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
-from score_rows import row_of, score_of
+from score_rows import row_of
 
 from hengwen.documents.blocks import Sentence, Table
 from hengwen.documents.run.document import run_document
@@ -24,31 +24,6 @@ def finding(data: ReportData):
     return only
 
 
-def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_detectable_difference(table_of) -> None:
-    values = {"a": [0.9, 0.8] * 6, "b": [0.4, 0.5] * 6}
-    result = finding(table_of(values, scale=UNIT))
-    assert result.is_alarm
-    assert result.text.en == (
-        "b 0.450 [0.372, 0.538] is worse than a 0.850 [0.717, 0.913]: difference -0.400 "
-        "on 12 common prompts, p = .0005; smallest detectable difference 0.088; "
-        "read the lowest answers of b below"
-    )
-    assert "b 0.450 [0.372, 0.538] 比 a 0.850 [0.717, 0.913] 差" in result.text.zh
-
-
-def test_a_change_for_the_better_is_a_note(table_of) -> None:
-    result = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
-    assert not result.is_alarm
-    assert result.text.en.startswith("b 0.900 [")
-    assert "] is better than a 0.400 [" in result.text.en
-
-
-def test_where_lower_is_better_a_rise_is_worse(table_of) -> None:
-    errors = Scale(low=0, high=10, higher_is_better=False)
-    result = finding(table_of({"a": [2.0] * 12, "b": [8.0] * 12}, scale=errors))
-    assert (result.is_alarm, "is worse than" in result.text.en) == (True, True)
-
-
 def test_intervals_that_do_not_overlap_are_no_finding_without_a_test(table_of) -> None:
     result = finding(table_of({"a": [0.0] * 5, "b": [1.0] * 5}))
     assert (result.is_alarm, result.text.en) == (
@@ -64,15 +39,6 @@ def test_where_no_difference_could_have_been_seen_there_are_too_few_prompts(tabl
     assert "10 个共同题目，其中得分不同的更少" in result.text.zh
 
 
-def test_where_the_interval_of_the_difference_holds_0_the_mean_is_undecided(table_of) -> None:
-    levels = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
-    result = finding(table_of({"a": [0.75] * 12, "b": [1.0] * 7 + [0.75] * 5}, scale=levels))
-    assert not result.is_alarm
-    assert "most prompts of b 0.896" in result.text.en
-    assert "多数题高于" in result.text.zh
-    assert "but the mean is undecided: the 95% interval of the difference [-" in result.text.en
-
-
 def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert not result.is_alarm
@@ -80,16 +46,6 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
         "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.380"
     )
     assert result.text.en.endswith("to see half of it (0.190), use about 80 prompts")
-
-
-def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
-    values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
-    report = build_report(table_of(values, scale=UNIT))
-    (only,) = report.findings
-    assert only.text.en.startswith("c 0.700 [")
-    assert "; last against first: +0.200, p = .0001)" in only.text.en
-    assert "; of the other 2 pairs these differ: a → b, a → c " in only.text.en
-    assert len(report.comparisons["t/a.x"]) == 3
 
 
 def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
@@ -144,12 +100,11 @@ def test_little_is_said_where_little_is_known(table_of, values, is_alarm: bool, 
     assert (result.is_alarm, result.text.en) == (is_alarm, text)
 
 
-def test_where_lower_is_better_a_fall_is_no_alarm(table_of) -> None:
+def test_where_lower_is_better_a_fall_is_better_and_the_decision_says_it(table_of) -> None:
     errors = Scale(low=0, high=10, higher_is_better=False)
-    data = table_of({"a": [8.0] * 12, "b": [2.0] * 12}, scale=errors)
-    assert not finding(data).is_alarm
-    report = build_report(data)
+    report = build_report(table_of({"a": [8.0] * 12, "b": [2.0] * 12}, scale=errors))
     assert report.worse_runs(report.scores[0]) == set()
+    assert (report.findings, report.decision.verdict, report.decision.checkpoint) == ((), "ship", "b")
 
 
 def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(table_of) -> None:
@@ -221,26 +176,11 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
     )
 
 
-def test_the_answers_below_are_named_only_for_the_score_that_ranks_them(table_of) -> None:
-    values = {"a": [0.9] * 12, "b": [0.4] * 12}
-    first, second = table_of(values, scale=UNIT), table_of(values, scale=UNIT)
-    for key, column in second.table.series.items():
-        first.table.series[key._replace(score=score_of("b.x"))] = column
-    findings = build_report(first).findings
-    assert [item.text.en.rpartition("; ")[2] for item in findings] == [
-        "read the lowest answers of b below",
-        "read the answers of b",
-    ]
-
-
 def test_equal_differences_leave_the_smallest_detectable_difference_unknown(table_of) -> None:
     values = [0.1, 0.3, 0.5, 0.7, 0.9, 0.2, 0.4, 0.6, 0.8, 0.0]
     same = finding(table_of({"a": values, "b": values}, scale=UNIT))
     assert same.text.en.startswith("no difference seen (smallest p = 1.00); the differences are equal")
     assert same.text.en.endswith("check that the checkpoints do not share their answers")
-    shifted = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
-    assert "smallest detectable difference –" in shifted.text.en
-    assert "0.000" not in shifted.text.en
 
 
 def first_column(data: ReportData, language):
@@ -253,25 +193,22 @@ def first_column(data: ReportData, language):
     return [in_language(row[0].text, language) for row in table.rows]
 
 
-def test_the_change_of_the_last_checkpoint_from_the_pinned_baseline_is_said(table_of) -> None:
+def test_the_pinned_baseline_is_named(table_of) -> None:
     values = {name: [level] * 10 for name, level in zip("abcd", (0.9, 0.5, 0.5, 0.5), strict=True)}
     data = replace(table_of(values), baseline="r1")
     report = build_report(data)
-    note, (only,) = comparison_note(report), report.findings
+    note = comparison_note(report)
     assert first_column(data, "en") == ["a", "b (baseline)", "c", "d"]
     assert first_column(data, "zh")[1] == "b（基线）"
     assert "Every pair of checkpoints is compared" in note.en
     assert "所有检查点两两比较" in note.zh
     assert "is tested by: hengwen drift." in note.en
     assert "由 hengwen drift 检验" in note.zh
-    assert "last against baseline: 0.000, p = 1.00" in only.text.en
-    assert "末个与基线相差 0.000，p = 1.00" in only.text.zh
 
 
-def test_without_a_pinned_run_it_is_the_change_from_the_first(table_of) -> None:
+def test_without_a_pinned_run_no_checkpoint_is_the_baseline(table_of) -> None:
     data = table_of({name: [level] * 10 for name, level in (("a", 0.9), ("b", 0.5), ("c", 0.5))})
     report = build_report(data)
     note = comparison_note(report)
     assert first_column(data, "en") == ["a", "b", "c"]
     assert "hengwen drift" not in note.en + note.zh
-    assert "last against first: -0.400, p" in report.findings[0].text.en

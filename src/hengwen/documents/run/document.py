@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.decision import DecisionWords
 from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
@@ -128,6 +129,7 @@ def run_document(data: ReportData) -> Document:
             *([f"Hengwen {data.version}"] if data.version else ()),
         ),
         blocks=(
+            *_decision(report),
             *_summary(report),
             *(_task(task, report) for task in report.tasks),
             _failures(report),
@@ -141,10 +143,15 @@ def run_document(data: ReportData) -> Document:
     )
 
 
+def _decision(report: Report) -> Iterator[Block]:
+    decimals = {score.address: score.decimals for score in report.scores}
+    return DecisionWords(report.decision, decimals).blocks()
+
+
 def _summary(report: Report) -> Iterator[Block]:
     for finding in report.findings:
         yield Verdict(tone=finding.tone, sentence=finding.text, subject=finding.address)
-    if not report.findings:
+    if not report.scores:
         yield Sentence(text=Bilingual("没有分数。", "There are no scores."))
     yield from trust_verdicts(report.judges)
     if family_size(chain.from_iterable(report.comparisons.values())):

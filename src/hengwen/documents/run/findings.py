@@ -11,7 +11,7 @@ from hengwen.results.comparisons import family_size
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_text, percent, signed
+from hengwen.text.numbers import MAX_REASON, interval, number, p_text, percent
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -61,14 +61,8 @@ class ScoreContext(NamedTuple):
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
-    ranks_answers: bool = True
-    """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
-    baseline: int = 0
-    """Index of the baseline."""
-    is_pinned: bool = False
-    """Whether a run was pinned as the baseline; otherwise the first checkpoint is the baseline."""
 
     @property
     def address(self) -> str:
@@ -84,10 +78,6 @@ class ScoreContext(NamedTuple):
     def is_tested(self) -> bool:
         """Whether any pair of checkpoints has enough independent prompts for a test."""
         return family_size(self.comparisons) > 0
-
-    def pair(self, item: Comparison) -> str:
-        """Return the names of the two checkpoints of a comparison."""
-        return f"{self.checkpoints[item.earlier]} → {self.checkpoints[item.later]}"
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
@@ -105,8 +95,8 @@ class ScoreContext(NamedTuple):
         return Finding(address=self.address, text=Bilingual(zh, en), tone=tone, is_alarm=alarm)
 
 
-def finding_of(score: ScoreContext) -> Finding:
-    """Return the finding about a score."""
+def finding_of(score: ScoreContext) -> Finding | None:
+    """Return the finding about a score; None if there is only what the decision says."""
     means = {
         index: summary.mean
         for index, summary in enumerate(score.score.summaries)
@@ -221,14 +211,9 @@ def _too_few(score: ScoreContext, means: Mapping[int, float]) -> Finding:
     )
 
 
-def _tested(score: ScoreContext) -> Finding:
-    worse = [item for item in score.comparisons if item.verdict == "worse"]
-    changes = worse or [item for item in score.comparisons if item.verdict == "better"]
-    if changes:
-        return _change(score, max(changes, key=lambda item: abs(item.test.difference)), bool(worse))
-    undecided = [item for item in score.comparisons if item.verdict == "mean undecided"]
-    if undecided:
-        return _undecided(score, min(undecided, key=lambda item: item.p_adjusted))
+def _tested(score: ScoreContext) -> Finding | None:
+    if any(item.verdict in ("better", "worse", "mean undecided") for item in score.comparisons):
+        return None  # the decision says it
     smallest = p_text(min(item.p_adjusted for item in score.comparisons))
     common, share = _most_common_value(score)
     if share >= SATURATED_SHARE:
@@ -277,20 +262,6 @@ def _tested(score: ScoreContext) -> Finding:
     )
 
 
-def _undecided(score: ScoreContext, item: Comparison) -> Finding:
-    earlier, later = score.named_value(item.earlier), score.named_value(item.later)
-    is_higher = item.test.difference > 0
-    direction_zh, direction_en = ("高于", "higher") if is_higher else ("低于", "lower")
-    bounds = interval(item.interval, score.decimals) if item.interval else NOTHING
-    p = p_text(item.p_adjusted)
-    return score.finding(
-        f"{later} 多数题{direction_zh} {earlier}（p {p}），均值未定：差别的 95% 区间 {bounds} 含 0；"
-        "加题后再看",
-        f"most prompts of {later} are {direction_en} than those of {earlier} (p {p}), but the mean is "
-        f"undecided: the 95% interval of the difference {bounds} contains 0; more prompts would tell",
-    )
-
-
 def _most_common_value(score: ScoreContext) -> tuple[float, float]:
     """Return the most common of all values (one per prompt and checkpoint), and its share of the values."""
     values = (
@@ -300,74 +271,3 @@ def _most_common_value(score: ScoreContext) -> tuple[float, float]:
     )
     common, count = max(values.items(), key=lambda item: item[1])
     return common, count / sum(values.values())
-
-
-def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
-    earlier, later = score.named_value(item.earlier), score.named_value(item.later)
-    difference, p = number(item.test.difference, score.decimals), p_text(item.p_adjusted)
-    others_zh, others_en = _other_comparisons(score, item)
-    verb_zh, verb_en = ("差", "worse") if is_worse else ("好", "better")
-    next_zh, next_en = _next_step(score, item, is_worse)
-    return score.finding(
-        f"{later} 比 {earlier} {verb_zh}：{item.test.prompts} 个共同题目上相差 {difference}，"
-        f"p {p}；{others_zh}；{next_zh}",
-        f"{later} is {verb_en} than {earlier}: difference {difference} on {item.test.prompts} common "
-        f"prompts, p {p}; {others_en}; {next_en}",
-        "worse" if is_worse else "better",
-        alarm=is_worse,
-    )
-
-
-def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[str, str]:
-    name, last = score.checkpoints[item.later], score.checkpoints[-1]
-    if is_worse and score.ranks_answers:
-        return f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below"
-    if is_worse:
-        return f"请读 {name} 的回答", f"read the answers of {name}"
-    zh = "要复核，请让这两个检查点回答新题，复制一份计划，改为新题和新回答，只保留这两个检查点再运行"
-    en = (
-        "to confirm it, let both checkpoints answer new prompts, and run a copy of the plan that names the "
-        "new files and only these two"
-    )
-    if name == last:
-        return zh, en
-    command = f"hengwen compare {name} {last}"
-    return (
-        f"{name} 与末个检查点比较：{command}；{zh}",
-        f"to compare {name} with the last one: {command}; {en}",
-    )
-
-
-MAX_PAIRS = 6
-"""Maximum number of pairs of checkpoints that a finding names."""
-
-
-def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Describe, in Chinese and English, all comparisons of the score except the reported one."""
-    others = [item for item in score.comparisons if item is not reported]
-    detectable = [item.detectable for item in others or [reported] if item.detectable is not None]
-    low, high = (number(end(detectable), score.decimals) if detectable else NOTHING for end in (min, max))
-    range_zh = f"可检出的最小差别 {low}" + (f" 到 {high}" if high != low else "")
-    range_en = f"smallest detectable difference {low}" + (f" to {high}" if high != low else "")
-    if not others:
-        return range_zh, range_en
-    for item in others:
-        if (item.earlier, item.later) == (score.baseline, len(score.checkpoints) - 1):
-            change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
-            range_zh += f"；末个与{'基线' if score.is_pinned else '首个'}相差 {change}，p {p}"
-            range_en += f"; last against {'baseline' if score.is_pinned else 'first'}: {change}, p {p}"
-    changes = sorted(
-        (item for item in others if item.verdict in ("better", "worse")), key=lambda item: item.p_adjusted
-    )
-    if not changes:
-        return (
-            f"其余 {len(others)} 对未见差别（{range_zh}）",
-            f"no difference seen in the other {len(others)} pairs ({range_en})",
-        )
-    pairs = ", ".join(score.pair(item) for item in changes[:MAX_PAIRS])
-    more = len(changes) - MAX_PAIRS
-    more_zh, more_en = (f" 等 {len(changes)} 对", f" and {more} more") if more > 0 else ("", "")
-    return (
-        f"其余 {len(others)} 对中有差别的是 {pairs}{more_zh}（{range_zh}）",
-        f"of the other {len(others)} pairs these differ: {pairs}{more_en} ({range_en})",
-    )

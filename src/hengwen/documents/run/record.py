@@ -6,6 +6,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from hengwen.documents.decision import decision_record
 from hengwen.documents.judges.trust import trust_record
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA, family_size
@@ -46,6 +47,7 @@ def run_record(report: Report) -> dict[str, Any]:
             }
             for index, run in enumerate(data.runs)
         ],
+        "decision": decision_record(report.decision),
         "summary": {
             "tests": family_size(chain.from_iterable(report.comparisons.values())),
             "alpha": ALPHA,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,7 @@ from hengwen.documents.run.judge_notes import (
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.documents.run.trajectory import trajectory_of
 from hengwen.monitoring.judge_trust import trust_of
-from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import compare_checkpoints, score_series
+from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.decision import Decision
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
@@ -67,11 +66,6 @@ class ReportData:
     pending_calls: int = 0
     """Number of calls that have no reply yet after an import of batch replies; 0 for any other report."""
 
-    @property
-    def baseline_index(self) -> int:
-        """Index of the run with which the last checkpoint is compared; 0 if no run is pinned as baseline."""
-        return next((index for index, run in enumerate(self.runs) if run.id == self.baseline), 0)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -82,6 +76,8 @@ class Report:
     tasks: tuple[TaskScores, ...]
     comparisons: Mapping[str, Sequence[Comparison]]
     """Paired tests between checkpoints, corrected for all tests of the report."""
+    decision: Decision
+    """Which checkpoint to ship."""
     trajectories: Mapping[str, Trajectory]
     notes: Mapping[str, Sequence[Bilingual]]
     """Sentences about the judges of scores, such as how well they agree with human labels."""
@@ -107,7 +103,17 @@ def build_report(data: ReportData) -> Report:
     scores = [score for task in tasks for score in task.scores]
     ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
     tested = [score for task in tasks for score in task.tested]
-    contexts = _tested_contexts(tested, data, labels, ranking)
+    courses = score_courses(tested, data.table, data.runs, data.order_problem)
+    contexts = [
+        ScoreContext(
+            score=score,
+            checkpoints=labels,
+            series=course.series,
+            comparisons=course.comparisons,
+            order_problem=data.order_problem,
+        )
+        for score, course in zip(tested, courses, strict=True)
+    ]
     certificates = certificate_notes(scores, data.calibrations)
     picker, length_bias, empty = AnswerPicker(ranking), LengthBiasDetector(), EmptyAnswerCounter()
     for answer in data.answers.stream():
@@ -115,8 +121,9 @@ def build_report(data: ReportData) -> Report:
         length_bias.add(answer)
         empty.add(answer)
     findings = [
-        finding_of(context).with_prefix(judge_note(score))
-        for score, context in zip(tested, contexts, strict=True)
+        finding.with_prefix(judge_note(context.score))
+        for context in contexts
+        if (finding := finding_of(context)) is not None
     ]
     findings += [*empty.findings(), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
@@ -124,7 +131,8 @@ def build_report(data: ReportData) -> Report:
         data=data,
         labels=labels,
         tasks=tasks,
-        comparisons={context.address: context.comparisons for context in contexts},
+        comparisons={course.address: course.comparisons for course in courses},
+        decision=decide(labels, courses, margins_of(data.runs)),
         trajectories={
             score.address: trajectory_of(checkpoints, score.summaries, data.order_problem) for score in scores
         },
@@ -137,43 +145,6 @@ def build_report(data: ReportData) -> Report:
         answers=picker.answers(data.answers, [task.name for task in tasks], checkpoints),
         judges=trust_of(data.runs, data.table, data.admissions, data.calibrations),
     )
-
-
-def _tested_contexts(
-    scores: Sequence[ScoreSummaries],
-    data: ReportData,
-    labels: Sequence[str],
-    ranking: Mapping[str, ScoreId | None],
-) -> list[ScoreContext]:
-    """Run the paired tests of all scores; p-values are corrected for the number of tests."""
-    run_ids = [run.id for run in data.runs]
-    series = [
-        score_series(
-            data.table,
-            run_ids,
-            score.id,
-            score.kind,
-            [summary.comparability if summary else UNKNOWN for summary in score.summaries],
-        )
-        for score in scores
-    ]
-    paired = [] if data.order_problem else [item for item in series if any(item.values)]
-    comparisons: dict[str, list[Comparison]] = defaultdict(list)
-    for comparison in compare_checkpoints(paired):
-        comparisons[comparison.address].append(comparison)
-    return [
-        ScoreContext(
-            score=score,
-            checkpoints=labels,
-            series=item if any(item.values) else None,
-            comparisons=comparisons[score.address],
-            ranks_answers=score.id == ranking.get(score.task),
-            order_problem=data.order_problem,
-            baseline=data.baseline_index,
-            is_pinned=bool(data.baseline),
-        )
-        for score, item in zip(scores, series, strict=True)
-    ]
 
 
 def _ranking_score(task: TaskScores, table: ScoreTable) -> ScoreId | None:

@@ -1,0 +1,324 @@
+"""Decide which checkpoint to ship, from the paired tests of all headline scores.
+
+For each score, a checkpoint stands among those not worse than the best seen unless a test shows that another
+checkpoint is better. A plan may state a margin for a score: then a checkpoint must be shown to be within this
+margin of the best seen.
+
+The checkpoint to ship is on this list for every score; of several, it is the one that trails least: its
+largest shortfall behind the best seen of a score, in standard errors, is the smallest; of equal ones, the
+newest. If no checkpoint is on every list, the scores disagree: some later checkpoint is better in one score
+and worse in another. Which score is worth more is for people to say. Until then the checkpoint to keep is
+chosen among those that have given nothing up: that are not worse than any earlier checkpoint in any score.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from math import ceil, inf, sqrt
+from typing import TYPE_CHECKING, Any
+
+from hengwen.results.comparability import UNKNOWN
+from hengwen.results.comparisons import compare_checkpoints, score_series
+from hengwen.results.coverage import MIN_COVERAGE
+from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
+from hengwen.results.run_order import run_labels, training_order
+from hengwen.results.score_summaries import scoring_conflict, task_scores
+from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.power import POWER, least_number, power_of_t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hengwen.records import Run
+    from hengwen.results.comparisons import Comparison, ComparisonVerdict, ScoreSeries
+    from hengwen.results.decision import DecisionVerdict, ScoreProblem, Standing
+    from hengwen.results.score_summaries import ScoreSummaries
+    from hengwen.results.score_table import ScoreTable
+
+UNDECIDED: frozenset[Standing] = frozenset({"best seen", "not worse", "undecided"})
+"""Standings of a checkpoint that is not shown to be worse."""
+MIN_UNITS = 12
+"""Minimum number of independent prompts from which the number of prompts to tell a difference is computed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreCourse:
+    """One headline score at all checkpoints, with its paired tests."""
+
+    address: str
+    higher_is_better: bool
+    means: tuple[float | None, ...]
+    is_covered: tuple[bool, ...]
+    """For each checkpoint, whether at least 95 % of its prompts and answers have a score."""
+    comparisons: Sequence[Comparison] = ()
+    series: ScoreSeries | None = None
+    """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
+    problem: ScoreProblem = ""
+
+    @classmethod
+    def of(
+        cls,
+        score: ScoreSummaries,
+        series: ScoreSeries | None,
+        comparisons: Sequence[Comparison],
+        order_problem: str = "",
+    ) -> ScoreCourse:
+        """Return a score of a report."""
+        coverages = series.coverages if series else [1.0] * len(score.summaries)
+        item = cls(
+            address=score.address,
+            higher_is_better=score.higher_is_better,
+            means=tuple(summary.mean if summary else None for summary in score.summaries),
+            is_covered=tuple(
+                summary is not None and summary.is_covered and share >= MIN_COVERAGE
+                for summary, share in zip(score.summaries, coverages, strict=True)
+            ),
+            comparisons=comparisons,
+            series=series,
+        )
+        return replace(item, problem=item._problem(score, order_problem))
+
+    def _problem(self, score: ScoreSummaries, order_problem: str) -> ScoreProblem:
+        scored = [index for index, mean in enumerate(self.means) if mean is not None]
+        if len(scored) < 2:
+            return "one checkpoint" if scored else "nothing scored"
+        if scoring_conflict([""] * len(score.summaries), score.summaries):
+            return "not comparable"
+        if order_problem or self.comparisons:
+            return "order unknown" if order_problem else ""
+        is_whole = all(self.is_covered[index] for index in scored)
+        return "not tested" if self.series is None or is_whole else "missing answers"
+
+
+def score_courses(
+    scores: Sequence[ScoreSummaries], table: ScoreTable, runs: Sequence[Run], order_problem: str = ""
+) -> list[ScoreCourse]:
+    """Return the headline scores of runs with their paired tests, which are one family."""
+    run_ids = [run.id for run in runs]
+    series = [
+        score_series(
+            table,
+            run_ids,
+            score.id,
+            score.kind,
+            [summary.comparability if summary else UNKNOWN for summary in score.summaries],
+        )
+        for score in scores
+    ]
+    comparisons: dict[str, list[Comparison]] = defaultdict(list)
+    for comparison in compare_checkpoints(
+        [] if order_problem else [item for item in series if any(item.values)]
+    ):
+        comparisons[comparison.address].append(comparison)
+    return [
+        ScoreCourse.of(score, item if any(item.values) else None, comparisons[score.address], order_problem)
+        for score, item in zip(scores, series, strict=True)
+    ]
+
+
+def decide_runs(runs: Sequence[Run], table: ScoreTable) -> Decision:
+    """Return which checkpoint of some runs to ship; ``table`` has their scores."""
+    order = training_order(runs)
+    tested = [score for task in task_scores(order.runs, table) for score in task.tested]
+    return decide(
+        run_labels(order.runs),
+        score_courses(tested, table, order.runs, order.problem),
+        margins_of(order.runs),
+    )
+
+
+def margins_of(runs: Sequence[Run]) -> Mapping[str, float]:
+    """Return the margins that the plan of the newest run states."""
+    facts: Mapping[str, Any] = runs[-1].facts if runs else {}
+    return dict(facts.get("margins", {}))
+
+
+def decide(
+    labels: Sequence[str], courses: Sequence[ScoreCourse], margins: Mapping[str, float] | None = None
+) -> Decision:
+    """Return which checkpoint to ship; checkpoints are in training order."""
+    margins, newest = margins or {}, labels[-1] if labels else ""
+    lists = [_Standings(course, margins.get(course.address)) for course in courses]
+    scores = tuple(item.decision(labels) for item in lists)
+    counted = [item for item in lists if not item.course.problem]
+    if not counted:
+        return Decision(verdict="none", newest=newest, scores=scores)
+    standings = [{item.standings[index] for item in counted} for index in range(len(labels))]
+    listed = [index for index, found in enumerate(standings) if found <= {"best seen", "not worse"}]
+    undecided = [index for index, found in enumerate(standings) if found <= UNDECIDED]
+    verdict: DecisionVerdict = "ship" if listed else "undecided" if undecided else "keep"
+    if not any("worse" in found for found in standings):
+        verdict = "undecided"
+    pool = listed or undecided or _unregressed(counted, len(labels))
+    chosen = _least_trailing(counted, pool) if pool else None
+    return Decision(
+        verdict="none" if chosen is None else verdict,
+        checkpoint="" if chosen is None else labels[chosen],
+        newest=newest,
+        on_every_list=tuple(labels[index] for index in listed),
+        disagreements=tuple(_disagreements(counted, labels)),
+        scores=scores,
+    )
+
+
+def _unregressed(lists: Sequence[_Standings], checkpoints: int) -> list[int]:
+    """Return the checkpoints that are not worse than any earlier one in any score."""
+    return [
+        index
+        for index in range(checkpoints)
+        if all(item.merits[index] is not None for item in lists)
+        and not any(item.is_worse(index, earlier) for item in lists for earlier in range(index))
+    ]
+
+
+def _least_trailing(lists: Sequence[_Standings], pool: Sequence[int]) -> int:
+    """Return the checkpoint whose largest shortfall behind the best seen of the pool is the smallest."""
+    best = [item.best(pool) for item in lists]
+
+    def largest_shortfall(index: int) -> float:
+        return max(item.shortfall(index, leader) for item, leader in zip(lists, best, strict=True))
+
+    return min(pool, key=lambda index: (largest_shortfall(index), -index))
+
+
+def _disagreements(lists: Sequence[_Standings], labels: Sequence[str]) -> Iterator[Disagreement]:
+    for index in range(1, len(labels)):
+        verdicts = {item.course.address: item.against_peak(index) for item in lists}
+        better, worse = (
+            tuple(address for address, pair in verdicts.items() if pair and pair.verdict == verdict)
+            for verdict in ("better", "worse")
+        )
+        if better and worse:
+            yield Disagreement(labels[index], better, worse)
+
+
+class _Standings:
+    """One score over the checkpoints, by index."""
+
+    def __init__(self, course: ScoreCourse, margin: float | None) -> None:
+        self.course, self.margin = course, margin
+        self._sign = 1 if course.higher_is_better else -1
+        self._pairs = {(pair.earlier, pair.later): pair for pair in course.comparisons}
+        self.merits = [
+            self._sign * mean if mean is not None and is_covered else None
+            for mean, is_covered in zip(course.means, course.is_covered, strict=True)
+        ]
+        """Mean of each checkpoint, with its sign turned if lower is better; None with missing answers."""
+        self._peak = None if course.problem else self.best(range(len(self.merits)))
+        self.standings = [self._standing(index) for index in range(len(self.merits))]
+
+    def best(self, pool: Iterable[int]) -> int:
+        """Return the checkpoint with the best mean; of equal ones, the newest."""
+        return max(pool, key=lambda index: (self._merit(index), index))
+
+    def _merit(self, index: int) -> float:
+        merit = self.merits[index]
+        return -inf if merit is None else merit
+
+    def pair(self, index: int, other: int) -> Comparison | None:
+        """Return the test of two checkpoints; None if they were not compared."""
+        return self._pairs.get((min(index, other), max(index, other)))
+
+    def is_worse(self, index: int, other: int) -> bool:
+        """Return whether a checkpoint is shown to be worse than another, by more than the margin."""
+        pair = self.pair(index, other)
+        verdict: ComparisonVerdict = "worse" if index > other else "better"
+        return pair is not None and pair.verdict == verdict and not self._is_within_margin(index, other)
+
+    def against_peak(self, index: int) -> Comparison | None:
+        """Return the test of a checkpoint against the best seen before it."""
+        return self.pair(index, self.best(range(index))) if index > 0 and not self.course.problem else None
+
+    def shortfall(self, index: int, best: int) -> float:
+        """Return how far a checkpoint trails behind the best seen, in standard errors of the difference."""
+        pair = self.pair(index, best)
+        behind = self._merit(best) - self._merit(index)
+        if behind <= 0:
+            return 0.0
+        return behind / pair.test.error if pair is not None and pair.test.error > 0 else inf
+
+    def _standing(self, index: int) -> Standing:
+        if self.merits[index] is None and self.course.means[index] is not None:
+            return "missing answers"
+        if index == self._peak:
+            return "best seen"
+        if any(self.is_worse(index, other) for other in self._better_than(index)):
+            return "worse"
+        if self._peak is None or self.pair(index, self._peak) is None:
+            return "not compared"
+        if self.margin is not None and not self._is_within_margin(index, self._peak):
+            return "undecided"
+        return "not worse"
+
+    def _better_than(self, index: int) -> list[int]:
+        """Return the checkpoints with a better mean, the best first."""
+        better = [other for other in range(len(self.merits)) if self._merit(other) > self._merit(index)]
+        return sorted(better, key=self._merit, reverse=True)
+
+    def _is_within_margin(self, index: int, other: int) -> bool:
+        """Return whether the interval of the difference shows that a checkpoint is within the margin."""
+        series = self.course.series
+        if self.margin is None or series is None:
+            return False
+        prompts = sorted(series.values[index].keys() & series.values[other].keys())
+        scale = None if series.scale is None else (series.scale.low, series.scale.high)
+        interval = difference_interval(
+            [self._sign * (series.values[index][name] - series.values[other][name]) for name in prompts],
+            [series.clusters.get(name, name) for name in prompts],
+            scale=scale,
+        ).bounds
+        return interval is not None and interval[0] > -self.margin
+
+    def decision(self, labels: Sequence[str]) -> ScoreDecision:
+        """Return the standings of the checkpoints, with their names."""
+        newest = len(labels) - 1
+        change = self.against_peak(newest)
+        return ScoreDecision(
+            address=self.course.address,
+            standings=tuple(self._named(index, labels) for index in range(len(labels))),
+            best_seen="" if self._peak is None else labels[self._peak],
+            newest=None if change is None else change.verdict,
+            peak="" if change is None else labels[change.earlier],
+            change=None if change is None else change.test.difference,
+            p=None if change is None else change.p_adjusted,
+            prompts=None if change is None else change.test.prompts,
+            margin=self.margin,
+            problem=self.course.problem,
+        )
+
+    def _named(self, index: int, labels: Sequence[str]) -> CheckpointStanding:
+        standing, mean = self.standings[index], self.course.means[index]
+        item = CheckpointStanding(checkpoint=labels[index], standing=standing, mean=mean)
+        if standing not in ("not worse", "undecided", "worse") or self._peak is None:
+            return item
+        better = next(
+            (other for other in self._better_than(index) if self.is_worse(index, other)), self._peak
+        )
+        pair = self.pair(index, better)
+        assert pair is not None  # a checkpoint without a test has no such standing
+        return replace(
+            item,
+            better=labels[better],
+            difference=pair.test.difference if index > better else -pair.test.difference,
+            p=pair.p_adjusted,
+            p_alone=pair.test.p,
+            prompts=pair.test.prompts,
+            prompts_needed=None if standing == "worse" else prompts_to_tell(pair),
+        )
+
+
+def prompts_to_tell(pair: Comparison) -> int | None:
+    """Return how many prompts would show the difference of a pair, if it is the true one, with power 80 %."""
+    test = pair.test
+    if pair.level is None or pair.detectable is None or pair.verdict == "mean undecided":
+        return None
+    if test.clusters < MIN_UNITS or not test.difference:
+        return None
+    level, deviation = pair.level, test.error * sqrt(test.clusters)
+
+    def is_enough(clusters: int) -> bool:
+        return power_of_t(test.difference, deviation / sqrt(clusters), clusters - 1, level) >= POWER
+
+    clusters = least_number(is_enough, MIN_UNITS)
+    return None if clusters is None else ceil(clusters * test.prompts / test.clusters)

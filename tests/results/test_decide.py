@@ -1,0 +1,177 @@
+"""Which checkpoint to ship: lists of those not worse than the best seen, disagreements, margins, prices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hengwen.records import Scale
+from hengwen.results.comparisons import Comparison, ScoreSeries, compare_checkpoints
+from hengwen.results.decide import ScoreCourse, decide, prompts_to_tell
+from hengwen.results.decision import Decision, Disagreement, Standing
+from hengwen.stats.power import power_of_t
+
+UNIT = Scale(low=0, high=1)
+ERRORS = Scale(low=0, high=1, higher_is_better=False)
+
+
+def series_of(*means: float, address: str = "t/s", prompts: int = 30, scale: Scale = UNIT) -> ScoreSeries:
+    """Return values of prompts that scatter around these means of the checkpoints."""
+    rng = np.random.default_rng(len(address))
+    noise = rng.normal(0, 0.07, (len(means), prompts))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return ScoreSeries(
+        address=address,
+        values=tuple(
+            {f"p{i}": mean + value for i, value in enumerate(row.tolist())}
+            for mean, row in zip(means, noise, strict=True)
+        ),
+        clusters={},
+        coverages=(1.0,) * len(means),
+        signatures=("s|v:1",) * len(means),
+        scale=scale,
+        task=address.partition("/")[0],
+    )
+
+
+def decision_of(
+    *series: ScoreSeries, margins: dict[str, float] | None = None, uncovered: int | None = None
+) -> Decision:
+    comparisons = compare_checkpoints(series)
+    courses = [
+        ScoreCourse(
+            address=item.address,
+            higher_is_better=item.higher_is_better,
+            means=tuple(float(np.mean(list(values.values()))) for values in item.values),
+            is_covered=tuple(index != uncovered for index in range(len(item.values))),
+            comparisons=[pair for pair in comparisons if pair.address == item.address],
+            series=item,
+        )
+        for item in series
+    ]
+    return decide([f"c{index}" for index in range(len(series[0].values))], courses, margins)
+
+
+def standings(decision: Decision, score: int = 0) -> list[Standing]:
+    return [item.standing for item in decision.scores[score].standings]
+
+
+def test_a_newest_checkpoint_that_has_fallen_from_the_peak_is_not_shipped() -> None:
+    decision = decision_of(series_of(0.5, 0.8, 0.79, 0.6))
+    assert (decision.verdict, decision.checkpoint, decision.newest) == ("ship", "c1", "c3")
+    assert standings(decision) == ["worse", "best seen", "not worse", "worse"]
+    (score,) = decision.scores
+    assert (score.best_seen, score.peak, score.newest, score.not_worse) == ("c1", "c1", "worse", ("c1", "c2"))
+    assert score.change == pytest.approx(-0.2)
+
+
+def test_a_rise_over_the_peak_makes_the_newest_the_one_to_ship() -> None:
+    decision = decision_of(series_of(0.4, 0.5, 0.8))
+    assert (decision.verdict, decision.checkpoint, decision.scores[0].newest) == ("ship", "c2", "better")
+    assert decision.scores[0].peak == "c1"
+
+
+def test_where_lower_is_better_the_lowest_is_the_best_seen() -> None:
+    decision = decision_of(series_of(0.2, 0.6, scale=ERRORS))
+    assert (decision.checkpoint, decision.scores[0].newest) == ("c0", "worse")
+    assert decision.scores[0].standings[1].difference == pytest.approx(0.4)
+
+
+def test_equal_checkpoints_are_undecided_and_say_how_many_prompts_would_tell() -> None:
+    decision = decision_of(series_of(0.5, 0.53))
+    assert (decision.verdict, decision.checkpoint) == ("undecided", "c1")
+    assert decision.on_every_list == ("c0", "c1")
+    behind = decision.scores[0].standings[0]
+    assert (behind.better, behind.prompts) == ("c1", 30)
+    assert behind.prompts_needed is not None
+    assert behind.prompts_needed > 30
+
+
+def test_of_checkpoints_on_every_list_the_one_that_trails_least_is_shipped() -> None:
+    first = series_of(0.2, 0.80, 0.79, 0.77, address="t/a")
+    second = series_of(0.2, 0.70, 0.73, 0.74, address="t/bb")
+    decision = decision_of(first, second)
+    assert decision.on_every_list == ("c1", "c2", "c3")
+    assert (decision.verdict, decision.checkpoint) == ("ship", "c2"), "the others trail more in one score"
+
+
+def test_of_equal_ones_the_newest_is_shipped() -> None:
+    same = series_of(0.2, 0.7, address="t/a")
+    twin = ScoreSeries(
+        address="t/a",
+        values=(*same.values, same.values[1]),
+        clusters={},
+        coverages=(1.0,) * 3,
+        signatures=("s|v:1",) * 3,
+        scale=UNIT,
+        task="t",
+    )
+    assert decision_of(twin).checkpoint == "c2"
+
+
+def test_where_scores_disagree_the_last_that_gave_nothing_up_is_kept() -> None:
+    lyrics = series_of(0.2, 0.4, 0.6, 0.8, address="lyrics/total")
+    persona = series_of(0.6, 0.61, 0.6, 0.2, address="persona/level")
+    decision = decision_of(lyrics, persona)
+    assert (decision.verdict, decision.checkpoint, decision.on_every_list) == ("keep", "c2", ())
+    assert decision.disagreements == (Disagreement("c3", ("lyrics/total",), ("persona/level",)),)
+
+
+def test_a_small_fall_within_the_margin_of_the_plan_is_forgiven() -> None:
+    fallen = series_of(0.3, 0.8, 0.73)
+    assert standings(decision_of(fallen)) == ["worse", "best seen", "worse"]
+    forgiven = decision_of(fallen, margins={"t/s": 0.3})
+    assert standings(forgiven) == ["worse", "best seen", "not worse"]
+    assert forgiven.scores[0].margin == 0.3
+
+
+def test_with_a_margin_a_checkpoint_must_be_shown_to_be_within_it() -> None:
+    close = series_of(0.3, 0.8, 0.79)
+    assert standings(decision_of(close, margins={"t/s": 0.01})) == ["worse", "best seen", "undecided"]
+    both = [series_of(0.8, 0.79, address="t/a"), series_of(0.79, 0.8, address="t/bb")]
+    decision = decision_of(*both, margins={"t/a": 0.01, "t/bb": 0.01})
+    assert (decision.verdict, decision.on_every_list) == ("undecided", ())
+
+
+def test_a_checkpoint_with_missing_answers_is_neither_best_nor_shipped() -> None:
+    decision = decision_of(series_of(0.3, 0.5, 0.9), uncovered=2)
+    assert standings(decision) == ["worse", "best seen", "missing answers"]
+    assert (decision.checkpoint, decision.scores[0].best_seen) == ("c1", "c1")
+
+
+@pytest.mark.parametrize(
+    "problem", ["nothing scored", "one checkpoint", "not comparable", "order unknown", "not tested"]
+)
+def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(problem: str) -> None:
+    course = ScoreCourse(
+        address="t/s", higher_is_better=True, means=(0.5, 0.9), is_covered=(True, True), problem=problem
+    )
+    decision = decide(["a", "b"], [course])
+    assert (decision.verdict, decision.checkpoint) == ("none", "")
+    assert decision.scores[0].problem == problem
+    assert {item.standing for item in decision.scores[0].standings} == {"not compared"}
+
+
+def test_no_checkpoints_need_no_decision() -> None:
+    assert decide([], []) == Decision(verdict="none")
+
+
+def test_the_number_of_prompts_to_tell_has_power_80_at_the_level_of_the_family() -> None:
+    (pair,) = compare_checkpoints([series_of(0.5, 0.52)])
+    n = prompts_to_tell(pair)
+    assert n is not None
+    assert pair.level == pytest.approx(0.05, rel=0.1)
+    deviation = pair.test.error * 30**0.5
+    powers = [
+        power_of_t(pair.test.difference, deviation / size**0.5, size - 1, pair.level) for size in (n - 1, n)
+    ]
+    assert powers[0] < 0.8 <= powers[1]
+
+
+def test_too_few_prompts_and_equal_ones_have_no_price() -> None:
+    pairs: list[Comparison] = [
+        *compare_checkpoints([series_of(0.5, 0.52, prompts=11)]),
+        *compare_checkpoints([series_of(0.5, 0.5)]),
+    ]
+    assert prompts_to_tell(pairs[0]) is None
+    assert (prompts_to_tell(pairs[1]) or 10**7) > 10**6
