@@ -43,9 +43,9 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert not result.is_alarm
     assert result.text.en.startswith(
-        "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.380"
+        "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.407"
     )
-    assert result.text.en.endswith("to see half of it (0.190), use about 80 prompts")
+    assert result.text.en.endswith("to see half of it (0.203), use about 80 prompts")
 
 
 def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
