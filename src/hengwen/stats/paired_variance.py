@@ -169,7 +169,7 @@ def paired_variance(
     ``span`` is the range of the scale of a discrete score.
     """
     array = np.asarray(differences, np.float64)
-    jump = jump_of(array) or span if span else 0.0
+    jump = jump_of(array, span) if span else 0.0
     return _split(array, clusters, repeats, repeat_variance, copies=2, jump=jump)
 
 
@@ -189,7 +189,7 @@ def variance_from_one_checkpoint(
     if not 0 <= correlation < 1:
         raise ValueError(f"a correlation must lie in [0, 1), got {correlation:g}")
     array = np.asarray(values, np.float64)
-    jump = (jump_of(array - np.median(array)) or span) if span else 0.0
+    jump = jump_of(array - np.median(array), span) if span else 0.0
     factor = 2 * (1 - correlation)
     return _split(array, clusters, repeats, repeat_variance, copies=1, factor=factor, jump=jump)
 

@@ -115,7 +115,7 @@ def detectable_difference(
             return None
         smallest: float | None = detectable_effect(error, effective - 1, alpha, power)
     else:
-        jump = jump_of(array) or span
+        jump = jump_of(array, span)
         smallest = detectable_fall(
             lambda fall: sqrt(error**2 + fall * (jump - fall) / effective), jump, effective - 1, alpha, power
         )
@@ -125,11 +125,11 @@ def detectable_difference(
     return smallest if smallest is not None and smallest <= span else None
 
 
-def jump_of(differences: ArrayLike) -> float:
-    """Return the usual size of a difference that is not 0; 0 if there is none."""
+def jump_of(differences: ArrayLike, span: float) -> float:
+    """Return the usual size of a difference that is not 0, at least half of the scale."""
     array = np.abs(np.asarray(differences, np.float64))
     total = float(array.sum())
-    return float(np.square(array).sum()) / total if total else 0.0
+    return max(float(np.square(array).sum()) / total, span / 2) if total else span
 
 
 def can_be_significant(units: float, square: float, moved: float, alpha: float) -> bool:
