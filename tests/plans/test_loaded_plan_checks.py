@@ -109,3 +109,17 @@ def test_a_margin_is_for_a_score_by_which_checkpoints_are_compared(load, tmp_pat
             load(ship={"not_worse": {wrong: 0.1}})
     with pytest.raises(ConfigError, match="greater than 0"):
         load(ship={"not_worse": {"t/lyric_craft.level": 0}})
+
+
+def test_a_plausible_range_lies_on_the_scale_of_a_score_of_answers(load) -> None:
+    task: dict[str, Any] = {"scorers": [{"repetition": {}}, {"length": {}}]}
+    ranges = {"t/repetition_4.share": [0, 0.5], "t/length.words": [0, 900], "t/lyric_craft.level": [0.25, 1]}
+    assert load(task, ranges=ranges).plan.ranges["t/repetition_4.share"] == (0, 0.5)
+    for address, ends, message in (
+        ("t/length.word", [30, 90], "no score of single answers is 't/length.word'; did you mean"),
+        ("t/repetition_4.share", [0, 5], "the range 0 to 5 is not within the scale of the score, 0 to 1"),
+        ("t/lyric_craft.level", [-1, 1], "the range -1 to 1 is not within the scale"),
+        ("t/length.words", [900, 900], "a range needs two ends, low below high, got 900 and 900"),
+    ):
+        with pytest.raises(ConfigError, match=rf"plan.yaml:1: {message}"):
+            load(task, ranges={address: ends})

@@ -84,6 +84,30 @@ def test_the_interval_ends_where_the_scale_ends() -> None:
     assert low < 0.8 < high == 1
 
 
+@each_row("scale", [Scale(low=0, high=100), Scale(low=0, high=100, discrete=True), None])
+def test_a_plausible_range_of_the_plan_shortens_the_interval_while_it_holds_all_values(scale) -> None:
+    rows = [
+        row(f"p{index}", 1, Score(name="s.total", value=60.0 + index, signature="s|v:1", scale=scale))
+        for index in range(8)
+    ]
+
+    def summary_with(plausible: tuple[float, float] | None) -> Summary:
+        table = ScoreTable(rows)
+        if plausible:
+            table.set_range("r", "t/s.total", plausible)
+        (summary,) = aggregate(table).values()
+        return summary
+
+    whole, narrow, wrong = summary_with(None), summary_with((50, 80)), summary_with((50, 66))
+    assert (narrow.ends, narrow.outside) == ((50, 80), None)
+    assert (wrong.interval, wrong.ends, wrong.outside) == (whole.interval, whole.ends, 67)
+    assert narrow.interval is not None
+    assert whole.interval is not None
+    if scale is not None:
+        assert whole.ends == (0, 100)
+        assert narrow.interval[1] - narrow.interval[0] < whole.interval[1] - whole.interval[0]
+
+
 def test_a_value_of_a_whole_set_keeps_the_interval_that_its_scorer_gave() -> None:
     corpus = Score(name="s.corpus", value=40, signature="s", details={"ci": [35.0, 45.0], "n": 9})
     summary = summarize(row(None, None, corpus))

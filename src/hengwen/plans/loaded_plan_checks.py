@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.plans.datasets import ResponseSet
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedTask
-    from hengwen.records import Label
+    from hengwen.records import Label, Scale
     from hengwen.score_id import ScoreId
 
 
@@ -85,6 +85,26 @@ def check_ship(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
             raise ConfigError(
                 f"{locate(plan, 'ship', 'not_worse', address)}checkpoints are not compared by a score "
                 f"{address!r}{hint}"
+            )
+
+
+def check_ranges(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
+    """Check that the plausible ranges of a plan are ranges on the scales of its scores."""
+    scales: dict[str, Scale | None] = {}
+    for task in tasks:
+        scales |= task.scales
+    for address, (low, high) in plan.ranges.items():
+        place = locate(plan, "ranges", address)
+        if address not in scales:
+            hint = did_you_mean(address, scales)
+            raise ConfigError(f"{place}no score of single answers is {address!r}{hint}")
+        if low >= high:
+            raise ConfigError(f"{place}a range needs two ends, low below high, got {low:g} and {high:g}")
+        scale = scales[address]
+        if scale is not None and not scale.low <= low < high <= scale.high:
+            raise ConfigError(
+                f"{place}the range {low:g} to {high:g} is not within the scale of the score, "
+                f"{scale.low:g} to {scale.high:g}"
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, FiniteFloat, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
 from hengwen._internal.code_location import source_path
@@ -237,6 +237,8 @@ class Plan(StrictModel):
     """Conditions that ``hengwen gate`` checks."""
     ship: ShipSpec | None = None
     """What counts when a report says which checkpoint to ship."""
+    ranges: dict[str, tuple[FiniteFloat, FiniteFloat]] = {}
+    """For the address of a score, its lowest and highest plausible value; intervals reach no further."""
     seed: int = 0
     language: Language | None = None
     """Language of reports and of the label form; None for the language of the locale."""

@@ -152,6 +152,18 @@ class LoadedTask:
         return [*first, *(ScoreId(self.spec.name, judge.name, part) for judge in self.panel)]
 
     @property
+    def scales(self) -> dict[str, Scale | None]:
+        """Scale of each score of single answers, by address; None if it is not known before a score."""
+        scales: dict[str, Scale | None] = {}
+        for scorer in self.scorers:
+            by_name = getattr(scorer, "scales", {})
+            for name, score in scores_of(scorer, self.spec.name, is_judge=False).items():
+                scales[score.address] = by_name.get(name, getattr(scorer, "scale", None))
+        for judge in self.panel:
+            scales |= {score.address: judge.rubric.scale for score in judge.all_scores(self.spec.name, None)}
+        return scales
+
+    @property
     def task_scores(self) -> list[ScoreId]:
         """Scores of the whole task, for all its judges together."""
         name, scale = self.spec.name, self.spec.scale
@@ -206,6 +218,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     checks.check_prompts(plan, tasks)
     checks.check_gates(plan, tasks)
     checks.check_ship(plan, tasks)
+    checks.check_ranges(plan, tasks)
     labels = _load_labels(plan, "labels", tasks)
     anchors = _load_labels(plan, "anchors", tasks)
     for row, label in labels:

@@ -51,7 +51,11 @@ class Summary:
     """Two-sided confidence interval of the mean; None if there are fewer than two clusters."""
     ends: tuple[float, float] | None = None
     """The interval holds unless prompts like those not seen have values outside of this range. It is the
-    scale, except for a continuous score from 20 clusters on; None if the score has no scale."""
+    scale or the plausible range of the plan, and narrower for a continuous score from 20 clusters on; None if
+    the score is unbounded."""
+    outside: float | None = None
+    """A value outside of the plausible range of the plan, which is not used therefore; None if there is
+    none."""
     method: Literal["t", "scorer", "none"]
     """Origin of the interval. ``t``: the interval was computed by ``stats.mean_interval``. ``scorer``: the
     interval was reported by a scorer of groups of answers."""
@@ -146,7 +150,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         if interval is not None and scale is not None:
             interval = max(interval[0], scale.low), min(interval[1], scale.high)
     else:
-        continuous = scale is not None and not scale.discrete
+        continuous = scale is None or not scale.discrete
         result = mean_interval(
             list(values.values()),
             clusters,
@@ -164,6 +168,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         mean=float(np.mean(list(values.values()))) + 0.0 if values else None,
         interval=interval,
         ends=ends,
+        outside=_outside(column),
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
         coverage=coverage,
@@ -184,8 +189,24 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
 
 
 def range_of(column: Column) -> tuple[float, float] | None:
-    """Return the range of the values of a series; None if they are unbounded."""
-    return None if column.scale is None else (column.scale.low, column.scale.high)
+    """Return the range in which the values of a series may lie; None if they are unbounded.
+
+    It is the scale, or the plausible range of the plan if it holds all values.
+    """
+    scale, plausible = column.scale, column.plausible
+    if plausible is not None and _outside(column) is None:
+        return plausible if scale is None else (max(plausible[0], scale.low), min(plausible[1], scale.high))
+    return None if scale is None else (scale.low, scale.high)
+
+
+def _outside(column: Column) -> float | None:
+    """Return the value of a series that lies furthest outside of its plausible range; None if none does."""
+    if column.plausible is None or not column.has_scores:
+        return None
+    values, (low, high) = column.array, column.plausible
+    excess = np.fmax(low - values, values - high)
+    worst = int(np.nanargmax(excess))
+    return float(values[worst]) if excess[worst] > 0 else None
 
 
 def deciding_interval(column: Column, *, confidence: float = 0.95) -> tuple[float, float] | None:

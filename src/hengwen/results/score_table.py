@@ -102,6 +102,8 @@ class Column:
     judged_by_rules: bool = False
     """Whether a rules judge (fixed rules, no model) gave a score of this series."""
     scale: Scale | None = None
+    plausible: tuple[float, float] | None = None
+    """Lowest and highest plausible value, if the plan states them."""
     reducer: Reducer = "mean"
     """Name of the function that combines the values of a prompt's repeats."""
     interval: tuple[float, float] | None = None
@@ -293,6 +295,12 @@ class ScoreTable:
             return first_of_task[key.task], group, ranks[key]
 
         self.series = {key: self.series[key] for key in sorted(self.series, key=position)}
+
+    def set_range(self, run_id: str, address: str, plausible: tuple[float, float]) -> None:
+        """Set the plausible range of the score at an address."""
+        for key, column in self.series.items():
+            if (key.run_id, key.score.address) == (run_id, address):
+                column.plausible = plausible
 
     def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
         """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.

@@ -65,6 +65,7 @@ class FactCollector:
             **self._commits(earlier),
             **({"language": plan.language} if plan.language else {}),
             **({"margins": plan.margins} if plan.margins else {}),
+            **({"ranges": plan.ranges} if plan.ranges else {}),
         }
 
     def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:

@@ -214,6 +214,8 @@ class Store:
             for task, reducer in run.reducers.items():
                 table.set_reducer(run.id, task, reducer)
             run_facts: Mapping[str, Any] = run.facts
+            for address, (low, high) in run_facts.get("ranges", {}).items():
+                table.set_range(run.id, address, (low, high))
             for task, facts in run_facts.get("tasks", {}).items():
                 table.set_sample_count(run.id, task, facts["samples_total"])
         return table

@@ -44,7 +44,18 @@ def test_the_object_has_exactly_these_keys(data):
     ]
     assert list(report["runs"][0]) == ["id", "checkpoint", "step", "status", "scores"]
     assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {
-        *("n", "mean", "ci", "coverage", "bounds", "failures", "signature", "comparability"),
+        *(
+            "n",
+            "mean",
+            "ci",
+            "ends",
+            "outside",
+            "coverage",
+            "bounds",
+            "failures",
+            "signature",
+            "comparability",
+        ),
         *("prompts", "not_applicable", "method", "kind", "scale"),
         *("prompts_expected", "prompt_coverage", "first_messages"),
     }

@@ -35,6 +35,7 @@ def test_every_name_gets_one_score_with_the_headline_first() -> None:
 def test_each_score_has_its_scale_its_signature_and_a_reason() -> None:
     scores = Lyric(rules="muchin").score(sample(), ANSWER)
     assert [score.scale.high for score in scores if score.scale] == [110, 100, 10, 10, 32.5, 17.5, 20, 20]
+    assert {score.name: score.scale for score in scores} == Lyric(rules="muchin").scales
     assert {score.signature for score in scores} == {Lyric(rules="muchin").signature}
     assert all(score.reason for score in scores)
 

@@ -44,10 +44,13 @@ def power_line(power: TermPower) -> str:
     needed = "" if power.needed_prompts is None else f", or {count(power.needed_prompts)} prompts"
     if power.kind == "noninferior":
         first = _share(power.power_at_first_look)
+        margin = f"a margin of {number(power.provable, decimals)}"
+        if power.provable is None:
+            margin = "more than any margin on the scale"
         return (
             f"{power.text}: with {size}, the power is {_share(power.power)} if both checkpoints are equal "
-            f"({first} at the level of the first run tested against a baseline); power .80 needs a margin of "
-            f"{number(power.provable, decimals)}{needed} (differences of {source})"
+            f"({first} at the level of the first run tested against a baseline); "
+            f"power .80 needs {margin}{needed} (differences of {source})"
         )
     provable = (
         "power .80 from no true mean on the scale"

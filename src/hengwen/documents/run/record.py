@@ -93,6 +93,8 @@ def _score(summary: Summary, score: ScoreSummaries) -> dict[str, Any]:
         "n": summary.n,
         "mean": summary.mean,
         "ci": None if summary.interval is None else list(summary.interval),
+        "ends": None if summary.ends is None else list(summary.ends),
+        "outside": summary.outside,
         "coverage": summary.coverage,
         "bounds": None if summary.bounds is None else list(summary.bounds),
         "failures": dict(summary.failures),

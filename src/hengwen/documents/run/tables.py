@@ -65,6 +65,7 @@ def score_table(key: str, scores: Sequence[ScoreSummaries], report: Report, titl
                 for counts, names in names_of.items()
             ),
             *(Bilingual(f"※ {zh}", f"※ {en}") for zh, en in notes),
+            *(note for score in scores for note in _range_notes(score)),
         ),
         records=tuple(
             {"score": score.address, "checkpoint": label, "run": run.id, **_values(summary)}
@@ -73,6 +74,33 @@ def score_table(key: str, scores: Sequence[ScoreSummaries], report: Report, titl
             if summary is not None
         ),
     )
+
+
+def _range_notes(score: ScoreSummaries) -> list[Bilingual]:
+    """Say for which prompts that are not seen the intervals of a score hold, if not for all on the scale."""
+    ends = [summary.ends for summary in score.summaries if summary and summary.ends]
+    notes = [
+        Bilingual(
+            f"{score.name}：计划写明的范围不含已得的 {outside:g}，区间改按整个量表计算",
+            f"{score.name}: {outside:g} is outside of the plan's range, so intervals use the whole scale",
+        )
+        for outside in dict.fromkeys(item.outside for item in score.summaries if item)
+        if outside is not None
+    ]
+    if not ends:
+        return notes
+    low, high = max(end[0] for end in ends), min(end[1] for end in ends)
+    if score.scale is not None and (low, high) == (score.scale.low, score.scale.high):
+        return notes
+    low_text, high_text = number(low, score.decimals), number(high, score.decimals)
+    return [
+        *notes,
+        Bilingual(
+            f"{score.name}：未见的同类题目若不出 {low_text} 至 {high_text}，区间才成立",
+            f"{score.name}: intervals hold unless prompts like those not seen fall outside "
+            f"{low_text} to {high_text}",
+        ),
+    ]
 
 
 def _shared_counts(score: ScoreSummaries) -> Bilingual | None:

@@ -29,11 +29,13 @@ GUIDE = (
     (
         Bilingual("均值与区间", "Means and intervals"),
         Bilingual(
-            "每道题先对多次回答取均值，各题等权；方括号内是以题为单位的 95% 区间（t 分布，按题或按组留一，"
-            "量表两端各加一个虚拟观测值，因此全部满分时区间也不为零）。同一题的多次回答不增加题数。",
+            "每道题先对多次回答取均值，各题等权；方括号内是以题（或相关的一组题）为单位的 95% 区间："
+            "t 分布，按题或按组留一，并在未见题目可能落到的两端各加一个平均大小的虚拟组，"
+            "因此全部满分时区间也不为零。同一题的多次回答不增加题数。",
             "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% "
-            "interval, clustered by prompt: t with a jackknife and one pseudo-observation at each end of "
-            "the scale, so that equal values are never certainty. Repeats do not add prompts.",
+            "interval over prompts or clusters of related prompts: t with a jackknife, and a pseudo-cluster "
+            "of mean size at each end of where unseen ones may lie, so that equal values are never "
+            "certainty. Repeats do not add prompts.",
         ),
     ),
     (

@@ -19,7 +19,7 @@ from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_
 from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
-from hengwen.results.aggregate import summarize_column
+from hengwen.results.aggregate import range_of, summarize_column
 from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import GateOutcome, Reason
     from hengwen.plans.gates import NoDropTerm
-    from hengwen.records import Run, Scale
+    from hengwen.records import Run
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_summaries import ScoreSummaries
+    from hengwen.stats.mean_interval import Bounds
 
 COMPARISON_OUTCOMES: dict[str, GateOutcome] = {
     "better": "passed",
@@ -115,7 +116,7 @@ class Comparer:
         if coverage < MIN_PROMPT_COVERAGE:
             detail = failures_text(summary)
             return replace(result, reason="low coverage", detail=detail, failures=summary.failures)
-        return self._test_margin(term, baseline, values, result)
+        return self._test_margin(term, baseline, values, result, value_range(collected, views[0]))
 
     def _coverage(
         self, collected: CollectedScores, score: ScoreSummaries, summary: Summary
@@ -125,7 +126,12 @@ class Comparer:
         return pair_coverage(summarize_column(collected.table.series[series]), summary)
 
     def _test_margin(
-        self, term: NonInferiorTerm, baseline: Run, values: PairedValues, result: TermResult
+        self,
+        term: NonInferiorTerm,
+        baseline: Run,
+        values: PairedValues,
+        result: TermResult,
+        reach: Bounds | None,
     ) -> TermResult:
         scale = result.scale
         if scale is not None and term.margin >= scale.high - scale.low:
@@ -136,7 +142,6 @@ class Comparer:
         differences = values.differences
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
-        reach = None if scale is None else (scale.low, scale.high)
         bounds = difference_interval(
             differences, values.clusters, scale=reach, confidence=1 - 2 * level
         ).bounds
@@ -157,7 +162,7 @@ class Comparer:
             return replace(result, outcome="passed")
         if high < -term.margin:
             return replace(result, outcome="failed")
-        needed = difference_sample(values, scale).needed_prompts(lambda _: term.margin, level)
+        needed = difference_sample(values, reach).needed_prompts(lambda _: term.margin, level)
         return replace(result, reason="too uncertain", needed_prompts=needed)
 
     def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
@@ -206,10 +211,18 @@ def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) ->
     )
 
 
-def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
+def value_range(collected: CollectedScores, score: ScoreSummaries) -> Bounds | None:
+    """Return the range in which the values of a score may lie in two runs; None if they are unbounded."""
+    keys = [SeriesKey(run.id, score.id, score.kind) for run in collected.runs]
+    ranges = [range_of(collected.table.series[key]) for key in keys if key in collected.table.series]
+    known = [item for item in ranges if item is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+def difference_sample(values: PairedValues, reach: Bounds | None) -> PromptSample:
     """Return a sample of the prompts' differences, to estimate results for other numbers of prompts."""
-    width = 0.0 if scale is None else scale.high - scale.low
-    return PromptSample.of(values.differences, values.clusters, (-width, width) if width else ())
+    ends = () if reach is None else (reach[0] - reach[1], reach[1] - reach[0])
+    return PromptSample.of(values.differences, values.clusters, ends)
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores
 from hengwen.monitoring.gates.baselines import Baselines
-from hengwen.monitoring.gates.comparisons import difference_sample
+from hengwen.monitoring.gates.comparisons import difference_sample, value_range
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
 from hengwen.monitoring.gates.missing_scores import select_scores
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
@@ -84,7 +84,7 @@ class TermPower:
     provable: float | None = None
     """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
     enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are
-    equal."""
+    equal; None if only a margin as wide as the scale is enough."""
     needed_prompts: int | None = None
     """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million. If
     there are too few prompts for any result, the smallest number of prompts with which a result is
@@ -194,7 +194,7 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
     pair = collected.pair(views[0], "headline") if views else None
     if pair is None or pair.values is None or not pair.values.prompts:
         return replace(power, unknown="no values by prompt")
-    sample, size = difference_sample(pair.values, pair.scale), runs.sizes[task]
+    sample, size = difference_sample(pair.values, value_range(collected, views[0])), runs.sizes[task]
     power = replace(power, scale=pair.scale)
     if len(sample.sums) < MIN_CLUSTERS:
         return replace(power, unknown="no spread")
@@ -207,11 +207,13 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
     def effect(_: float) -> float:
         return term.margin
 
+    margin = detectable_effect(estimate.error, estimate.freedom, ALPHA, POWER, sides=1)
+    span = inf if pair.scale is None else pair.scale.high - pair.scale.low
     return replace(
         power,
         power=sample.power(size, effect, ALPHA),
         power_at_first_look=sample.power(size, effect, alpha_at_look(1, ALPHA)),
-        provable=detectable_effect(estimate.error, estimate.freedom, ALPHA, POWER, sides=1),
+        provable=margin if margin < span else None,
         needed_prompts=sample.needed_prompts(effect, ALPHA),
     )
 

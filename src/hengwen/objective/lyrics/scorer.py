@@ -64,6 +64,11 @@ class Lyric:
             for part, item in zip(PARTS, self._values(score), strict=True)
         ]
 
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Scale of each score by its name."""
+        return {f"lyric.{part}": scale for part, scale in _scales(self.options.rules).items()}
+
     def _values(self, score: LyricScore) -> list[Score]:
         scales, signature = _scales(self.options.rules), self.signature
         return [
