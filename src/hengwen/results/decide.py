@@ -66,29 +66,48 @@ class ScoreCourse:
     ) -> ScoreCourse:
         """Return a score of a report."""
         coverages = series.coverages if series else [1.0] * len(score.summaries)
-        item = cls(
+        means = tuple(summary.mean if summary else None for summary in score.summaries)
+        is_covered = tuple(
+            summary is not None and summary.is_covered and share >= MIN_COVERAGE
+            for summary, share in zip(score.summaries, coverages, strict=True)
+        )
+        conflict = scoring_conflict([""] * len(means), score.summaries)
+        return cls(
             address=score.address,
             higher_is_better=score.higher_is_better,
-            means=tuple(summary.mean if summary else None for summary in score.summaries),
-            is_covered=tuple(
-                summary is not None and summary.is_covered and share >= MIN_COVERAGE
-                for summary, share in zip(score.summaries, coverages, strict=True)
-            ),
+            means=means,
+            is_covered=is_covered,
             comparisons=comparisons,
             series=series,
+            problem=course_problem(
+                means,
+                is_covered,
+                is_tested=bool(comparisons),
+                has_conflict=bool(conflict),
+                order_problem=order_problem,
+            )
+            if series
+            else "not tested",
         )
-        return replace(item, problem=item._problem(score, order_problem))
 
-    def _problem(self, score: ScoreSummaries, order_problem: str) -> ScoreProblem:
-        scored = [index for index, mean in enumerate(self.means) if mean is not None]
-        if len(scored) < 2:
-            return "one checkpoint" if scored else "nothing scored"
-        if scoring_conflict([""] * len(score.summaries), score.summaries):
-            return "not comparable"
-        if order_problem or self.comparisons:
-            return "order unknown" if order_problem else ""
-        is_whole = all(self.is_covered[index] for index in scored)
-        return "not tested" if self.series is None or is_whole else "missing answers"
+
+def course_problem(
+    means: Sequence[float | None],
+    is_covered: Sequence[bool],
+    *,
+    is_tested: bool,
+    has_conflict: bool,
+    order_problem: str,
+) -> ScoreProblem:
+    """Return why a score with values of single prompts does not count for the decision; empty if it does."""
+    scored = [index for index, mean in enumerate(means) if mean is not None]
+    if len(scored) < 2:
+        return "one checkpoint" if scored else "nothing scored"
+    if has_conflict or order_problem:
+        return "not comparable" if has_conflict else "order unknown"
+    if is_tested:
+        return ""
+    return "not tested" if all(is_covered[index] for index in scored) else "missing answers"
 
 
 def score_courses(

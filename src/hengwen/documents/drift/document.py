@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Chart, Details, Document, Point, Sentence, Series, Verdict
+from hengwen.documents.decision import DecisionWords, decision_record
 from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
 from hengwen.documents.drift.tables import answer_tables
@@ -28,7 +29,9 @@ Z_95 = 1.96
 def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = None) -> Document:
     """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
     tested = [score for score in report.scores if _is_tested(score)]
-    blocks: list[Block] = [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
+    decimals = {score.address: words.mean_decimals(score) for score in report.scores}
+    blocks: list[Block] = [*DecisionWords(report.decision, decimals).blocks()]
+    blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
     blocks += [_verdict(report, score) for score in report.scores]
     blocks += trust_verdicts(report.judges)
     if tested:
@@ -161,6 +164,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         "order_problem": report.order_problem,
         "alpha": report.alpha,
         "looks": asdict(report.looks),
+        "decision": decision_record(report.decision),
         "families": {
             "differ": {"correction": "holm", "tests": report.differ_tests},
             "drift": {"correction": "holm", "tests": report.drift_tests},

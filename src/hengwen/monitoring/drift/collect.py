@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isnan
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
-from hengwen.results.comparability import comparability_of, distinct_parts
+from hengwen.results.comparability import UNKNOWN, comparability_of, distinct_parts
+from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
+from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
 from hengwen.results.score_matrix import ScoreMatrix
 from hengwen.results.score_table import Column, SeriesKey
 from hengwen.score_id import LEVEL
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
     from hengwen.records import Kind, Run, Scale
     from hengwen.results.comparability import ComparabilityKey
+    from hengwen.results.comparisons import Comparison
+    from hengwen.results.decision import Decision
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
@@ -98,6 +104,46 @@ class CollectedScore:
                 included.append(index)
         return included, tuple(left_out)
 
+    def series(self) -> ScoreSeries:
+        """Return the value of each prompt at each checkpoint."""
+        means, names = self.matrix.means(), self.matrix.prompts
+        return ScoreSeries(
+            address=self.address,
+            values=tuple(
+                {name: float(value) for name, value in zip(names, column, strict=True) if not isnan(value)}
+                for column in means.T
+            ),
+            clusters=dict(zip(names, self.matrix.clusters, strict=True)),
+            coverages=tuple(item.least for item in self.matrix.coverages(range(len(self.labels)))),
+            signatures=tuple(self.signatures),
+            keys=tuple(key or UNKNOWN for key in self.keys),
+            scale=self.scale,
+            task=self.id.task,
+            repeats=self.matrix if self.matrix.has_unequal_repeats() else None,
+        )
+
+    def course(self, series: ScoreSeries, tests: Sequence[Comparison], order_problem: str) -> ScoreCourse:
+        """Return the score with its paired tests, as the decision on what to ship takes it."""
+        means = tuple(fmean(values.values()) if values else None for values in series.values)
+        is_covered = tuple(share >= MIN_COVERAGE for share in series.coverages)
+        left_out = self.included()[1]
+        problem = course_problem(
+            means,
+            is_covered,
+            is_tested=bool(tests),
+            has_conflict=any(item.problem == "keys" for item in left_out),
+            order_problem=order_problem,
+        )
+        return ScoreCourse(
+            address=self.address,
+            higher_is_better=series.higher_is_better,
+            means=means,
+            is_covered=is_covered,
+            comparisons=tests,
+            series=series,
+            problem="not tested" if self.matrix.is_group_score else problem,
+        )
+
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
         """Return the indices of the checkpoints with the same data as the newest checkpoint."""
         newest = self.keys[-1]
@@ -121,6 +167,22 @@ class CollectedScore:
             for item in key.differences(newest_key)
             if item.part not in EQUALIZED_PARTS
         )
+
+
+def decision_of(scores: Sequence[CollectedScore], runs: Sequence[Run], order_problem: str) -> Decision:
+    """Return which checkpoint to ship, by the tests of a report of these runs."""
+    series = [score.series() for score in scores]
+    testable = [
+        item
+        for item, score in zip(series, scores, strict=True)
+        if not score.matrix.is_group_score and any(item.values)
+    ]
+    tests = [] if order_problem else compare_checkpoints(testable)
+    courses = [
+        score.course(item, [pair for pair in tests if pair.address == item.address], order_problem)
+        for score, item in zip(scores, series, strict=True)
+    ]
+    return decide(scores[0].labels if scores else (), courses, margins_of(runs))
 
 
 def collect_scores(

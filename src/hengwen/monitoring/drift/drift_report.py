@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.assemble import FurtherEvidence, answer_scores
-from hengwen.monitoring.drift.collect import collect_scores
+from hengwen.monitoring.drift.collect import collect_scores, decision_of
 from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
@@ -98,6 +98,7 @@ def drift_report(
         before_baseline=tuple(names[run.id] for run in before),
         order_problem=order.problem,
         looks=looks,
+        decision=decision_of(collected, tested, order.problem),
         scores=tuple(evidence.add(score, item) for score, item in zip(answered, series, strict=True)),
         other_scores=others,
         other_prompts=() if runs else run_labels(store.left_out(plan)),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.results.decision import Decision
     from hengwen.stats.checkpoints.change_point import ChangePoint
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
     from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
@@ -295,6 +296,8 @@ class DriftReport:
     alpha: float = ALPHA
     """Largest probability of any false alarm among all scores and all runs that are ever tested against the
     baseline. It holds separately for ``differs`` and for ``drifts`` of the scores."""
+    decision: Decision
+    """Which checkpoint to ship, by the tests of a report of these runs, which count no looks."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are tested."""
 
