@@ -20,6 +20,7 @@ from hengwen.text.numbers import (
     p_text,
     percent,
     plural,
+    signed,
 )
 from hengwen.text.safety import one_line
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Block, Text, Tone
+    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
     from hengwen.monitoring.judge_drift.verdicts import (
@@ -74,6 +76,16 @@ _REASONS: Mapping[Reason, Bilingual] = {
         "早先的回答没有重新评审，也没有两次运行都评审过的锚点；请用 hengwen judge-drift PLAN",
         "the earlier answers were not judged again, and no anchors were judged in both runs; "
         "use hengwen judge-drift PLAN",
+    ),
+    "judged again once": Bilingual(
+        "早先的回答只重新评审了一遍，不知评审自身有多不一致；同一命令会补上第二遍",
+        "the earlier answers were judged again only once, so how far the judge repeats itself is not known; "
+        "the same command judges them a second time",
+    ),
+    "judge agreement": Bilingual(
+        "均值几乎没变，但对同样回答的新旧评分一致得不够，不能说评审没变",
+        "the means hardly changed, but old and new verdicts on the same answers agree too little to say that "
+        "the judge has not changed",
     ),
     "few anchors": Bilingual(
         f"锚点不足 {MIN_ANCHORS} 个（通常需要 {ANCHORS_FOR_VERDICT} 至 300 个）；"
@@ -175,6 +187,8 @@ def _evidence(score: JudgedScoreDrift) -> list[Bilingual]:
         lines += _second_change(score)
     lines += [_change_text(change) for change in score.changes]
     lines += [_conflict_text(change) for change in score.conflicts]
+    if score.consistency is not None:
+        lines += _consistency_texts(score.consistency, _decimals(score))
     if score.agreement is not None:
         lines.append(_agreement_text(score.agreement, _decimals(score)))
     return lines
@@ -244,6 +258,40 @@ def _conflict_text(change: Difference) -> Bilingual:
         f"重新评审：{change.part} {this}；较晚的运行：{that}",
         f"{change.part}: {this} where judged again, {that} in the later run",
     )
+
+
+def _consistency_texts(consistency: JudgeConsistency, decimals: int) -> list[Bilingual]:
+    """Return how far old and new verdicts on the same answers agree, beside two new verdicts."""
+    if consistency.kappa is None:
+        return [
+            Bilingual(
+                "所有评分都相同，看不出评审是否还在读回答",
+                "all verdicts are equal, so whether the judge reads the answers is not known",
+            )
+        ]
+    kappa = interval(consistency.kappa_interval, 2) if consistency.kappa_interval else ""
+    seen = f"κ {number(consistency.kappa, 2)} {kappa}".rstrip()
+    if consistency.floor is None or consistency.excess is None or consistency.p is None:
+        return [
+            Bilingual(
+                f"同样的回答，新旧评分的一致性 {seen}",
+                f"agreement of old and new verdicts on the same answers {seen}",
+            )
+        ]
+    p = consistency.p if consistency.p_adjusted is None else consistency.p_adjusted
+    floor = f"κ {number(consistency.floor, 2)}"
+    return [
+        Bilingual(
+            f"同样的 {consistency.answers} 个回答，新旧评分的一致性 {seen}；两遍新评分之间 {floor}",
+            f"on the same {plural(consistency.answers, 'answer')}, agreement of old and new verdicts {seen}; "
+            f"of two new verdicts {floor}",
+        ),
+        Bilingual(
+            f"新旧之间的距离比两遍新评分之间大 {signed(consistency.excess, decimals)}，p {p_text(p)}",
+            f"old and new are {signed(consistency.excess, decimals)} farther apart than two new verdicts, "
+            f"p {p_text(p)}",
+        ),
+    ]
 
 
 def _agreement_text(agreement: AnchorAgreement, decimals: int) -> Bilingual:
@@ -357,6 +405,7 @@ def _record(report: JudgeDriftReport) -> dict[str, Any]:
         "before": _run_record(report.before),
         "after": _run_record(report.after),
         "again": _run_record(report.again),
+        "repeat": _run_record(report.repeat),
         "problem": report.problem,
         "alpha": report.alpha,
         "left_out_prompts": report.left_out_prompts,

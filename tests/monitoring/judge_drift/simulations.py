@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from hengwen.monitoring.judge_drift.consistency import judge_consistency
 from hengwen.monitoring.judge_drift.effects import (
     AnchorChanges,
     adjusted_effect,
@@ -41,6 +42,8 @@ class Case:
     """Whether the judge changed only for answers at the second and the third level."""
     flips: float = 0.1
     """Share of verdicts that are one level too high or too low."""
+    guessed: float = 0.0
+    """Share of the answers that the judge of now does not read: it gives them the levels of others."""
 
 
 class Simulation:
@@ -68,6 +71,9 @@ class Simulation:
         step = np.where(rng.random(levels.shape) < 0.5, 1, -1) * (rng.random(levels.shape) < case.flips)
         judged = seen + step
         judged = np.where(judged < 0, 1, np.where(judged > 4, 3, judged))  # the only neighbour
+        if now and case.guessed:
+            others = rng.permutation(judged.ravel()).reshape(judged.shape)
+            judged = np.where(rng.random(judged.shape) < case.guessed, others, judged)
         return judged / 4
 
 
@@ -75,13 +81,15 @@ def rejudged(case: Case, prompts: int, seed: int) -> JudgedScoreDrift:
     """Return the verdict where the earlier answers are judged again."""
     simulation = Simulation(case, seed)
     before, after = simulation.two_checkpoints(prompts)
-    then = simulation.verdicts(before, now=False).mean(axis=1)
-    again = simulation.verdicts(before, now=True).mean(axis=1)
-    now = simulation.verdicts(after, now=True).mean(axis=1)
+    then, again = simulation.verdicts(before, now=False), simulation.verdicts(before, now=True)
+    now, repeat = simulation.verdicts(after, now=True), simulation.verdicts(before, now=True)
     names = [str(index) for index in range(prompts)]
     return decided(
-        judge=paired_effect(then, again, names, scale=UNIT),
-        model=paired_effect(again, now, names, scale=UNIT),
+        judge=paired_effect(then.mean(axis=1), again.mean(axis=1), names, scale=UNIT),
+        model=paired_effect(again.mean(axis=1), now.mean(axis=1), names, scale=UNIT),
+        consistency=judge_consistency(
+            then.ravel(), [again.ravel(), repeat.ravel()], np.repeat(names, REPEATS)
+        ),
     )
 
 
@@ -103,7 +111,7 @@ def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> JudgedScore
         scale=UNIT,
     )
     raw = paired_effect(then.mean(axis=1), now.mean(axis=1), names[:prompts], scale=UNIT)
-    return decided(judge=judge, model=adjusted_effect(raw, judge, margin=0.04))
+    return decided(judge=judge, model=adjusted_effect(raw, judge, margin=0.04), arm="anchors")
 
 
 def decided(**effects) -> JudgedScoreDrift:

@@ -36,11 +36,12 @@ def plan(plans) -> Path:
 def test_the_answers_of_the_checkpoint_before_are_judged_again(plans, plan: Path, judges) -> None:
     judges.shift = lambda model, text, level: level - 1
     result = rejudge(plan, store=plans.store)
-    (run,) = result.runs
+    run, repeat = result.runs
     assert (run.checkpoint, run.status, run.rejudges) == ("a", "finished", plans.store.find("a").id)
     levels = [row.outcome.value for row in plans.store.rows([run]) if row.score.name.endswith(".level")]
     assert levels == [0.5] * 8
-    assert judges.calls["m"] == 24  # no earlier reply is used again
+    assert len(list(plans.store.rows([repeat]))) == len(list(plans.store.rows([run])))
+    assert judges.calls["m"] == 32  # no earlier reply is used again, not even of the first pass
     assert result.failures == {}
 
 
@@ -67,7 +68,7 @@ def test_new_verdicts_appear_among_the_scores_of_no_checkpoint(plans, plan: Path
     before = everything()
     rejudge(plan, store=store)
     assert everything() == before
-    assert len(store.rejudgings(store.find("a"))) == 1
+    assert len(store.rejudgings(store.find("a"))) == 2
     assert store.rejudgings(store.find("b")) == []
 
 
@@ -82,18 +83,18 @@ def test_a_later_run_of_the_same_checkpoint_does_not_adopt_new_verdicts(plans, p
 
 def test_the_same_call_pays_for_nothing_twice_and_fresh_judges_once_more(plans, plan: Path, judges) -> None:
     first = rejudge(plan, store=plans.store).runs[0]
-    assert judges.calls["m"] == 24
-    assert rejudge(plan, store=plans.store).runs[0].id == first.id
-    assert judges.calls["m"] == 24
-    assert rejudge(plan, store=plans.store, options=RunOptions(fresh=True)).runs[0].id != first.id
     assert judges.calls["m"] == 32
+    assert rejudge(plan, store=plans.store).runs[0].id == first.id
+    assert judges.calls["m"] == 32
+    assert rejudge(plan, store=plans.store, options=RunOptions(fresh=True)).runs[0].id != first.id
+    assert judges.calls["m"] == 48
 
 
 def test_another_judge_begins_a_run_of_its_own(plans, plan: Path, judges) -> None:
     first = rejudge(plan, store=plans.store).runs[0]
     other = plans.write("b", EIGHT, models=["other"])
     assert rejudge(other, store=plans.store).runs[0].id != first.id
-    assert judges.calls["other"] == 8
+    assert judges.calls["other"] == 16
 
 
 def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
@@ -102,32 +103,32 @@ def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
     paid = judges.calls["m"]
     assert paid < 24
     assert plans.store.rejudgings(plans.store.find("a"))[0].status == "interrupted"
-    (run,) = rejudge(plan, store=plans.store).runs
-    assert (run.status, judges.calls["m"]) == ("finished", 24)
-    assert len(plans.store.rejudgings(plans.store.find("a"))) == 1
+    runs = rejudge(plan, store=plans.store).runs
+    assert ([run.status for run in runs], judges.calls["m"]) == (["finished", "finished"], 32)
+    assert len(plans.store.rejudgings(plans.store.find("a"))) == 2
 
 
 @pytest.mark.slow
 def test_failures_are_judged_again_by_the_same_call(plans, plan: Path, judges) -> None:
     judges.fails = lambda model, text: text == "a-p3-1"
     result = rejudge(plan, store=plans.store)
-    assert result.failures == {"refused": 6}
+    assert result.failures == {"refused": 12}
     judges.fails = lambda model, text: False
     result = rejudge(plan, store=plans.store)
-    assert (result.failures, judges.calls["m"]) == ({}, 25)
+    assert (result.failures, judges.calls["m"]) == ({}, 34)
 
 
 def test_a_budget_stops_and_a_higher_one_resumes(plans, plan: Path, judges) -> None:
     result = rejudge(plan, store=plans.store, options=RunOptions(budget=0, concurrency=1))
     assert (result.out_of_budget, judges.calls["m"]) == (True, 16)
     result = rejudge(plan, store=plans.store, options=RunOptions(budget=10))
-    assert (result.out_of_budget, result.failures, judges.calls["m"]) == (False, {}, 24)
+    assert (result.out_of_budget, result.failures, judges.calls["m"]) == (False, {}, 32)
 
 
 @pytest.mark.slow
 def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) -> None:
     (estimate,) = estimate_rejudging(plan, store=plans.store)
-    assert (estimate.backend, estimate.role, estimate.usage.calls) == ("m", "judge", 8)
+    assert (estimate.backend, estimate.role, estimate.usage.calls) == ("m", "judge", 16)
     assert estimate.cost is not None
     assert plans.store.rejudgings(plans.store.find("a")) == []
     assert judges.calls["m"] == 16
@@ -136,7 +137,7 @@ def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) 
     assert [
         item.usage.calls
         for item in estimate_rejudging(plan, store=plans.store, options=RunOptions(fresh=True))
-    ] == [8]
+    ] == [16]
 
 
 def test_changed_prompts_are_skipped_and_counted(plans, plan: Path) -> None:
@@ -208,7 +209,7 @@ def test_checkpoints_need_neither_files_nor_keys(plans, plan: Path) -> None:
 
 @pytest.mark.slow
 def test_removing_a_run_removes_the_new_verdicts_on_its_answers(plans, plan: Path) -> None:
-    (run,) = rejudge(plan, store=plans.store).runs
+    run, _ = rejudge(plan, store=plans.store).runs
     plans.store.remove(plans.store.find("a"))
     assert plans.store.rejudgings(run) == []
     assert list(plans.store.rows([run])) == []
@@ -226,7 +227,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_any_call(plans, plan: 
 
 
 def test_rows_have_the_names_and_signatures_of_the_judge(plans, plan: Path) -> None:
-    (run,) = rejudge(plan, store=plans.store).runs
+    run, _ = rejudge(plan, store=plans.store).runs
     outcomes = [row.outcome for row in plans.store.rows([run])]
     assert not any(isinstance(outcome, Failure) for outcome in outcomes)
     before = plans.store.rows([plans.store.find("a")])

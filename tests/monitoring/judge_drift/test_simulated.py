@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rows import each_row
 
-from .simulations import CASES, Case, share_of_wrong_names, verdict_shares
+from .simulations import CASES, Case, rejudged, share_of_wrong_names, verdict_shares
 
 pytestmark = pytest.mark.slow
 
@@ -19,6 +20,7 @@ EACH_CASE = pytest.mark.parametrize(("case", "right"), CASES.values(), ids=CASES
 def few_sign_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw 999 sign patterns instead of 9,999, so that a simulation takes seconds."""
     monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 999)
+    monkeypatch.setattr("hengwen.monitoring.judge_drift.consistency.DRAWS", 999)
 
 
 @EACH_CASE
@@ -53,8 +55,20 @@ def test_a_fallen_model_is_hardly_ever_called_stable(prompts: int, drop: float) 
 
 
 def test_without_any_change_three_hundred_prompts_say_so() -> None:
-    assert verdict_shares(Case(), 300, 200)["stable"] >= 0.95
+    assert verdict_shares(Case(), 300, 200)["stable"] >= 0.87
 
 
-def test_without_any_change_a_drift_is_named_in_at_most_ten_of_100() -> None:
-    assert share_of_wrong_names(verdict_shares(Case(), 60, SAMPLES), "stable") <= 0.1
+@each_row("guessed", [0.5, 1.0])
+def test_a_judge_that_reads_the_answers_no_more_is_named_and_never_stable(guessed: float) -> None:
+    shares = verdict_shares(Case(guessed=guessed), 60, 200)
+    assert shares.get("stable", 0) <= 0.05
+    assert shares.get("judge drifted", 0) + shares.get("both", 0) >= 0.9
+
+
+def test_an_unchanged_judge_seldom_disagrees_with_itself() -> None:
+    changed = [rejudged(Case(), 60, seed).consistency.has_changed(0.05) for seed in range(SAMPLES)]
+    assert 0.01 <= np.mean(changed) <= 0.065
+
+
+def test_without_any_change_a_drift_is_named_in_at_most_fifteen_of_100() -> None:
+    assert share_of_wrong_names(verdict_shares(Case(), 60, SAMPLES), "stable") <= 0.15

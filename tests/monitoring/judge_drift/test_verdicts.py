@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from rows import each_row
 from scipy import stats
 
+from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
 from hengwen.monitoring.judge_drift.effects import (
     AnchorChanges,
     Effect,
@@ -17,6 +21,9 @@ from hengwen.monitoring.judge_drift.effects import (
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide, name_drift
 
 NAMES = [f"p{index}" for index in range(200)]
+SAME = JudgeConsistency(
+    kappa=0.8, kappa_interval=(0.7, 0.9), floor=0.8, excess=0.01, p=0.4, answers=180, prompts=60
+)
 
 
 def effect(p: float, clusters: int = 60, half: float = 0.1) -> Effect:
@@ -78,7 +85,8 @@ def test_stable_needs_both_intervals_within_the_margin() -> None:
     narrow, wide = effect(0.5, half=0.03), effect(0.5, half=0.05)
     pairs = [(narrow, narrow), (narrow, wide), (wide, narrow)]
     scores = [
-        JudgedScoreDrift(address="t/s", margin=0.04, model=model, judge=judge) for model, judge in pairs
+        JudgedScoreDrift(address="t/s", margin=0.04, model=model, judge=judge, consistency=SAME)
+        for model, judge in pairs
     ]
     assert [score.verdict for score in decide(scores)] == ["stable", "cannot tell", "cannot tell"]
     assert decide([JudgedScoreDrift(address="t/s", model=narrow, judge=narrow)])[0].verdict == "cannot tell"
@@ -86,7 +94,9 @@ def test_stable_needs_both_intervals_within_the_margin() -> None:
 
 def test_a_change_within_the_margin_is_stable_although_it_is_seen() -> None:
     narrow = effect(1e-6, half=0.03)
-    score = JudgedScoreDrift(address="t/s", margin=0.04, model=narrow, judge=effect(0.5, half=0.03))
+    score = JudgedScoreDrift(
+        address="t/s", margin=0.04, model=narrow, judge=effect(0.5, half=0.03), consistency=SAME
+    )
     assert decide([score])[0].verdict == "stable"
 
 
@@ -105,6 +115,36 @@ def test_a_rare_change_is_tested_by_signs_and_a_common_one_by_t() -> None:
     common = [0.5 + 0.001 * (index % 11 - 5) for index in range(200)]
     by_t = stats.ttest_1samp(np.array(common) - 0.5, 0).pvalue
     assert paired_effect([0.5] * 200, common, NAMES, scale=(0, 1)).p == pytest.approx(by_t)
+
+
+@each_row(
+    ("changes", "verdict", "reason"),
+    [
+        ({}, "stable", ""),
+        ({"p": 0.03}, "judge drifted", ""),
+        ({"kappa_interval": (0.1, 0.3)}, "judge drifted", ""),
+        ({"kappa_interval": (0.3, 0.9)}, "cannot tell", "judge agreement"),
+        ({"excess": 0.07}, "cannot tell", "judge agreement"),
+        ({"kappa_interval": None}, "cannot tell", "judge agreement"),
+        ({"excess": None, "p": None}, "cannot tell", "judged again once"),
+    ],
+)
+def test_means_that_hardly_changed_are_not_enough_to_be_stable(
+    changes: dict[str, Any], verdict: str, reason: str
+) -> None:
+    narrow = effect(0.5, half=0.03)
+    consistency = replace(SAME, **changes)
+    score = JudgedScoreDrift(
+        address="t/s", arm="re-judged", margin=0.04, model=narrow, judge=narrow, consistency=consistency
+    )
+    (decided,) = decide([score])
+    assert (decided.verdict, decided.reason) == (verdict, reason)
+
+
+def test_a_changed_judge_is_named_beside_a_changed_model_only_on_strong_evidence() -> None:
+    seen = [replace(SAME, p=0.03), replace(SAME, p=0.001)]
+    decided = [decide([drift(model=0.001, consistency=item)])[0].verdict for item in seen]
+    assert decided == ["model drifted", "both"]
 
 
 def test_constant_scores_have_an_interval_on_a_scale_only() -> None:

@@ -184,7 +184,8 @@ def _effect(
     )
     estimate = MeanEstimate(value=float(sums.sum() / sizes.sum()), error=error, freedom=max(1.0, freedom))
     is_pseudo = wide.pseudo is not None and wide.bounds == wide.pseudo
-    if is_pseudo or wide.t_p is None or groups <= EXACT_UP_TO:
+    _, equal = np.unique(differences.round(12), return_counts=True)
+    if 2 * equal.max() >= len(differences) or wide.t_p is None or groups <= EXACT_UP_TO:
         weighted = differences if weights is None else weights * differences
         p = sign_flip_test(np.zeros(len(weighted)), weighted, clusters).p
     else:

@@ -157,8 +157,13 @@ def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, Answ
 
 def scored_answers(column: Column) -> set[AnswerId]:
     """Return the ids of the answers that have a value."""
+    return set(values_by_answer(column))
+
+
+def values_by_answer(column: Column) -> dict[AnswerId, float]:
+    """Return the values of the answers that have one."""
     return {
-        (sample, repeat)
+        (sample, repeat): value
         for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
         if value is not None
     }

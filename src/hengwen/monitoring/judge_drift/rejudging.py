@@ -1,7 +1,8 @@
-"""``rejudge`` judges the stored answers of an earlier checkpoint again, with the judges of a plan.
+"""``rejudge`` judges the stored answers of an earlier checkpoint again, twice, with the judges of a plan.
 
-The new verdicts are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore the
-new verdicts never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
+The difference between the two new verdicts on an answer is the noise floor of the judge. The new verdicts of
+each pass are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore the new
+verdicts never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import ConfigError
-from hengwen.monitoring.judge_drift.report import RunPair, choose_runs, rejudging_for
+from hengwen.monitoring.judge_drift.report import PASSES, RunPair, choose_runs, rejudging_for
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.records import Run, digest_of
@@ -54,7 +55,7 @@ def rejudge(
     options: RunOptions | None = None,
     trust: bool = False,
 ) -> RunResult:
-    """Judge the stored answers of an earlier checkpoint again; ``judge_drift`` compares old and new verdicts.
+    """Judge the stored answers of an earlier checkpoint twice again, for ``judge_drift`` to compare.
 
     Replies that the judges gave in earlier runs are not reused. A second call of ``rejudge`` with the same
     runs and judges pays only for answers without a new verdict, for example after an interruption.
@@ -77,7 +78,7 @@ def rejudge(
             ``*_API_KEY``.
 
     Returns:
-        The run that has the new verdicts, with warnings and failures.
+        The two runs that have the new verdicts, with warnings and failures; one run if it was stopped.
 
     Raises:
         ConfigError: The plan, a run or an option is wrong; the plan has no judges; or there is no earlier run
@@ -95,8 +96,8 @@ def rejudge(
         >>> with open_store("sqlite://") as store:
         ...     _ = run_plan(plan, store=store)
         ...     result = rejudge(plan, store=store)
-        >>> result.runs[0].checkpoint, result.runs[0].status
-        ('ckpt-3000', 'finished')
+        >>> [(run.checkpoint, run.status) for run in result.runs]
+        [('ckpt-3000', 'finished'), ('ckpt-3000', 'finished')]
     """
     suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
     with opened_store(store) as opened:
@@ -138,15 +139,20 @@ async def _rejudge(
     suite: LoadedPlan, store: Store, options: RunOptions, pair: RunPair, interrupts: Interrupts
 ) -> RunResult:
     resources = RunResources(suite, store, options)
+    rejudging = RejudgingRun(resources, pair)
+    runs: list[Run] = []
     async with run_session(resources, interrupts):
-        rejudging = RejudgingRun(resources, pair)
-        run = await rejudging.execute()
-    return run_result(resources, [run], rejudging.warnings)
+        for number in PASSES:
+            if all(run.status == "finished" for run in runs):
+                runs.append(await rejudging.execute(number))
+    return run_result(resources, runs, rejudging.warnings)
 
 
 async def _estimate(resources: RunResources, pair: RunPair) -> list[CostEstimate]:
     try:
-        await RejudgingRun(resources, pair).execute()
+        rejudging = RejudgingRun(resources, pair)
+        for number in PASSES:
+            await rejudging.execute(number)
     finally:
         await resources.close()
     return estimates_of(resources)
@@ -165,7 +171,7 @@ class _TaskAnswers:
 
 
 class RejudgingRun:
-    """A run that judges the stored answers of the earlier of two runs again."""
+    """Runs that judge the stored answers of the earlier of two runs again."""
 
     def __init__(self, resources: RunResources, pair: RunPair) -> None:
         if pair.before is None:
@@ -217,8 +223,8 @@ class RejudgingRun:
             )
         return answers
 
-    async def execute(self) -> Run:
-        """Judge the answers and return the run that has the verdicts."""
+    async def execute(self, number: int) -> Run:
+        """Judge the answers in one pass and return the run that has its verdicts."""
         resources = self._resources
         ledger: Ledger = resources.store.ledger()
         if resources.dry:
@@ -226,7 +232,7 @@ class RejudgingRun:
         committer = Committer(ledger)
         new_id = resources.new_run_id()
         context = CallContext(ledger, committer, new_id, resources.budget, resources.stopping)
-        run = self._begin(new_id, [self._judges(context, task, "") for task in self._answers])
+        run = self._begin(number, new_id, [self._judges(context, task, "") for task in self._answers])
         context.run_id = run.id
         ledger.begin(run)
         ledger.commit()
@@ -254,10 +260,10 @@ class RejudgingRun:
             ]
         )
 
-    def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
+    def _begin(self, number: int, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
         """Return the run to resume, or a new one."""
         before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
-        earlier = rejudging_for(self._resources.store, self._pair)
+        earlier = rejudging_for(self._resources.store, self._pair, number)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
             earlier = Run(
                 id=new_id,
@@ -280,14 +286,14 @@ class RejudgingRun:
                 for score in judged_scores(answers.task.spec.name, built)
             ),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
-            facts=self._facts(),
+            facts=self._facts(number),
             status="running",
         )
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, number: int) -> dict[str, Any]:
         """The settings to store with this run: those of the earlier run, but with the present judges."""
         before: Mapping[str, Any] = self._before.facts
-        facts = {"for_run": self._pair.after.id}
+        facts: dict[str, Any] = {"for_run": self._pair.after.id, "pass": number}
         if not before:  # runs by older versions of Hengwen did not store their settings
             return facts
         changed = {

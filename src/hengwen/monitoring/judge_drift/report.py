@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 Problem = Literal["", "one checkpoint", "no judged scores"]
+PASSES = (1, 2)
+"""Numbers of the passes in which stored answers are judged again."""
 
 
 class RunPair(NamedTuple):
@@ -72,12 +74,31 @@ def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, pla
     return pair if pair.before != pair.after else pair._replace(before=None)
 
 
-def rejudging_for(store: Store, pair: RunPair) -> Run | None:
-    """Return the newest run in which the answers of the earlier run were judged again for the later run."""
+def rejudging_for(store: Store, pair: RunPair, number: int = 1) -> Run | None:
+    """Return the newest run of a pass that judged the answers of the earlier run again for the later run."""
     if pair.before is None:
         return None
-    rejudgings = store.rejudgings(pair.before)
-    return next((run for run in rejudgings if run.facts.get("for_run") == pair.after.id), None)
+    return next(
+        (
+            run
+            for run in store.rejudgings(pair.before)
+            if run.facts.get("for_run") == pair.after.id and run.facts.get("pass", 1) == number
+        ),
+        None,
+    )
+
+
+def _passes(store: Store, pair: RunPair) -> tuple[Run | None, Run | None]:
+    """Return the runs that judged the earlier answers again, of which the second repeats the first."""
+    first, second = (rejudging_for(store, pair, number) for number in PASSES)
+    if (
+        first is None
+        or second is None
+        or second.plan_hash != first.plan_hash
+        or second.started < first.started
+    ):
+        return first, None
+    return first, second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +111,8 @@ class JudgeDriftReport:
     """Run of the later checkpoint."""
     again: Run | None = None
     """Run that judged the earlier answers again; None if there is no such run."""
+    repeat: Run | None = None
+    """Run that judged them once more, which shows how far the judge repeats itself; None if there is none."""
     scores: tuple[JudgedScoreDrift, ...] = ()
     """Reported scores, each followed by the scores of the single members of its panel (several models that
     judge together). By default, the judged scores of a report's summary are reported, in the order of the
@@ -171,13 +194,14 @@ def judge_drift_of(
     """Return the judge drift report of two runs."""
     if pair.before is None:
         return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
-    verdicts = StoredVerdicts(store, pair.before, pair.after, rejudging_for(store, pair))
+    verdicts = StoredVerdicts(store, pair.before, pair.after, *_passes(store, pair))
     names = verdicts.judged_scores(scores, skip_others=skip_others)
     drifts = [drift for name in names for drift in verdicts.drifts(name)]
     return JudgeDriftReport(
         before=pair.before,
         after=pair.after,
         again=verdicts.again,
+        repeat=verdicts.repeat,
         scores=decide(drifts),
         problem="" if names else "no judged scores",
         left_out_prompts=sum(map(len, verdicts.differing.values())),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hengwen.monitoring.judge_drift.consistency import judge_consistency
 from hengwen.monitoring.judge_drift.effects import (
     MARGIN_SHARE,
     AnchorChanges,
@@ -23,6 +24,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     member_verdicts,
     restricted,
     scored_answers,
+    values_by_answer,
     with_values_of,
 )
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
@@ -36,6 +38,7 @@ from hengwen.stats.paired import sign_flip_test
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Bounds, Effect
     from hengwen.monitoring.judge_drift.judged_series import AnswerId
     from hengwen.monitoring.judge_drift.verdicts import Reason
@@ -157,6 +160,8 @@ class Verdicts(NamedTuple):
     """Verdicts of a later rejudging of the earlier answers; None if there was none."""
     now: JudgedSeries
     """Verdicts that the later run gave to its own answers."""
+    repeat: JudgedSeries | None = None
+    """Verdicts of a second rejudging of the earlier answers; None if there was none."""
 
 
 def with_changes(
@@ -165,7 +170,7 @@ def with_changes(
     *,
     anchors: Sequence[JudgedAnchor] = (),
     differing: Collection[str] = (),
-    incomplete: Sequence[Collection[AnswerId]] = ((), (), ()),
+    incomplete: Sequence[Collection[AnswerId]] = ((), (), (), ()),
     equal: Mapping[AnswerId, AnswerId] | None = None,
 ) -> JudgedScoreDrift:
     """A score with the changes by its model and by its judge, or with the reason why there are none."""
@@ -179,7 +184,7 @@ def with_changes(
     prompts -= set(differing)
     if not prompts:
         return replace(drift, reason="no common prompts")
-    then, again, now = (
+    then, again, now, repeat = (
         None if series is None else restricted(series.column, prompts, without=left_out)
         for series, left_out in zip(verdicts, incomplete, strict=True)
     )
@@ -196,7 +201,23 @@ def with_changes(
         changes=judge_changes(verdicts.then.judge, verdicts.again.judge),
         conflicts=judge_changes(verdicts.again.judge, verdicts.now.judge),
     )
+    drift = replace(drift, consistency=_consistency(then, again, repeat))
     return _rejudged(drift, then, again, with_values_of(now, again, equal or {}), bounds)
+
+
+def _consistency(then: Column, again: Column, repeat: Column | None) -> JudgeConsistency | None:
+    """Return the agreement of old and new verdicts on the answers that have all of them."""
+    columns = (then, again) if repeat is None else (then, again, repeat)
+    common = sorted(set.intersection(*map(scored_answers, columns)), key=str)
+    if not common:
+        return None
+    old, *fresh = (values_by_answer(column) for column in columns)
+    clusters = dict(zip(zip(then.sample_ids, then.repeats, strict=True), then.clusters, strict=True))
+    return judge_consistency(
+        [old[answer] for answer in common],
+        [[values[answer] for answer in common] for values in fresh],
+        [clusters[answer] or str(answer[0]) for answer in common],
+    )
 
 
 def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
@@ -248,7 +269,12 @@ def _by_anchors(
     changes = anchor_changes(anchors, answers, drift.scale)
     if not changes.used:
         return replace(drift, reason="anchor levels")
-    drift = replace(drift, judge=anchor_effect(changes, scale=bounds))
+    consistency = judge_consistency(
+        [anchor.then for anchor in anchors],
+        [[anchor.now for anchor in anchors]],
+        [anchor.cluster for anchor in anchors],
+    )
+    drift = replace(drift, judge=anchor_effect(changes, scale=bounds), consistency=consistency)
     reason: Reason = ""
     if len(changes.used) < MIN_ANCHORS:
         reason = "few anchors"

@@ -41,6 +41,8 @@ class StoredVerdicts:
     after: Run
     again: Run | None
     """Run in which the earlier answers were judged again; None if they were not."""
+    repeat: Run | None
+    """Run in which they were judged once more; None if they were not."""
     differing: Mapping[str, set[str]] = field(init=False)
     """Prompts, by task, whose text, references or metadata differ between ``before`` and ``after``."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
@@ -66,8 +68,8 @@ class StoredVerdicts:
         self.equal = _equal_answers(self.store, self.before, self.after)
 
     @property
-    def _runs(self) -> tuple[Run, Run | None, Run]:
-        return self.before, self.again, self.after
+    def _runs(self) -> tuple[Run, Run | None, Run, Run | None]:
+        return self.before, self.again, self.after, self.repeat
 
     def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreId]:
         """Return the named scores or, if none is named, the tasks' main scores that a judge gave."""
@@ -92,10 +94,10 @@ class StoredVerdicts:
     def drifts(self, score: ScoreId) -> list[JudgedScoreDrift]:
         """Return the changes of one score, then of its panel's members; ``decide`` adds the verdicts."""
         drift = JudgedScoreDrift(address=score.address)
-        then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
+        then, again, now, repeat = (None if run is None else self._series(run, score) for run in self._runs)
         if then is None or now is None:
             return [replace(drift, reason="not scored")]
-        verdicts = Verdicts(then, again, now)
+        verdicts = Verdicts(then, again, now, repeat)
         whole = with_changes(
             drift,
             verdicts,
@@ -121,7 +123,7 @@ class StoredVerdicts:
         return panel.incomplete if panel else set()
 
     def _members(self, score: ScoreId, verdicts: Verdicts) -> list[JudgedScoreDrift]:
-        then, again, now = (self._panel(run, score) for run in self._runs)
+        then, again, now, repeat = (self._panel(run, score) for run in self._runs)
         if then is None or now is None:
             return []
         labels = dict(zip(now.members, short_labels(list(now.members)), strict=True))
@@ -136,10 +138,9 @@ class StoredVerdicts:
                 continue
             series = Verdicts(
                 member_series(verdicts.then, then.members[earlier]),
-                member_series(verdicts.again, again.members[later])
-                if again and verdicts.again and later in again.members
-                else None,
+                _of_member(verdicts.again, again, later),
                 member_series(verdicts.now, now.members[later]),
+                _of_member(verdicts.repeat, repeat, later),
             )
             anchors = self._anchors[self.before.id].pairs(
                 self._anchors[self.after.id], level, (earlier, later)
@@ -154,6 +155,12 @@ class StoredVerdicts:
                 )
             )
         return drifts
+
+
+def _of_member(whole: JudgedSeries | None, panel: PanelVerdicts | None, member: str) -> JudgedSeries | None:
+    if whole is None or panel is None or member not in panel.members:
+        return None
+    return member_series(whole, panel.members[member])
 
 
 def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[AnswerId, AnswerId]]:

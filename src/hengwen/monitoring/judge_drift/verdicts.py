@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.monitoring.judge_drift.consistency import MIN_KAPPA
+from hengwen.monitoring.judge_drift.effects import MARGIN_SHARE
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.equivalence import is_within
 from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_few
@@ -19,6 +21,7 @@ from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
     from hengwen.records import Scale
     from hengwen.results.comparability import Difference
@@ -35,6 +38,8 @@ Reason = Literal[
     "too few",
     "missing scores",
     "not judged again",
+    "judged again once",
+    "judge agreement",
     "few anchors",
     "anchor levels",
     "judge changed",
@@ -45,9 +50,10 @@ Reason = Literal[
 ]
 """Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
 both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the earlier
-answers. ``judge changed``: there are no new verdicts on the earlier answers, and the two runs have different
-judges. ``judges differ``: the new verdicts on the earlier answers are not by the judge of the later
-answers."""
+answers. ``judged again once``: how far the judge repeats itself is not known. ``judge agreement``: the means
+hardly changed, but old and new verdicts on the same answers agree too little. ``judge changed``: there are
+no new verdicts on the earlier answers, and the two runs have different judges. ``judges differ``: the new
+verdicts on the earlier answers are not by the judge of the later answers."""
 
 SECOND_ALPHA = 0.005
 """The verdict is ``both`` (model and judge drifted) only if both p-values are at most this value."""
@@ -111,6 +117,8 @@ class JudgedScoreDrift:
     conflicts: tuple[Difference, ...] = ()
     """Settings that differ between the judge of the later run and the judge that gave the earlier answers new
     verdicts."""
+    consistency: JudgeConsistency | None = None
+    """Agreement of the old verdicts with the new ones on the same answers; None if none has both."""
     agreement: AnchorAgreement | None = None
     """Distance of the judge's values from human values; None if no anchor (fixed answer) that both runs
     judged has a human value of this score."""
@@ -149,8 +157,15 @@ def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple
         correct = holm if family == "headline" else benjamini_hochberg
         model_p = correct({name: effects[name][0].p for name in tested})
         judge_p = correct({name: effects[name][1].p for name in tested})
+        seen = {name: scores[int(name)].consistency for name in tested}
+        consistency_p = correct(
+            {name: item.p for name, item in seen.items() if item is not None and item.p is not None}
+        )
         for name, (model, judge) in effects.items():
             score = scores[int(name)]
+            if score.consistency is not None:
+                consistency = replace(score.consistency, p_adjusted=consistency_p.get(name))
+                score = replace(score, consistency=consistency)
             if name in model_p:
                 corrected = replace(
                     score,
@@ -165,13 +180,32 @@ def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple
 
 def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: float) -> JudgedScoreDrift:
     intervals = [effect.interval_90 for effect in (score.model, score.judge) if effect]
+    has_changed = score.consistency is not None and score.consistency.has_changed(alpha)
     if score.margin and all(is_within(interval, score.margin) for interval in intervals):
-        return replace(score, verdict="stable")
+        if has_changed:
+            return replace(score, verdict="judge drifted")
+        reason = _unstable(score, score.margin / MARGIN_SHARE)
+        return replace(score, reason=reason) if reason else replace(score, verdict="stable")
     verdict = name_drift(model_p, judge_p, alpha)
+    if has_changed and verdict == "cannot tell":
+        verdict = "judge drifted"
+    elif verdict == "model drifted" and score.consistency and score.consistency.has_changed(SECOND_ALPHA):
+        verdict = "both"
     if verdict != "cannot tell":
         return replace(score, verdict=verdict, reason="")
     is_tied = min(model_p, judge_p) <= alpha
     return replace(score, verdict=verdict, reason="equal evidence" if is_tied else "not enough evidence")
+
+
+def _unstable(score: JudgedScoreDrift, width: float) -> Reason:
+    """Return why a score with hardly changed means is not stable; empty if it is."""
+    consistency = score.consistency
+    if score.arm == "anchors":  # the anchors are judged once a run
+        interval = None if consistency is None else consistency.kappa_interval
+        return "" if interval is not None and interval[0] >= MIN_KAPPA else "judge agreement"
+    if consistency is None or consistency.excess is None:
+        return "judged again once"
+    return "" if consistency.is_stable(width) else "judge agreement"
 
 
 def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVerdict:
