@@ -33,6 +33,11 @@ def _prompts(samples: int) -> Iterator[Figure]:
         for prompts in PROMPTS:
             share = intervals.coverage(name, prompts, samples)
             yield _figure(f"covered, {name}, {prompts} prompts", share, low)
+            share = intervals.coverage(name, prompts, samples, plain=True)
+            yield _figure(f"covered by t, {name}, {prompts} prompts", share)
+    for prompts in (5, 30, 100):
+        share = intervals.unbounded_coverage(prompts, samples)
+        yield _figure(f"covered by t, lognormal without a scale, {prompts} prompts", share)
 
 
 def _clusters(samples: int) -> Iterator[Figure]:
@@ -56,6 +61,8 @@ def _decisions(samples: int) -> Iterator[Figure]:
     for prompts in (12, 30, 60, 100, 300):
         share = intervals.noninferior_false_passes(prompts, 0.025, samples)
         yield _figure(f"noninferior passes falsely, 3 % collapse, {prompts} prompts", share, high=0.06)
+        share = intervals.noninferior_false_passes(prompts, 0.025, samples, plain=True)
+        yield _figure(f"t alone passes falsely, 3 % collapse, {prompts} prompts", share)
         share = intervals.noninferior_passes(prompts, 0.05, samples)
         yield _figure(f"noninferior passes, equal levels, margin .05, {prompts} prompts", share)
     for name, prompts, alpha in product(("normal", *intervals.SHARES), (12, 26, 60), LEVELS):

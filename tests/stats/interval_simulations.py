@@ -72,12 +72,23 @@ def truth(name: str) -> float:
     return float(CONTINUOUS[name](np.random.default_rng(0), (4_000_000,)).mean())
 
 
-def coverage(name: str, prompts: int, samples: int) -> float:
-    """Return the share of intervals of independent prompts that hold the true mean."""
+def coverage(name: str, prompts: int, samples: int, *, plain: bool = False) -> float:
+    """Return the share of intervals (``plain``: of t) of independent prompts that hold the true mean."""
     draw, continuous = (DISCRETE | CONTINUOUS)[name], name in CONTINUOUS
     values = draw(np.random.default_rng(prompts), (samples, prompts))
-    bounds = [mean_interval(row, scale=UNIT, continuous=continuous).bounds or UNIT for row in values]
-    return float(np.mean([low <= truth(name) <= high for low, high in bounds]))
+    scale = None if plain else UNIT
+    intervals = [mean_interval(row, scale=scale, continuous=continuous) for row in values]
+    mean = truth(name)
+    return float(
+        np.mean([item.bounds is not None and item.bounds[0] <= mean <= item.bounds[1] for item in intervals])
+    )
+
+
+def unbounded_coverage(prompts: int, samples: int) -> float:
+    """Return the share of t intervals that hold the mean of a lognormal score."""
+    values = np.random.default_rng(prompts).lognormal(size=(samples, prompts))
+    bounds = [mean_interval(row).bounds or (0.0, 0.0) for row in values]
+    return float(np.mean([low <= np.exp(0.5) <= high for low, high in bounds]))
 
 
 def clustered(
@@ -172,16 +183,20 @@ def balance_rejections(samples: int) -> float:
     return rejected / samples
 
 
-def noninferior_false_passes(prompts: int, margin: float, samples: int, alpha: float = 0.0304) -> float:
+def noninferior_false_passes(
+    prompts: int, margin: float, samples: int, alpha: float = 0.0304, *, plain: bool = False
+) -> float:
     """Return how often a fall of the margin passes as none; 3 % of the prompts collapse, the rest stays.
 
-    The default of ``alpha`` is the level of the first run that is tested against a baseline.
+    The default of ``alpha`` is the level of the first run that is tested against a baseline. ``plain``
+    decides by t.
     """
     rng, passed = np.random.default_rng(13), 0
     collapse = margin / 0.03
     for _ in range(samples):
         differences = rng.normal(0, 0.02, prompts) - collapse * (rng.random(prompts) < 0.03)
-        bounds = difference_interval(differences, scale=UNIT, confidence=1 - 2 * alpha).bounds
+        interval = difference_interval(differences, scale=UNIT, confidence=1 - 2 * alpha)
+        bounds = interval.t if plain else interval.bounds
         passed += bounds is not None and bounds[0] >= -margin + 1e-9
     return passed / samples
 
