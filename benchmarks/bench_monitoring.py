@@ -179,7 +179,7 @@ def power_figures(samples: int) -> Iterator[Figure]:
 
     for repeats, tests in ((1, 1), (3, 1), (5, 5)):
         share = detections(repeats, tests, samples)
-        yield figure(f"planned size, {repeats} repeats, {tests} scores", share, 0.75, 0.85)
+        yield figure(f"planned size, {repeats} repeats, {tests} scores", share, 0.67, 0.85)
 
 
 def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
