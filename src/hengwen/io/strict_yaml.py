@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.text.safety import short_repr
+from hengwen.text.safety import one_line, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -173,6 +173,10 @@ def _check(event: yaml.Event, is_met: bool, problem: str) -> None:
         raise yaml.constructor.ConstructorError(None, None, problem, cast("yaml.Mark", event.start_mark))
 
 
+MAX_PROBLEM = 200
+"""Maximum number of characters of the parser's message, which may quote the file."""
+
+
 def load_yaml(path: Path) -> YamlFile:
     """Read a YAML file (safe tags only); keys must be unique."""
     if path.suffix.lower() in DATA_SUFFIXES:
@@ -190,14 +194,14 @@ def load_yaml(path: Path) -> YamlFile:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        problem = one_line(getattr(error, "problem", None) or str(error)[:MAX_PROBLEM], MAX_PROBLEM)
         tabs = "; indent with spaces, not tabs" if _is_indented_by_tab(text, line) else ""
         raise ConfigError(f"{path}:{line}: not valid YAML: {problem}{tabs}") from None
     return YamlFile(path, data, lines, text)
 
 
 def _is_indented_by_tab(text: str, line: int) -> bool:
-    rows = text.splitlines()[line - 1 : line]
+    rows = text.split("\n", line)[line - 1 : line]
     return any("\t" in row[: len(row) - len(row.lstrip())] for row in rows)
 
 
