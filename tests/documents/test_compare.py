@@ -110,6 +110,11 @@ TEN = [0.1] * 10
             id="no slope",
         ),
         pytest.param(pair(HALF, MORE, clusters=tuple("aabbccddeeff")), "12 in 6 clusters", id="clusters"),
+        pytest.param(
+            pair([0.5, 0.25] * 16, [0.25, 0.5] * 16, clusters=tuple("aabbccddeeffgghhiijjkkllmmnnoopp")),
+            "smallest detectable difference at least about",
+            id="few clusters",
+        ),
         pytest.param(pair(HALF, MORE, subsampled=7), "prompts cut to equal repeats", id="unequal repeats"),
         pytest.param(
             ScorePair(address="t/g", family="headline", problem="group score"),

@@ -97,10 +97,15 @@ def verdict_cell(text: Text, value: str, tone: Tone) -> Cell:
     return Cell(text=text, values={"": value}, tone=tone)
 
 
-def detectable_text(value: float | None, decimals: int, clusters: int) -> Bilingual:
+def detectable_text(value: float | None, decimals: int, clusters: int, prompts: int = 0) -> Bilingual:
     """Return the smallest difference that would usually be detected, or why it is not known."""
     if value is not None:
         smallest = number(value, decimals)
+        if clusters < prompts:  # the variance of few clusters is usually estimated too small
+            return Bilingual(
+                f"可检出的最小差别至少约 {smallest}",
+                f"smallest detectable difference at least about {smallest}",
+            )
         return Bilingual(f"可检出的最小差别约 {smallest}", f"smallest detectable difference about {smallest}")
     if clusters < MIN_UNITS:
         return Bilingual(

@@ -119,7 +119,9 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     if score.outcome == "too few":
         return [_too_few(comparison, score, score.test.clusters)]
     if score.outcome == "no difference seen":
-        return [cells.detectable_text(score.detectable, _fine(score), score.test.clusters)]
+        return [
+            cells.detectable_text(score.detectable, _fine(score), score.test.clusters, score.test.prompts)
+        ]
     return []
 
 

@@ -115,8 +115,8 @@ def ppi_mean(
 
     Notes:
         The interval of the mean of the labels alone is computed by ``mean_interval``. With bounds, every
-        interval is computed with one pseudo-observation at each end of the scale, for which the judge's and
-        the human value are equal. Without the pseudo-observations, labels that are all at one end of the
+        interval is computed with a pseudo-prompt of mean size at each end of the scale, for which the judge's
+        and the human values are equal. Without the pseudo-prompts, labels that are all at one end of the
         scale would give an interval of width 0.
 
         The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. The estimate is the mean of the labels minus
