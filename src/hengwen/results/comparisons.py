@@ -190,30 +190,29 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
     These are all pairs of up to 40 checkpoints. Of more, each checkpoint is compared with the best one before
     it, and the last with all.
     """
-    last = len(item.values) - 1
-    pairs = list(combinations(range(len(item.values)), 2))
-    if last >= MAX_ALL_PAIRS:
-        best = _best_before(item)
-        pairs = [(earlier, later) for earlier, later in pairs if later == last or earlier == best[later]]
+    means = [float(np.mean(list(values.values()))) if values else np.nan for values in item.values]
     return [
         (earlier, later)
-        for earlier, later in pairs
+        for earlier, later in pairs_to_test(means, item.higher_is_better)
         if min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
         and _same_scoring(item, earlier, later)
         and item.values[earlier].keys() & item.values[later].keys()
     ]
 
 
-def _best_before(item: ScoreSeries) -> list[int]:
-    """Return, for each checkpoint, the one before it with the best mean."""
-    best, result, record = -1, [], -np.inf
-    for index, values in enumerate(item.values):
-        result.append(best)
-        mean = float(np.mean(list(values.values()))) if values else -np.inf
-        mean = mean if item.higher_is_better else -mean
-        if values and (mean > record or best < 0):
-            best, record = index, mean
-    return result
+def pairs_to_test(means: Sequence[float], higher_is_better: bool) -> list[tuple[int, int]]:
+    """Return the pairs of checkpoints to test, by their means; a checkpoint without values has NaN."""
+    last = len(means) - 1
+    pairs = list(combinations(range(len(means)), 2))
+    if last < MAX_ALL_PAIRS:
+        return pairs
+    best, sign = -1, 1 if higher_is_better else -1
+    kept = {(earlier, last) for earlier in range(last)}
+    for later, mean in enumerate(means):
+        kept.add((best, later))
+        if not np.isnan(mean) and (best < 0 or sign * (mean - means[best]) > 0):
+            best = later
+    return [pair for pair in pairs if pair in kept]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ def test_one_checkpoint_has_nothing_to_be_compared_with(fill: Callable[..., Stor
     report = drift_report(fill(means([0.5])))
     (score,) = report.scores
     assert (score.differs, score.drifts) == ("one checkpoint", "one checkpoint")
-    assert (score.difference, score.overall, score.steps, score.course) == (None, None, None, None)
+    assert (score.difference, score.comparisons, score.steps, score.course) == (None, (), None, None)
     assert (report.looks.differ, report.looks.drift) == (None, None)
 
 
@@ -90,7 +90,7 @@ def test_two_and_three_checkpoints_cannot_be_told_from_step_noise(
     report = drift_report(fill(means([0.9, 0.6, 0.3][:checkpoints])))
     (score,) = report.scores
     assert (score.differs, score.drifts) == ("differ", "cannot be told from the usual movement")
-    assert (score.overall is None) == (score.course is None) == (checkpoints == 2)
+    assert (len(score.comparisons) == 1) == (score.course is None) == (checkpoints == 2)
     assert (report.looks.differ, report.looks.drift, report.drift_tests) == (1, None, 0)
 
 
@@ -121,7 +121,8 @@ def test_constant_scores_show_nothing_and_are_no_error(fill: Callable[..., Store
     score = only(fill(np.full((PROMPTS, 9, 2), 0.75)))
     assert (score.differs, score.drifts) == ("no difference seen", "no change beyond the usual movement seen")
     assert (score.steps.slope, score.steps.newest, score.steps.change_point) == (None, None, None)
-    assert (score.difference.p, score.overall.p) == (1.0, 1.0)
+    assert score.difference.p == 1.0
+    assert {item.p_adjusted for item in score.comparisons} == {1.0}
     assert (score.changes, score.prompts_vary) == ((), False)
     json.loads(to_json(drift_document(drift_report(fill(np.full((PROMPTS, 1, 2), 0.75)[:, :0])))))
 
@@ -194,7 +195,7 @@ def test_checkpoints_without_an_order_have_no_course_and_no_drift(fill: Callable
     assert "is not known" in report.order_problem
     assert (score.differs, score.drifts) == ("differ", "order unknown")
     assert (score.course, score.steps, score.difference) == (None, None, None)
-    assert score.overall.checkpoints == 7
+    assert len(score.comparisons) == 21
 
 
 def test_checkpoints_run_one_by_one_in_any_order_give_the_same_answers(record, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_unequal_repeats_are_compared_equally(record, store: Store) -> None:
         record(f"c{index}", scores, order=index)
     score = only(store)
     assert score.difference.subsampled == PROMPTS
-    assert score.overall.prompts == PROMPTS
+    assert {item.prompts for item in score.comparisons} == {PROMPTS}
     assert score.variance.repeat == pytest.approx(1 / 12, rel=0.4)
 
 
@@ -358,7 +359,8 @@ def test_clusters_count_and_not_prompts(record, store: Store) -> None:
         scores = {"s.value": {f"p{p}": [0.1 * index + 0.01 * p] for p in range(PROMPTS)}}
         record(f"c{index}", scores, order=index, clusters={f"p{p}": f"song{p % 4}" for p in range(PROMPTS)})
     score = only(store)
-    assert (score.difference.clusters, score.overall.clusters, score.overall.prompts) == (4, 4, 12)
+    assert score.difference.clusters == 4
+    assert {(item.clusters, item.prompts) for item in score.comparisons} == {(4, 12)}
     assert score.differs == "too few prompts"
 
 
@@ -366,7 +368,6 @@ def test_the_first_question_has_the_figures_of_scipy(fill: Callable[..., Store])
     values = means([0.5, 0.55, 0.48], noise=0.1)
     score = only(fill(values))
     table = values[:, :, 0]
-    assert score.overall.p == pytest.approx(stats.friedmanchisquare(*table.T).pvalue)
     differences = table[:, 2] - table[:, 0]
     assert score.difference.difference == pytest.approx(differences.mean())
     t_test = stats.ttest_1samp(differences, 0).confidence_interval()
@@ -394,6 +395,12 @@ def test_the_real_lyrics_differ_and_do_not_drift(shared: Callable[[str], Path], 
     assert (score.differs, score.drifts) == ("differ", "no change beyond the usual movement seen")
     assert [round(item.mean, 1) for item in score.means] == [77.8, 73.8, 86.1, 83.5, 82.0, 78.2]
     assert len(score.difference.baseline) == 5
-    assert (score.difference.prompts, score.overall.prompts) == (26, 26)
+    assert score.difference.prompts == 26
+    fallen = {
+        (score.means[item.earlier].checkpoint, score.means[item.later].checkpoint): item
+        for item in score.comparisons
+    }["ckpt2001", "ckpt3_2001"]
+    assert (fallen.verdict, fallen.test.difference) == ("worse", pytest.approx(-7.90, abs=0.005))
+    assert 0.012 < fallen.p_adjusted < 0.0304
     assert score.shrunken
     assert len(score.changes) == 10

@@ -170,7 +170,7 @@ def test_checkpoints_without_a_common_prompt_are_not_compared(record, store: Sto
         record(f"c{index}", {"s.value": {f"{index}-{number}": [0.5] for number in range(8)}}, order=index)
     (score,) = drift_report(store).scores
     assert (score.differs, score.drifts) == ("missing scores", "missing scores")
-    assert (score.difference, score.overall, score.steps) == (None, None, None)
+    assert (score.difference, score.comparisons, score.steps) == (None, (), None)
 
 
 def test_a_checkpoint_without_the_score_is_named(record, store: Store) -> None:

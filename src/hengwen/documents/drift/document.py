@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 Z_95 = 1.96
 
 
+RECORDED = ("better", "worse", "mean undecided")
+"""Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""
+
+
 def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = None) -> Document:
     """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
     tested = [score for score in report.scores if _is_tested(score)]
@@ -166,7 +170,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         "looks": asdict(report.looks),
         "decision": decision_record(report.decision),
         "families": {
-            "differ": {"correction": "holm", "tests": report.differ_tests},
+            "differ": {"correction": "step-down", "tests": report.differ_tests},
             "drift": {"correction": "holm", "tests": report.drift_tests},
         },
         "scores": [_score_record(score) for score in report.scores],
@@ -178,6 +182,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
 
 def _score_record(score: ScoreDrift) -> dict[str, Any]:
     record = asdict(score)
+    record["comparisons"] = [asdict(item) for item in score.comparisons if item.verdict in RECORDED]
     if score.course is not None:
         del record["course"]["reason"]  # a course has every metric
     if score.difference is not None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.drift import words
+from hengwen.monitoring.drift.difference_tests import CHANGES
+from hengwen.results.comparisons import family_size
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, number, plural
+from hengwen.text.numbers import NOTHING, decimals_for, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,31 +36,36 @@ def _differ_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
             cells.right("after", "最新", "newest"),
             cells.right("difference", "相差 [95% 区间]", "difference [95% interval]"),
             cells.P,
-            cells.right("overall_p", "p（Friedman）", "p (Friedman)"),
+            cells.right("pairs", "有差别的对", "differing pairs"),
             cells.PROMPTS,
             Column(key="verdict", head=Bilingual("结论", "verdict")),
         ),
         rows=tuple(_differ_row(score) for score in scores),
         notes=(
-            *_look_notes(looks.differ, looks.differ_alpha, report.differ_tests),
+            *_look_notes(looks.differ, looks.differ_alpha, report.differ_tests, "maxT"),
             Bilingual(
-                "p：最新检查点与基线之间；p（Friedman）：所有检查点之间有无差别",
-                "p: between the newest checkpoint and the baseline; p (Friedman): any difference among all "
-                "checkpoints",
+                "p：最新检查点与基线之间；有差别的对：所有检查点两两检验，更好或更差的对数",
+                "p: between the newest checkpoint and the baseline; differing pairs: of all pairs of "
+                "checkpoints, those better or worse",
             ),
         ),
     )
 
 
 def _differ_row(score: ScoreDrift) -> tuple[Cell, ...]:
-    difference, overall = score.difference, score.overall
+    difference = score.difference
     verdict = cells.verdict_cell(words.first_answer(score), score.differs, words.DIFFERS[score.differs][0])
-    overall_p = cells.p_cell(overall.p, overall.p_adjusted) if overall else cells.p_cell(None)
+    differing = sum(item.verdict in CHANGES for item in score.comparisons)
+    tested = family_size(score.comparisons)
+    pairs = Cell(
+        text=f"{differing}/{tested}" if tested else NOTHING, values={"": differing, "tested": tested}
+    )
     if difference is None:
         absent = cells.number_cell(None, 0)
-        prompts = absent if overall is None else cells.prompts_cell(overall.prompts, overall.clusters)
+        widest = max(score.comparisons, key=lambda item: item.prompts, default=None)
+        prompts = absent if widest is None else cells.prompts_cell(widest.prompts, widest.clusters)
         before = Cell(text=absent.text, values={"": None, "checkpoints": None})
-        row = (before, absent, cells.NO_DIFFERENCE, cells.p_cell(None), overall_p, prompts)
+        row = (before, absent, cells.NO_DIFFERENCE, cells.p_cell(None), pairs, prompts)
         return (Cell(text=score.address), *row, verdict)
     decimals = decimals_for(score.scale, difference.means)
     before_text = number(difference.means[0], decimals)
@@ -75,7 +82,7 @@ def _differ_row(score: ScoreDrift) -> tuple[Cell, ...]:
         cells.number_cell(difference.means[1], decimals),
         cells.difference_cell(difference.difference, difference.interval.bounds, max(2, decimals)),
         cells.p_cell(difference.p, difference.p_adjusted),
-        overall_p,
+        pairs,
         cells.prompts_cell(difference.prompts, difference.clusters),
         verdict,
     )
@@ -98,7 +105,7 @@ def _drift_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
         ),
         rows=tuple(_drift_row(score) for score in scores),
         notes=(
-            *_look_notes(looks.drift, looks.drift_alpha, report.drift_tests),
+            *_look_notes(looks.drift, looks.drift_alpha, report.drift_tests, "Holm"),
             Bilingual(
                 "趋势：趋势线首末之差；p（独立）：若各检查点的波动互相独立，未校正；"
                 "p（一起起伏）：即使相邻检查点一起起伏，两者之中由它定结论",
@@ -152,14 +159,15 @@ def _p(test: SlopeTest | NewestTest | None) -> float | None:
     return None if test is None else test.p
 
 
-def _look_notes(look: int | None, alpha: float | None, tests: int) -> tuple[Bilingual, ...]:
+def _look_notes(look: int | None, alpha: float | None, tests: int, correction: str) -> tuple[Bilingual, ...]:
     if look is None or alpha is None or not tests:
         return ()
     level = cells.p_short(alpha)
     return (
         Bilingual(
-            f"p 已按 {tests} 次检验校正（Holm）；第 {look} 个与此基线比较的运行，p 不超过 {level} 才显著",
-            f"p corrected for {plural(tests, 'test')} (Holm); run {look} tested against this baseline, so p "
-            f"up to {level} is significant",
+            f"p 已按 {tests} 次检验校正（{correction}）；第 {look} 个与此基线比较的运行，"
+            f"p 不超过 {level} 才显著",
+            f"p corrected for {plural(tests, 'test')} ({correction}); run {look} tested against this "
+            f"baseline, so p up to {level} is significant",
         ),
     )

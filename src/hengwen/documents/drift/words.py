@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
-from hengwen.results.comparisons import ALPHA, min_clusters
-from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.monitoring.drift.difference_tests import CHANGES
+from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
+from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, number, p_text
+from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""
+MAX_PAIRS = 4
+"""Maximum number of differing pairs of checkpoints that a verdict names."""
 MAX_MEANS = 12
 """Maximum number of checkpoints whose means a verdict names; of more, it names the first and the last."""
 DIFFERS: Mapping[str, tuple[Tone, Bilingual]] = {
@@ -76,12 +79,12 @@ def direction_tone(score: ScoreDrift) -> Tone:
 
 
 def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
-    """Return in words whether the checkpoints differ, and whether only Friedman's test says so."""
+    """Return in words whether the checkpoints differ, and whether the newest differs from the baseline."""
     answer = first_answer(score)
     difference, level = score.difference, report.looks.differ_alpha
     if score.differs != "differ" or difference is None or level is None:
         return answer
-    if difference.p_adjusted is not None and difference.p_adjusted <= level:
+    if difference.is_change(level):
         return answer
     baseline, is_mean = baseline_text(difference), len(difference.baseline) > 1
     return Bilingual(
@@ -146,7 +149,7 @@ def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
 
 def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     """Return what limits the answer to the first question."""
-    reasons, difference = [], score.difference
+    reasons, difference = pair_texts(report, score), score.difference
     if score.problem == "group score":
         reasons.append(
             Bilingual(
@@ -157,19 +160,47 @@ def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     if difference is not None and score.differs != "differ":
         fine = fine_decimals(score)
         reasons.append(cells.detectable_text(difference.detectable, fine, difference.clusters))
-    if score.overall is None and score.problem == "" and len(score.means) > 2:
+    if score.differs == "too few prompts":
+        clusters = max((item.clusters for item in score.comparisons), default=0)
         reasons.append(
-            Bilingual(
-                "在每个检查点都有得分的互相独立的题目不到 2 个，无法检验所有检查点之间有无差别",
-                "fewer than 2 independent prompts have a score at every checkpoint, so all checkpoints "
-                "cannot be tested together",
+            cells.too_few_text(MIN_UNITS)
+            if clusters < MIN_UNITS
+            else Bilingual(
+                "得分不同的题目太少：即使方向全部一致也看不出差别",
+                "too few prompts differ: no difference could have been seen, even if all had changed in one "
+                "direction",
             )
         )
-    if score.differs == "too few prompts":
-        tests = sum(test is not None for item in report.scores for test in (item.difference, item.overall))
-        alpha = report.looks.differ_alpha or alpha_at_look(1, report.alpha)
-        reasons.append(cells.too_few_text(min_clusters(max(1, tests), alpha)))
     return reasons
+
+
+def pair_texts(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
+    """Return the pairs of checkpoints that differ, those of the newest checkpoint first."""
+    pairs = [item for item in score.comparisons if item.verdict in CHANGES]
+    last, fine = len(score.means) - 1, fine_decimals(score)
+    pairs.sort(key=lambda item: (item.later != last, item.p_adjusted))
+    texts = []
+    for item in pairs[:MAX_PAIRS]:
+        earlier, later = (score.means[index].checkpoint for index in (item.earlier, item.later))
+        numbers = signed(item.test.difference, fine)
+        if item.interval is not None:
+            numbers += f" {interval(item.interval, fine)}"
+        p = p_text(item.p_adjusted)
+        if report.order_problem:
+            zh, en = f"{earlier} 与 {later} 有差别", f"{earlier} and {later} differ"
+        elif item.verdict == "worse":
+            zh, en = f"{later} 比 {earlier} 差", f"{later} is worse than {earlier}"
+        else:
+            zh, en = f"{later} 比 {earlier} 好", f"{later} is better than {earlier}"
+        texts.append(Bilingual(f"{zh}：{numbers}，p {p}", f"{en}: {numbers}, p {p}"))
+    if len(pairs) > MAX_PAIRS:
+        more = len(pairs) - MAX_PAIRS
+        texts.append(
+            Bilingual(
+                f"另有 {more} 对有差别", f"{more} more {'pair differs' if more == 1 else 'pairs differ'}"
+            )
+        )
+    return texts
 
 
 def second_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:

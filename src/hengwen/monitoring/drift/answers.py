@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.monitoring.drift.difference import friedman_test, prompt_differences
 from hengwen.monitoring.drift.score_drift import (
     MIN_MANN_KENDALL,
-    BaselineDifference,
     MannKendall,
-    OverallTest,
     StepTests,
 )
 from hengwen.relevance_metrics.order.inversions import tied_pairs
@@ -22,15 +19,14 @@ from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.change_point import pettitt_test
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, jump_test, newest_test, slope_test
-from hengwen.stats.paired import enough_clusters, holm
+from hengwen.stats.paired import holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hengwen.monitoring.drift.difference import Friedman, PromptDifferences
-    from hengwen.monitoring.drift.score_drift import DiffersAnswer, DriftAnswer, DriftDirection, Problem
+    from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftDirection
     from hengwen.monitoring.drift.series import TestedSeries
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
@@ -83,89 +79,6 @@ def mann_kendall(means: Floats, course: Trajectory) -> MannKendall | None:
 
         p = float(kendalltau(np.arange(course.n), means, method="exact").pvalue)
     return MannKendall(s=s, tau_b=tau_b(means), p=p)
-
-
-@dataclass(slots=True)
-class DifferenceTests:
-    """The tests of one score for the first question: do the checkpoints differ on prompts like these?"""
-
-    series: TestedSeries
-    members: Sequence[int]
-    """Positions, in the series, of the checkpoints whose average is the baseline."""
-    differences: PromptDifferences | None
-    friedman: Friedman | None
-    is_newest_known: bool = True
-    """Whether it is known which checkpoint is the newest; only then can it be compared with the baseline."""
-
-    @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DifferenceTests:
-        """Run the tests of a score, as far as its checkpoints allow."""
-        if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
-            return cls(series, [], None, None)
-        members = baseline_members(series.means, mean_variance) if order_known else [0]
-        has_newest = order_known or series.checkpoints == 2
-        differences = prompt_differences(series, members) if has_newest else None
-        return cls(series, members, differences, friedman_test(series), has_newest)
-
-    def tests(self) -> dict[str, tuple[float, int]]:
-        """Return p-value and number of clusters of each test, by name."""
-        tests = {}
-        if self.differences is not None:
-            tests["baseline"] = (self.differences.test.p, self.differences.test.clusters)
-        if self.friedman is not None:
-            tests["overall"] = (self.friedman.p, self.friedman.clusters)
-        return tests
-
-    def answer(self, adjusted: Mapping[str, float], alpha: float) -> DiffersAnswer:
-        """Return whether the checkpoints differ, from the corrected p-values of the score's tests."""
-        obstacle = _obstacle(self.series)
-        if obstacle is not None:
-            return obstacle
-        if not self.tests():
-            is_group = self.series.matrix.is_group_score
-            return "not comparable" if self.is_newest_known or is_group else "too few prompts"
-        if not adjusted:
-            return "too few prompts"
-        return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
-
-    def problem(self) -> Problem:
-        """Return the reason why the checkpoints could not be tested for a difference."""
-        if self.series.matrix.is_group_score:
-            return "group score"
-        return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
-
-    def baseline_difference(self, p_adjusted: float | None, level: float) -> BaselineDifference | None:
-        """Return the difference from the baseline; ``level`` is the significance level of a single test."""
-        values = self.differences
-        if values is None:
-            return None
-        labels = self.series.labels
-        return BaselineDifference(
-            baseline=tuple(labels[position] for position in self.members),
-            newest=labels[-1],
-            means=(float(values.before.mean()), float(values.after.mean())),
-            difference=values.test.difference,
-            interval=values.interval,
-            p=values.test.p,
-            p_adjusted=p_adjusted,
-            detectable=values.test.detectable(level),
-            effects=values.effects,
-            prompts=values.test.prompts,
-            clusters=values.test.clusters,
-            subsampled=values.subsampled,
-        )
-
-    def overall_test(self, p_adjusted: float | None) -> OverallTest | None:
-        """Return Friedman's test of all checkpoints; None if it was not possible."""
-        if self.friedman is None:
-            return None
-        return OverallTest(
-            p=self.friedman.p,
-            p_adjusted=p_adjusted,
-            checkpoints=self.series.checkpoints,
-            prompts=self.friedman.prompts,
-            clusters=self.friedman.clusters,
-        )
 
 
 @dataclass(slots=True)
@@ -223,7 +136,7 @@ class DriftTests:
 
     def answer(self, adjusted: Mapping[str, float], alpha: float) -> DriftAnswer:
         """Return whether the score drifts, from the corrected p-values of the score's tests."""
-        obstacle = _obstacle(self.series)
+        obstacle = obstacle_of(self.series)
         if obstacle is not None:
             return obstacle
         if not self.order_known:
@@ -275,15 +188,7 @@ def corrected(tests: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return [{name: adjusted[f"{index}/{name}"] for name in row} for index, row in enumerate(tests)]
 
 
-def with_enough_clusters(
-    tests: Sequence[Mapping[str, tuple[float, int]]], alpha: float
-) -> list[dict[str, float]]:
-    """The p-values of the tests that have enough clusters to be significant after Holm's correction."""
-    enough = iter(enough_clusters([count for row in tests for _, count in row.values()], alpha))
-    return [{name: p for name, (p, _) in row.items() if next(enough)} for row in tests]
-
-
-def _obstacle(series: TestedSeries) -> Obstacle | None:
+def obstacle_of(series: TestedSeries) -> Obstacle | None:
     """Return why a score cannot be tested (see ``Obstacle``); None if it can be tested."""
     if not series.has_newest:
         return "missing scores"

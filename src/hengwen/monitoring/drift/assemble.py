@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.monitoring.drift.answers import (
-    DifferenceTests,
-    DriftTests,
-    corrected,
-    course_of,
-    with_enough_clusters,
-)
+from hengwen.monitoring.drift.answers import DriftTests, corrected, course_of
 from hengwen.monitoring.drift.difference import rank_changes
+from hengwen.monitoring.drift.difference_tests import DifferenceTests, difference_answers
 from hengwen.monitoring.drift.human_agreement import human_agreements
 from hengwen.monitoring.drift.omissions import decisive_omissions
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
@@ -50,29 +45,28 @@ def answer_scores(
     drift_tests = [
         DriftTests.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
     ]
-    differ = count_look("differ") if any(tests.tests() for tests in difference_tests) else None
+    differ = count_look("differ") if any(tests.is_testable for tests in difference_tests) else None
     drift = count_look("drift") if any(tests.tests() for tests in drift_tests) else None
     differ_alpha = ALPHA if differ is None else alpha_at_look(differ, ALPHA)
     drift_alpha = ALPHA if drift is None else alpha_at_look(drift, ALPHA)
-    differ_p = corrected(with_enough_clusters([tests.tests() for tests in difference_tests], differ_alpha))
+    answers = difference_answers(difference_tests, differ_alpha)
     p_values = [tests.tests() for tests in drift_tests]
     drift_p = corrected(p_values)
-    differ_level = differ_alpha / max(1, sum(map(len, differ_p)))
     drift_level = drift_alpha / max(1, sum(map(len, drift_p)))
     scores = []
-    for index, (differing, drifting, p_differ, p_drift) in enumerate(
-        zip(difference_tests, drift_tests, differ_p, drift_p, strict=True)
+    for index, (differing, differences, drifting, p_drift) in enumerate(
+        zip(difference_tests, answers, drift_tests, drift_p, strict=True)
     ):
         answer = drifting.answer(p_drift, drift_alpha)
         course = course_of(drifting.series.means) if drifting.has_course else None
         scores.append(
             replace(
                 _description(differing),
-                differs=differing.answer(p_differ, differ_alpha),
+                differs=differences.answer,
                 drifts=answer,
                 direction=drifting.direction(p_drift, drift_alpha) if answer == "drift" else "",
-                difference=differing.baseline_difference(p_differ.get("baseline"), differ_level),
-                overall=differing.overall_test(p_differ.get("overall")),
+                difference=differences.baseline,
+                comparisons=differences.comparisons,
                 steps=drifting.step_tests(p_drift, drift_level, course),
                 omissions=decisive_omissions(drifting, p_values[:index] + p_values[index + 1 :], drift_alpha),
                 course=course,

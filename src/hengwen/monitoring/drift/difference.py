@@ -11,6 +11,7 @@ from hengwen.monitoring.drift.score_drift import PromptChange
 from hengwen.stats.checkpoints.variance_by_source import shrink_changes
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.effect_sizes import effect_sizes
+from hengwen.stats.exchange import exchange_test
 from hengwen.stats.paired import sign_flip_test
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class PromptDifferences:
     interval: DifferenceInterval
     effects: EffectSizes
     subsampled: int
+    clusters: tuple[str, ...]
+    """The cluster of each prompt."""
+    table: Floats
+    """Value of each prompt (row) at the checkpoints of the baseline and, last, at the newest."""
+
+    def exchange_p(self, alpha: float) -> float:
+        """Return the p-value of the newest checkpoint against several, by exchanging values."""
+        values = self.table[~np.isnan(self.table)]
+        is_pass_or_fail = bool(((values == 0) | (values == 1)).all())
+        return exchange_test(self.table, self.clusters, alpha=alpha, plain=is_pass_or_fail)
 
 
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
@@ -78,33 +89,10 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
             continuous=scale is not None and not scale.discrete,
         ),
         effects=effect_sizes(before, after, higher_is_better=series.matrix.higher_is_better),
+        clusters=tuple(clusters),
+        table=table,
         subsampled=int(((counts > limits[:, None]) & (counts > 0)).any(axis=1)[common].sum()),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Friedman:
-    """Result of Friedman's test whether any checkpoints differ."""
-
-    p: float
-    prompts: int
-    clusters: int
-
-
-def friedman_test(series: TestedSeries) -> Friedman | None:
-    """Test whether any of the checkpoints differ; their order does not matter."""
-    if series.checkpoints < 3:
-        return None
-    blocks, prompts = series.blocks(series.equal_repeats())
-    blocks = blocks.round(12)  # means of equal values may differ in the last digit
-    if len(blocks) < 2:
-        return None
-    if (np.ptp(blocks, axis=1) == 0).all():
-        return Friedman(p=1.0, prompts=prompts, clusters=len(blocks))
-    from scipy.stats import friedmanchisquare
-
-    p = float(friedmanchisquare(*blocks.T).pvalue)
-    return Friedman(p=max(p, 5e-324), prompts=prompts, clusters=len(blocks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,11 +34,12 @@ def drift_report(
 ) -> DriftReport:
     """Answer two questions for each tested score: do checkpoints differ, and does the score drift?
 
-    First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
-    baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is a difference more
+    First: do these checkpoints differ on prompts like these? All pairs of checkpoints and all scores are
+    tested as one family by joint sign flips; the newest checkpoint is also compared with the mean of several
+    earlier ones, by exchanging values within prompts. Second: is a difference more
     than checkpoints usually move? Two tests decide: a test of the slope of the means over the checkpoints,
     which allows for neighbours that move together, and a test of the newest mean against the means before
-    it. For each question, Holm's method corrects the p-values of the tests of all scores. The significance
+    it; Holm's method corrects their p-values for all scores. For both questions, the significance
     level falls with every run that is tested against the same baseline, so that a false alarm in any of these
     tests has a probability of at most 5 %, if checkpoints scatter independently.
 

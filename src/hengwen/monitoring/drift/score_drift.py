@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.results.comparisons import ALPHA
+from hengwen.results.comparisons import ALPHA, family_size
 
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import Decision
     from hengwen.stats.checkpoints.change_point import ChangePoint
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
@@ -102,10 +103,10 @@ class BaselineDifference:
     """Newest minus baseline."""
     interval: DifferenceInterval
     p: float
-    """p-value of the sign-flip test, not corrected for the number of tests."""
+    """p-value, not corrected: of the sign-flip test, or, for the mean of several checkpoints, of the exchange
+    of values within prompts."""
     p_adjusted: float | None
-    """p-value corrected by Holm's method for all tests whether checkpoints differ; None if there are too few
-    prompts for any result to be significant."""
+    """p-value corrected for all tests whether checkpoints differ; None if there are too few prompts."""
     detectable: float | None
     """Smallest true difference that is detected with a probability of 80 %; None if all differences are
     equal, or if there are fewer than two clusters."""
@@ -116,20 +117,11 @@ class BaselineDifference:
     """Number of prompts that have more repeats at one checkpoint than at another; equally many repeats of
     each were used."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverallTest:
-    """Friedman's test whether any checkpoints differ; each cluster of prompts is one block of the test."""
-
-    p: float
-    """p-value, not corrected for the number of tests."""
-    p_adjusted: float | None
-    """p-value corrected by Holm's method for all tests whether checkpoints differ; None if there are too few
-    prompts for any result to be significant."""
-    checkpoints: int
-    prompts: int
-    """Number of prompts with a score at every checkpoint."""
-    clusters: int
+    def is_change(self, alpha: float) -> bool:
+        """Return whether the newest checkpoint differs: p is up to ``alpha``, and the interval excludes 0."""
+        bounds = self.interval.bounds
+        is_apart = bounds is None or bounds[0] > 0 or bounds[1] < 0
+        return self.p_adjusted is not None and self.p_adjusted <= alpha and is_apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,8 +221,9 @@ class ScoreDrift:
     """Means of the tested checkpoints, in training order if it is known."""
     left_out: tuple[LeftOut, ...] = ()
     difference: BaselineDifference | None = None
-    overall: OverallTest | None = None
-    """Test of all checkpoints together; None below 3 checkpoints."""
+    comparisons: tuple[Comparison, ...] = ()
+    """Paired tests of all pairs of tested checkpoints; ``earlier`` and ``later`` are positions in ``means``.
+    p-values hold for all tests of the first question."""
     steps: StepTests | None = None
     omissions: tuple[Omission, ...] = ()
     """Checkpoints before the newest without which ``drifts`` or ``direction`` would be another; from 6
@@ -264,7 +257,7 @@ class Looks:
     None if no test was possible."""
     differ_alpha: float | None
     """Significance level at which the newest run is tested for a difference; None if no test was possible.
-    The level holds for the tests of all scores together (Holm's method)."""
+    The level holds for the tests of all scores together."""
     drift: int | None
     drift_alpha: float | None
 
@@ -313,11 +306,14 @@ class DriftReport:
 
     @property
     def differ_tests(self) -> int:
-        """Number of tests whether checkpoints differ; Holm's method corrects for this number."""
-        return sum(
-            test is not None and test.p_adjusted is not None
+        """Number of tests whether checkpoints differ, for which their p-values are corrected."""
+        pooled = [
+            score.difference
             for score in self.scores
-            for test in (score.difference, score.overall)
+            if score.difference is not None and len(score.difference.baseline) > 1
+        ]
+        return sum(family_size(score.comparisons) for score in self.scores) + sum(
+            item.p_adjusted is not None for item in pooled
         )
 
     @property

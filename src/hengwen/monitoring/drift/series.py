@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.monitoring.drift.score_drift import CheckpointMean
+from hengwen.results.comparisons import ScorePairs, pairs_to_test
 from hengwen.results.score_matrix import adjusted_means
 from hengwen.stats.checkpoints.variance_by_source import mean_variance, variance_by_source
 
@@ -92,21 +93,33 @@ class TestedSeries:
             for label, mean, n, index in zip(self.labels, self.means, prompts, self.included, strict=True)
         )
 
-    def equal_repeats(self) -> Floats:
-        """Return ``table``, computed from equally many repeats of each prompt at every checkpoint."""
-        if self.matrix.reducer != "mean" or (self.counts == self.counts[:, :1]).all():
-            return self.table
-        return self.matrix.means(_fewest(self.counts), self.included)
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the positions of the checkpoints to compare, in pairs with common prompts."""
+        scored = ~np.isnan(self.table)
+        return [
+            (earlier, later)
+            for earlier, later in pairs_to_test(self.means.tolist(), self.matrix.higher_is_better)
+            if (scored[:, earlier] & scored[:, later]).any()
+        ]
 
-    def blocks(self, table: Floats) -> tuple[Floats, int]:
-        """Return the mean of each cluster at each checkpoint, and the number of prompts behind the means."""
-        complete = ~np.isnan(table).any(axis=1)
-        names = np.array(self.matrix.clusters, dtype=object)[complete]
-        _, codes = np.unique(names.astype(str), return_inverse=True)
-        sizes = np.bincount(codes)
-        cells = table[complete]
-        sums = [np.bincount(codes, weights=column, minlength=len(sizes)) for column in cells.T]
-        return np.stack(sums, axis=1) / sizes[:, None], len(cells)
+    def score_pairs(self) -> ScorePairs:
+        """Return the pairs of checkpoints with their values, for the test of all pairs."""
+        pairs, included, differences = self.pairs(), list(self.included), None
+        if (self.counts > 0).any() and self._has_unequal_repeats():
+            in_matrix = [(included[earlier], included[later]) for earlier, later in pairs]
+            differences = self.matrix.differences(in_matrix)
+        return ScorePairs(
+            address=self.score.address,
+            task=self.score.id.task,
+            scale=self.score.scale,
+            clusters=self.matrix.clusters,
+            values=self.table,
+            pairs=pairs,
+            differences=differences,
+        )
+
+    def _has_unequal_repeats(self) -> bool:
+        return bool(((self.counts > 0) & (self.counts < self.counts.max(axis=1, keepdims=True))).any())
 
     def variance(self) -> VarianceBySource | None:
         """Return the variance of the score by source; None for a score that is one value for all answers."""

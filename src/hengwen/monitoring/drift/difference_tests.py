@@ -1,0 +1,180 @@
+"""Answer the first question of a drift report: do the checkpoints differ on prompts like these?
+
+All pairs of checkpoints and all scores are one family (``results/comparisons.py``). The newest checkpoint is
+also compared with the mean of several earlier ones, which tells smaller changes. Both share the significance
+level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hengwen.monitoring.drift.answers import baseline_members, obstacle_of
+from hengwen.monitoring.drift.difference import prompt_differences
+from hengwen.monitoring.drift.score_drift import BaselineDifference
+from hengwen.results.comparisons import compare_pairs, family_size
+from hengwen.stats.paired import holm
+from hengwen.stats.power import detectable_difference
+from hengwen.stats.step_down import MIN_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.monitoring.drift.difference import PromptDifferences
+    from hengwen.monitoring.drift.score_drift import DiffersAnswer, Problem
+    from hengwen.monitoring.drift.series import TestedSeries
+    from hengwen.results.comparisons import Comparison
+
+PAIRS_SHARE = 0.8
+"""Share of the significance level for the pairs of checkpoints, if the newest one is also compared with the
+mean of several."""
+CHANGES = ("better", "worse")
+"""Verdicts on a pair whose checkpoints differ."""
+
+
+@dataclass(slots=True)
+class DifferenceTests:
+    """The tests of one score for the first question, before they are corrected."""
+
+    series: TestedSeries
+    members: Sequence[int]
+    """Positions, in the series, of the checkpoints whose average is the baseline."""
+    differences: PromptDifferences | None
+    is_newest_known: bool = True
+    """Whether it is known which checkpoint is the newest; only then can it be compared with the baseline."""
+
+    @classmethod
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> DifferenceTests:
+        """Choose the baseline of a score, and pair its prompts with those of the newest checkpoint."""
+        if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
+            return cls(series, [], None)
+        members = baseline_members(series.means, mean_variance) if order_known else [0]
+        has_newest = order_known or series.checkpoints == 2
+        differences = prompt_differences(series, members) if has_newest else None
+        return cls(series, members, differences, has_newest)
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether any two checkpoints have common prompts."""
+        return bool(self.members) and bool(self.series.pairs())
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the newest checkpoint is compared with the mean of several."""
+        return self.differences is not None and len(self.members) > 1
+
+    def problem(self) -> Problem:
+        """Return the reason why the checkpoints could not be tested for a difference."""
+        if self.series.matrix.is_group_score:
+            return "group score"
+        return self.series.left_out[-1].problem if self.series.left_out and not self.is_testable else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences:
+    """Whether the checkpoints of one score differ; p-values hold for all tests of the question."""
+
+    answer: DiffersAnswer
+    comparisons: tuple[Comparison, ...]
+    """The pairs of tested checkpoints."""
+    baseline: BaselineDifference | None
+
+
+def difference_answers(tests: Sequence[DifferenceTests], alpha: float) -> list[Differences]:
+    """Return for each score whether its checkpoints differ, with an error of ``alpha`` for all scores."""
+    share = PAIRS_SHARE if any(item.is_pooled for item in tests) else 1.0
+    testable = [item for item in tests if item.is_testable]
+    comparisons = compare_pairs([item.series.score_pairs() for item in testable], alpha * share)
+    by_address: dict[str, list[Comparison]] = {item.series.score.address: [] for item in tests}
+    for comparison in comparisons:
+        p_adjusted = min(1.0, comparison.p_adjusted / share)
+        by_address[comparison.address].append(replace(comparison, p_adjusted=p_adjusted))
+    pooled = _pooled_p(tests, alpha, 1.0 - share)
+    level = alpha * (1.0 - share) / max(1, len(pooled))
+    return [_differences(item, by_address[item.series.score.address], pooled, alpha, level) for item in tests]
+
+
+def _pooled_p(tests: Sequence[DifferenceTests], alpha: float, share: float) -> dict[str, float]:
+    """Return the corrected p-value of each score whose newest checkpoint is compared with several."""
+    p_values = {
+        item.series.score.address: item.differences.exchange_p(alpha * share)
+        for item in tests
+        if item.is_pooled and item.differences and item.differences.test.clusters >= MIN_UNITS
+    }
+    return {address: min(1.0, p / share) for address, p in holm(p_values).items()}
+
+
+def _differences(
+    tests: DifferenceTests,
+    comparisons: Sequence[Comparison],
+    pooled: dict[str, float],
+    alpha: float,
+    level: float,
+) -> Differences:
+    baseline = None
+    if tests.differences is not None:
+        last = tests.series.checkpoints - 1
+        pair = next((item for item in comparisons if (item.earlier, item.later) == (0, last)), None)
+        baseline = _baseline(tests, None if tests.is_pooled else pair, pooled, level)
+    return Differences(
+        answer=_answer(tests, comparisons, baseline, alpha),
+        comparisons=tuple(comparisons),
+        baseline=baseline,
+    )
+
+
+def _answer(
+    tests: DifferenceTests,
+    comparisons: Sequence[Comparison],
+    baseline: BaselineDifference | None,
+    alpha: float,
+) -> DiffersAnswer:
+    obstacle = obstacle_of(tests.series)
+    if obstacle is not None:
+        return obstacle
+    if not comparisons:
+        is_group = tests.series.matrix.is_group_score
+        return "not comparable" if tests.is_newest_known or is_group else "too few prompts"
+    is_pooled_change = tests.is_pooled and baseline is not None and baseline.is_change(alpha)
+    if is_pooled_change or any(item.verdict in CHANGES for item in comparisons):
+        return "differ"
+    if not family_size(comparisons) or all(item.verdict == "too few" for item in comparisons):
+        return "too few prompts"
+    return "no difference seen"
+
+
+def _baseline(
+    tests: DifferenceTests, pair: Comparison | None, pooled: dict[str, float], level: float
+) -> BaselineDifference | None:
+    """Return the difference from the baseline, by its pair or by the exchange of values."""
+    values, series = tests.differences, tests.series
+    assert values is not None  # asked only where the prompts are paired
+    scale = series.score.scale
+    p, p_adjusted, detectable = values.test.p, None, None
+    if pair is not None:
+        p_adjusted = pair.p_adjusted if family_size([pair]) else None
+        detectable = pair.detectable
+    elif tests.is_pooled:
+        p, p_adjusted = values.exchange_p(level), pooled.get(series.score.address)
+        detectable = detectable_difference(
+            values.after - values.before,
+            values.clusters,
+            level,
+            span=float("inf") if scale is None else scale.high - scale.low,
+            continuous=True,  # a mean of several checkpoints has no levels
+        )
+    return BaselineDifference(
+        baseline=tuple(series.labels[position] for position in tests.members),
+        newest=series.labels[-1],
+        means=(float(values.before.mean()), float(values.after.mean())),
+        difference=values.test.difference,
+        interval=values.interval,
+        p=p,
+        p_adjusted=p_adjusted,
+        detectable=detectable,
+        effects=values.effects,
+        prompts=values.test.prompts,
+        clusters=values.test.clusters,
+        subsampled=values.subsampled,
+    )
