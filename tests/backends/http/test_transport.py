@@ -172,3 +172,8 @@ async def test_a_compressed_reply_is_read(server, monkeypatch, encoding):
     }[encoding]
     server.send(compressed, content_encoding=encoding.split()[-1])
     assert (await _langchain(server.url)).text == "hello"
+
+
+async def test_a_url_without_a_path_is_asked_at_its_root(server, backend):
+    reply = await backend(base_url=server.url.removesuffix("/v1")).complete(ASK)
+    assert (reply.text, server.requests[0][0]) == ("hello", "POST /chat/completions HTTP/1.1")

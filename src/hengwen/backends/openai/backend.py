@@ -200,7 +200,7 @@ class OpenAIBackend:
             }
             self._loop = loop
             self._transport = HttpTransport(
-                f"{client.base_url}chat/completions",
+                f"{str(client.base_url).rstrip('/')}/chat/completions",
                 headers=headers,
                 query=access.query,
                 proxy=access.proxy,
