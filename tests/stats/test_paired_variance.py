@@ -9,7 +9,7 @@ import pytest
 
 from hengwen.stats.paired import sign_flip_test
 from hengwen.stats.paired_variance import PairedVariance, paired_variance, variance_from_one_checkpoint
-from hengwen.stats.power import power_of_t
+from hengwen.stats.power import detectable_difference, power_of_t
 
 
 def variance(**changes: float | None) -> PairedVariance:
@@ -30,8 +30,7 @@ def test_the_present_design_detects_what_the_comparison_says() -> None:
     rng = np.random.default_rng(3)
     before, after = rng.normal(size=(2, 40))
     result = paired_variance(after - before, names([1] * 40), [1] * 40, None)
-    detectable = sign_flip_test(before, after).detectable()
-    assert result.smallest_difference(40, 1) == pytest.approx(detectable, rel=0.005)
+    assert result.smallest_difference(40, 1) == pytest.approx(detectable_difference(after - before, None))
 
 
 def test_the_prompts_for_a_difference_are_the_fewest_that_detect_it() -> None:
@@ -88,14 +87,13 @@ def test_one_checkpoint_stands_for_two_that_correlate() -> None:
 
 
 def test_clusters_have_their_design_effect() -> None:
-    differences = np.repeat([1.0, -1.0, 2.0, -2.0], 5) + np.tile([0.1, -0.1, 0, 0.2, -0.2], 4)
-    result = paired_variance(differences, names([5] * 4), [1] * 20, None)
-    alone = paired_variance(differences, names([1] * 20), [1] * 20, None)
-    assert (result.cluster_size, result.freedom) == (5, 3)
+    differences = np.repeat([1.0, -1.0, 2.0, -2.0] * 4, 5) + np.tile([0.1, -0.1, 0, 0.2, -0.2], 16)
+    result = paired_variance(differences, names([5] * 16), [1] * 80, None)
+    alone = paired_variance(differences, names([1] * 80), [1] * 80, None)
+    assert (result.cluster_size, result.freedom) == (5, 15)
     assert result.between / alone.between > 4
-    clusters = names([5] * 4)
-    detectable = sign_flip_test(np.zeros(20), differences, clusters).detectable()
-    assert result.smallest_difference(20, 1) == pytest.approx(detectable, rel=0.05)
+    detectable = detectable_difference(differences, names([5] * 16))
+    assert result.smallest_difference(80, 1) == pytest.approx(detectable, rel=0.05)
 
 
 def test_the_interval_of_the_variance_is_that_of_chi_square() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.stats.mean_interval import cluster_sums
-from hengwen.stats.power import POWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,15 +43,6 @@ class PairedTest:
     clusters: int
     error: float
     """Standard error of the difference, computed over clusters; 0 if all differences are equal."""
-
-    def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
-        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``."""
-        if self.clusters < 2 or self.error <= 1e-9 * abs(self.difference):
-            return None
-        from scipy.special import stdtrit
-
-        freedom = self.clusters - 1
-        return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power)) * self.error
 
 
 def sign_flip_test(

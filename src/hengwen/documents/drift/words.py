@@ -159,7 +159,9 @@ def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
         )
     if difference is not None and score.differs != "differ":
         fine = fine_decimals(score)
-        reasons.append(cells.detectable_text(difference.detectable, fine, difference.clusters))
+        reasons.append(
+            cells.detectable_text(difference.detectable, fine, difference.clusters, difference.prompts)
+        )
     if score.differs == "too few prompts":
         clusters = max((item.clusters for item in score.comparisons), default=0)
         reasons.append(

@@ -96,7 +96,7 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     done = hengwen("gate", "plan.yaml")
     assert done.code == 3
     assert "▼ t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95: failed\n" in done.out
-    drop = "▼ no_drop(t/*, a): failed: significantly worse than a: t/tenths.value -0.300 p < .0001; "
+    drop = "▼ no_drop(t/*, a): failed: significantly worse than a: t/tenths.value -0.300 p = .0001; "
     assert drop in done.out
 
 
@@ -250,7 +250,7 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     )
     assert lines[start_line + 2].endswith("no statistical test: the value itself is compared with the limit")
     assert lines[start_line + 4].startswith(
-        "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from: "
+        "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from about: "
     )
     assert lines[start_line + 5] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
     assert "with 40 prompts, the power is .13 if both checkpoints are equal (" in lines[start_line + 6]
