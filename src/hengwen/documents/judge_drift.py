@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Text, Tone
     from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
+    from hengwen.monitoring.judge_drift.length import LengthAdjustment
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
     from hengwen.monitoring.judge_drift.verdicts import (
         AnchorAgreement,
@@ -86,6 +87,10 @@ _REASONS: Mapping[Reason, Bilingual] = {
         "均值几乎没变，但对同样回答的新旧评分一致得不够，不能说评审没变",
         "the means hardly changed, but old and new verdicts on the same answers agree too little to say that "
         "the judge has not changed",
+    ),
+    "length": Bilingual(
+        "模型变了，或者评审对较长回答的尺度变了",
+        "the model changed, or the judge on longer answers",
     ),
     "few anchors": Bilingual(
         f"锚点不足 {MIN_ANCHORS} 个（通常需要 {ANCHORS_FOR_VERDICT} 至 300 个）；"
@@ -189,6 +194,8 @@ def _evidence(score: JudgedScoreDrift) -> list[Bilingual]:
     lines += [_conflict_text(change) for change in score.conflicts]
     if score.consistency is not None:
         lines += _consistency_texts(score.consistency, _decimals(score))
+    if score.length is not None and score.length.p > ALPHA and _is_model_seen(score):
+        lines.append(_length_text(score.length, _decimals(score)))
     if score.agreement is not None:
         lines.append(_agreement_text(score.agreement, _decimals(score)))
     return lines
@@ -257,6 +264,20 @@ def _conflict_text(change: Difference) -> Bilingual:
     return Bilingual(
         f"重新评审：{change.part} {this}；较晚的运行：{that}",
         f"{change.part}: {this} where judged again, {that} in the later run",
+    )
+
+
+def _is_model_seen(score: JudgedScoreDrift) -> bool:
+    return score.model is not None and score.model.p_adjusted is not None and score.model.p_adjusted <= ALPHA
+
+
+def _length_text(length: LengthAdjustment, decimals: int) -> Bilingual:
+    first, second = (number(value, 0) for value in length.lengths)
+    slope, left, p = signed(length.slope, decimals), signed(length.remaining, decimals), p_text(length.p)
+    return Bilingual(
+        f"回答平均 {first} → {second} 字，评审每百字变化 {slope}；扣除后模型的变化 {left}，p {p}",
+        f"answers of {first} → {second} characters, change of the judge {slope} per 100; without it, "
+        f"change of the model {left}, p {p}",
     )
 
 

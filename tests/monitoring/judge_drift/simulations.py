@@ -21,6 +21,7 @@ from hengwen.monitoring.judge_drift.effects import (
     anchor_effect,
     paired_effect,
 )
+from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 
 Levels = NDArray[np.int64]
@@ -91,6 +92,38 @@ def rejudged(case: Case, prompts: int, seed: int) -> JudgedScoreDrift:
             then.ravel(), [again.ravel(), repeat.ravel()], np.repeat(names, REPEATS)
         ),
     )
+
+
+def by_length(
+    prompts: int, seed: int, *, longer: float = 0.4, favours: float = 0.8, model: float = 0.0
+) -> str:
+    """Return the verdict on a judge that raises long answers and a model that writes longer ones."""
+    simulation = Simulation(Case(model=model), seed)
+    rng = simulation.rng
+    before, after = simulation.two_checkpoints(prompts)
+    lengths = [np.exp(rng.normal(5 + more, 0.3, before.shape)) for more in (0, longer)]
+    then = simulation.verdicts(before, now=False)
+    again, now = (
+        simulation.verdicts(
+            np.minimum(levels + (rng.random(levels.shape) < favours * np.clip((long - 100) / 200, 0, 1)), 4),
+            now=True,
+        )
+        for levels, long in zip((before, after), lengths, strict=True)
+    )
+    names = [str(index) for index in range(prompts)]
+    earlier, later = (
+        [
+            JudgedAnswer(prompt=name, cluster=name, length=round(long), new=value, old=old)
+            for name, *answer in zip(names, lengths[index], values, then, strict=True)
+            for long, value, old in zip(*answer, strict=True)
+        ]
+        for index, values in enumerate((again, now))
+    )
+    return decided(
+        judge=paired_effect(then.mean(axis=1), again.mean(axis=1), names, scale=UNIT),
+        model=paired_effect(again.mean(axis=1), now.mean(axis=1), names, scale=UNIT),
+        length=length_adjustment(earlier, later),
+    ).verdict
 
 
 def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> JudgedScoreDrift:

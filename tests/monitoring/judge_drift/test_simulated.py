@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from .simulations import CASES, Case, rejudged, share_of_wrong_names, verdict_shares
+from .simulations import CASES, Case, by_length, rejudged, share_of_wrong_names, verdict_shares
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +63,16 @@ def test_a_judge_that_reads_the_answers_no_more_is_named_and_never_stable(guesse
     shares = verdict_shares(Case(guessed=guessed), 60, 200)
     assert shares.get("stable", 0) <= 0.05
     assert shares.get("judge drifted", 0) + shares.get("both", 0) >= 0.9
+
+
+def test_a_judge_that_favours_length_is_not_taken_for_a_better_model() -> None:
+    verdicts = [by_length(60, seed) for seed in range(150)]
+    assert np.mean([verdict in ("model drifted", "both") for verdict in verdicts]) <= 0.06
+
+
+def test_a_fallen_model_that_writes_longer_is_still_named() -> None:
+    verdicts = [by_length(60, seed, favours=0, model=0.4) for seed in range(150)]
+    assert np.mean([verdict == "model drifted" for verdict in verdicts]) >= 0.8
 
 
 def test_an_unchanged_judge_seldom_disagrees_with_itself() -> None:

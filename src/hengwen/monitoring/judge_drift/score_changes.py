@@ -27,6 +27,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     values_by_answer,
     with_values_of,
 )
+from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
 from hengwen.records import Score
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
@@ -172,6 +173,7 @@ def with_changes(
     differing: Collection[str] = (),
     incomplete: Sequence[Collection[AnswerId]] = ((), (), (), ()),
     equal: Mapping[AnswerId, AnswerId] | None = None,
+    lengths: tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]] = ({}, {}),
 ) -> JudgedScoreDrift:
     """A score with the changes by its model and by its judge, or with the reason why there are none."""
     if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
@@ -201,8 +203,33 @@ def with_changes(
         changes=judge_changes(verdicts.then.judge, verdicts.again.judge),
         conflicts=judge_changes(verdicts.again.judge, verdicts.now.judge),
     )
-    drift = replace(drift, consistency=_consistency(then, again, repeat))
-    return _rejudged(drift, then, again, with_values_of(now, again, equal or {}), bounds)
+    now = with_values_of(now, again, equal or {})
+    drift = replace(
+        drift,
+        consistency=_consistency(then, again, repeat),
+        length=length_adjustment(
+            _judged_answers(again, lengths[0], values_by_answer(then)), _judged_answers(now, lengths[1])
+        ),
+    )
+    return _rejudged(drift, then, again, now, bounds)
+
+
+def _judged_answers(
+    column: Column, lengths: Mapping[AnswerId, int], old: Mapping[AnswerId, float] | None = None
+) -> list[JudgedAnswer]:
+    """Return the answers of known length that have a value and, with ``old``, an old value too."""
+    rows = zip(column.sample_ids, column.repeats, column.clusters, column.values, strict=True)
+    return [
+        JudgedAnswer(
+            prompt=str(sample),
+            cluster=cluster or str(sample),
+            length=lengths[sample, repeat],
+            new=value,
+            old=None if old is None else old[sample, repeat],
+        )
+        for sample, repeat, cluster, value in rows
+        if value is not None and (sample, repeat) in lengths and (old is None or (sample, repeat) in old)
+    ]
 
 
 def _consistency(then: Column, again: Column, repeat: Column | None) -> JudgeConsistency | None:

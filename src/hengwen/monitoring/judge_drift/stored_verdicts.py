@@ -51,6 +51,8 @@ class StoredVerdicts:
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreId], PanelVerdicts] = field(init=False)
     """Verdicts of the members of each panel; the key is (run id, score)."""
+    _lengths_of: Mapping[str, Mapping[str, Mapping[AnswerId, int]]] = field(init=False)
+    """Characters of each answer, by run id and task."""
     _anchors: dict[str, RunAnchors] = field(init=False)
     """Anchors (fixed answers that every run judges again) of each run, by run id."""
 
@@ -66,6 +68,9 @@ class StoredVerdicts:
                     self._panels[run.id, row.score].add(row)
         self.differing = differing_prompts(self.store, (self.before, self.after))
         self.equal = _equal_answers(self.store, self.before, self.after)
+        self._lengths_of = {
+            run.id: _answer_lengths(self.store, run) for run in (self.before, self.after) if self.again
+        }
 
     @property
     def _runs(self) -> tuple[Run, Run | None, Run, Run | None]:
@@ -105,6 +110,7 @@ class StoredVerdicts:
             differing=self.differing.get(score.task, ()),
             incomplete=[self._incomplete(run, score) for run in self._runs],
             equal=self.equal.get(score.task),
+            lengths=self._lengths(score.task),
         )
         return [whole, *self._members(score, verdicts)]
 
@@ -121,6 +127,11 @@ class StoredVerdicts:
     def _incomplete(self, run: Run | None, score: ScoreId) -> set[AnswerId]:
         panel = self._panel(run, score)
         return panel.incomplete if panel else set()
+
+    def _lengths(self, task: str) -> tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]]:
+        """Return the characters of the earlier and of the later answers; none without new verdicts."""
+        earlier, later = (self._lengths_of.get(run.id, {}).get(task, {}) for run in (self.before, self.after))
+        return earlier, later
 
     def _members(self, score: ScoreId, verdicts: Verdicts) -> list[JudgedScoreDrift]:
         then, again, now, repeat = (self._panel(run, score) for run in self._runs)
@@ -152,6 +163,7 @@ class StoredVerdicts:
                     anchors=anchors,
                     differing=self.differing.get(score.task, ()),
                     equal=self.equal.get(score.task),
+                    lengths=self._lengths(score.task),
                 )
             )
         return drifts
@@ -174,6 +186,13 @@ def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[Answ
         if answer is not None:
             equal[response.task][response.sample_id, response.repeat] = answer
     return equal
+
+
+def _answer_lengths(store: Store, run: Run) -> dict[str, dict[AnswerId, int]]:
+    lengths: dict[str, dict[AnswerId, int]] = defaultdict(dict)
+    for response in store.responses(run):
+        lengths[response.task][response.sample_id, response.repeat] = len(response.text)
+    return lengths
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
+    from hengwen.monitoring.judge_drift.length import LengthAdjustment
     from hengwen.records import Scale
     from hengwen.results.comparability import Difference
 
@@ -40,6 +41,7 @@ Reason = Literal[
     "not judged again",
     "judged again once",
     "judge agreement",
+    "length",
     "few anchors",
     "anchor levels",
     "judge changed",
@@ -51,9 +53,10 @@ Reason = Literal[
 """Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
 both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the earlier
 answers. ``judged again once``: how far the judge repeats itself is not known. ``judge agreement``: the means
-hardly changed, but old and new verdicts on the same answers agree too little. ``judge changed``: there are
-no new verdicts on the earlier answers, and the two runs have different judges. ``judges differ``: the new
-verdicts on the earlier answers are not by the judge of the later answers."""
+hardly changed, but old and new verdicts on the same answers agree too little. ``length``: the model changed,
+or the judge on longer answers. ``judge changed``: there are no new verdicts on the earlier answers, and the
+two runs have different judges. ``judges differ``: the new verdicts on the earlier answers are not by the
+judge of the later answers."""
 
 SECOND_ALPHA = 0.005
 """The verdict is ``both`` (model and judge drifted) only if both p-values are at most this value."""
@@ -119,6 +122,9 @@ class JudgedScoreDrift:
     verdicts."""
     consistency: JudgeConsistency | None = None
     """Agreement of the old verdicts with the new ones on the same answers; None if none has both."""
+    length: LengthAdjustment | None = None
+    """The model's change without that which a judge's change by length would explain; None if the earlier
+    answers were not judged again, or all have the same length."""
     agreement: AnchorAgreement | None = None
     """Distance of the judge's values from human values; None if no anchor (fixed answer) that both runs
     judged has a human value of this score."""
@@ -191,6 +197,10 @@ def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: flo
         verdict = "judge drifted"
     elif verdict == "model drifted" and score.consistency and score.consistency.has_changed(SECOND_ALPHA):
         verdict = "both"
+    if score.length is not None and score.length.p > alpha:  # the judge on longer answers explains the model
+        if verdict == "model drifted":
+            return replace(score, reason="length")
+        verdict = "judge drifted" if verdict == "both" else verdict
     if verdict != "cannot tell":
         return replace(score, verdict=verdict, reason="")
     is_tied = min(model_p, judge_p) <= alpha
