@@ -37,8 +37,8 @@ class EmptyAnswerCounter:
                     f"{checkpoint} 的 {total} 个回答中有 {self._empty[task, checkpoint]} 个是空的；"
                     "它们照样计分，请查明原因",
                     f"{self._empty[task, checkpoint]} of {total} answers of {checkpoint} "
-                    f"{'is' if self._empty[task, checkpoint] == 1 else 'are'} empty; they are scored like "
-                    "others, so find out why",
+                    f"{'is' if self._empty[task, checkpoint] == 1 else 'are'} empty; empty answers are "
+                    "scored like others, so find out why",
                 ),
                 tone="worse",
                 is_alarm=True,
