@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.results.comparisons import min_clusters
@@ -70,13 +71,14 @@ def compare_document(comparison: RunComparison) -> Document:
     blocks: list[Block] = []
     if comparison.left_out_prompts:
         blocks.append(Sentence(text=cells.left_out_prompts_text(comparison.left_out_prompts), is_note=True))
-    blocks += [_verdict(comparison, score) for score in comparison.headline]
+    groups = group_verdicts(comparison.groups, (before, after))
+    blocks += [groups.get(score.address) or _verdict(comparison, score) for score in comparison.headline]
     blocks += trust_verdicts(comparison.judges)
     blocks.append(_score_table(comparison, before, after))
     unanswered = [
         verdict
         for score in comparison.breakdown
-        if (verdict := _verdict(comparison, score)).tone in ("open", "plain")
+        if score.address not in groups and (verdict := _verdict(comparison, score)).tone in ("open", "plain")
     ]
     if unanswered:
         title = Bilingual("没有结论的细项", "breakdowns without an answer")
@@ -283,6 +285,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
             "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
         },
         "scores": [_score_record(score) for score in comparison.scores],
+        "groups": group_records(comparison.groups, (comparison.before.id, comparison.after.id)),
         "judges": trust_record(comparison.judges),
     }
 

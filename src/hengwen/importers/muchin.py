@@ -138,7 +138,7 @@ def _plan_text(names: Sequence[str]) -> str:
             {
                 "name": "lyrics",
                 "samples": PROMPTS,
-                "scorers": [{"lyric": {"rules": "document"}}, "distinct_n"],
+                "scorers": [{"lyric": {"rules": "document"}}, {"distinct_n": {"scope": "checkpoint"}}],
                 "judges": [{"rubric": "lyric_craft"}],
             }
         ],

@@ -10,6 +10,7 @@ from hengwen.documents.decision import DecisionWords, decision_record
 from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
 from hengwen.documents.drift.tables import answer_tables
+from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.text.language import Bilingual
@@ -37,6 +38,7 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     blocks: list[Block] = [*DecisionWords(report.decision, decimals).blocks()]
     blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
     blocks += [_verdict(report, score) for score in report.scores]
+    blocks += group_verdicts(report.groups, report.labels).values()
     blocks += trust_verdicts(report.judges)
     if tested:
         blocks += answer_tables(report, tested)
@@ -175,6 +177,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         },
         "scores": [_score_record(score) for score in report.scores],
         "other_scores": report.other_scores,
+        "groups": group_records(report.groups, [run.id for run in report.runs]),
         "judges": trust_record(report.judges),
         "judge_drift": judge_drift,
     }

@@ -24,6 +24,7 @@ from hengwen.documents.run.tables import (
     trajectory_table,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note, score_counts
+from hengwen.monitoring.group_scores import compare_groups
 from hengwen.results.comparisons import family_size
 from hengwen.results.coverage import failed_answers
 from hengwen.results.run_order import training_order
@@ -101,6 +102,7 @@ def report_document(
         answers=StoredAnswers(store, order.runs, table),
         calibrations=tuple(calibrations),
         admissions=store.admissions(),
+        groups=() if order.problem else compare_groups(store, order.runs, table),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",

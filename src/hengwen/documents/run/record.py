@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.decision import decision_record
+from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA, family_size
@@ -65,6 +66,7 @@ def run_record(report: Report) -> dict[str, Any]:
         },
         "sequences": {address: _trajectory(path) for address, path in report.trajectories.items()},
         "usage": {role: asdict(usage) for role, usage in data.usage.items()},
+        "groups": group_records(data.groups, [run.id for run in data.runs]),
         "judges": trust_record(report.judges),
         "warnings": list(report.warnings),
         **({"pending_calls": data.pending_calls} if data.pending_calls else {}),

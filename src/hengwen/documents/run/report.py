@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen.documents.groups import group_texts
 from hengwen.documents.run.answers import AnswerList, AnswerPicker
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Answers
     from hengwen.documents.run.answers import AnswerSource
     from hengwen.judges.calibration import Calibration
+    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
@@ -57,6 +59,8 @@ class ReportData:
     """How well judges agree with human labels."""
     admissions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Newest admission test of each judge, by the key of the judge."""
+    groups: tuple[GroupComparison, ...] = ()
+    """Tests of scores of whole sets of answers, such as diversity."""
     created: str = ""
     """Time of creation, in ISO 8601."""
     version: str = ""
@@ -125,6 +129,11 @@ def build_report(data: ReportData) -> Report:
         for context in contexts
         if (finding := finding_of(context)) is not None
     ]
+    groups = {
+        address: Finding(address=address, text=item.text, tone=item.tone)
+        for address, item in group_texts(data.groups, labels).items()
+    }
+    findings = [groups.get(finding.address, finding) for finding in findings]
     findings += [*empty.findings(), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
     return Report(

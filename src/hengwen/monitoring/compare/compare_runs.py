@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
+from hengwen.monitoring.group_scores import compare_groups
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.results.coverage import mean_bounds
@@ -118,6 +119,7 @@ def compare_runs(
         left_out_prompts=collected.left_out_prompts,
         only_common=common,
         unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
+        groups=compare_groups(store, runs, used={pair.address for pair in pairs}),
         judges=judge_trust(store, runs, used={pair.address for pair in pairs}),
     )
 

@@ -28,6 +28,7 @@ from hengwen.stats.step_down import MIN_UNITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
@@ -149,6 +150,8 @@ class RunComparison:
     unchecked: tuple[str, ...] = ()
     """Checkpoints whose runs could not be checked for comparability, because an older version of Hengwen made
     the runs without storing the data for this check."""
+    groups: tuple[GroupComparison, ...] = ()
+    """Tests of scores of whole sets of answers, such as diversity."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are compared."""
 

@@ -12,6 +12,7 @@ from hengwen.monitoring.drift.collect import collect_scores, decision_of
 from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.monitoring.group_scores import compare_groups
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.results.run_order import run_labels, training_order
 
@@ -91,6 +92,7 @@ def drift_report(
 
     series = [TestedSeries.of(score) for score in collected]
     answered, looks = answer_scores(series, order_known=not order.problem, count_look=count_look)
+    used = {score.address for score in answered}
     evidence = FurtherEvidence(store, tested, human_values)
     return DriftReport(
         runs=tested,
@@ -104,7 +106,8 @@ def drift_report(
         other_scores=others,
         other_prompts=() if runs else run_labels(store.left_out(plan)),
         unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
-        judges=judge_trust(store, tested, used={score.address for score in answered}),
+        groups=() if order.problem else compare_groups(store, tested, used=used),
+        judges=judge_trust(store, tested, used=used),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.results.comparisons import ALPHA, family_size
 
 if TYPE_CHECKING:
+    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
@@ -291,6 +292,8 @@ class DriftReport:
     baseline. It holds separately for ``differs`` and for ``drifts`` of the scores."""
     decision: Decision
     """Which checkpoint to ship, by the tests of a report of these runs, which count no looks."""
+    groups: tuple[GroupComparison, ...] = ()
+    """Tests of scores of whole sets of answers, such as diversity."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are tested."""
 

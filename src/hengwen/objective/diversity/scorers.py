@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hengwen._internal.checks import whole_number
+from hengwen.objective.diversity.group_interval import interval_details, ngram_details
 from hengwen.objective.diversity.metrics import (
     compression_ratio,
     count_some,
@@ -41,6 +42,10 @@ class _NgramScorer(SingleScore):
         """Text with every setting that can change the value."""
         return f"{self.prefix}|n:{self.n}|scope:{self.scope}|tok:mixed|v:{self.version}"
 
+    def interval(self, items: Sequence[tuple[Sample, Response]], value: float) -> dict[str, Any]:
+        """Return the interval of the value as details; empty for the answers to one prompt."""
+        return ngram_details(items, value, self.n, self.prefix) if self.scope == "checkpoint" else {}
+
 
 @dataclass(frozen=True)
 class DistinctN(_NgramScorer):
@@ -56,7 +61,8 @@ class DistinctN(_NgramScorer):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        return [self.build_score(distinct_n((response.text for _, response in items), self.n))]
+        value = distinct_n((response.text for _, response in items), self.n)
+        return [self.build_score(value, details=self.interval(items, value))]
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,12 @@ class NgramEntropy(_NgramScorer):
         """Return the score of a set of answers."""
         bits, normalized = entropies(count_some((response.text for _, response in items), self.n))
         value = defined_entropy(normalized, self.n)
-        return [self.build_score(value, reason=f"{bits:.3f} bits", details={"bits": bits})]
+        details = {"bits": bits, **self.interval(items, value)}
+        return [self.build_score(value, reason=f"{bits:.3f} bits", details=details)]
+
+
+def _compression(items: Sequence[tuple[Sample, Response]]) -> float:
+    return compression_ratio(response.text for _, response in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +111,9 @@ class Compression(SingleScore):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        return [self.build_score(compression_ratio(response.text for _, response in items))]
+        value = _compression(items)
+        details = interval_details(items, value, _compression) if self.scope == "checkpoint" else {}
+        return [self.build_score(value, details=details)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hengwen._internal.checks import check_texts
+from hengwen.objective.diversity.group_interval import interval_details
 from hengwen.objective.diversity.packed_ngrams import GramTable, TokenChunk, first_rows, summed
 from hengwen.objective.overlap.bleu import (
     MAX_ORDER,
@@ -180,5 +181,12 @@ class SelfBleu(SingleScore):
         """Return the score of a set of answers; a set of only one answer is ``not_applicable``."""
         if len(items) < 2:
             return [self.not_applicable("self-BLEU compares answers with each other, and there is only one")]
+        value = self._mean(items)
+        details: dict[str, Any] = {"n": len(items)}
+        if self.scope == "checkpoint":
+            details |= interval_details(items, value, self._mean)
+        return [self.build_score(value, details=details)]
+
+    def _mean(self, items: Sequence[tuple[Sample, Response]]) -> float:
         values = self_bleus(_Texts(items), self.options)
-        return [self.build_score(fsum(values) / len(values), details={"n": len(values)})]
+        return fsum(values) / len(values)

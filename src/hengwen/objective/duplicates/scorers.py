@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from hengwen.objective.diversity.group_interval import interval_details
 from hengwen.objective.duplicates.similarity import (
     THRESHOLD,
     AnswerSet,
@@ -79,9 +80,14 @@ class NearDuplicates(SingleScore):
                 for candidate, duplicate in zip(similar, duplicates, strict=True)
             ]
             details["review"] = _describe(below, names)
+        if self.scope == "checkpoint":
+            details |= interval_details(items, _share(duplicates), self._share_of)
         count = sum(map(bool, duplicates))
         reason = f"{count} of {len(texts)} answers repeat an earlier one"
         return [self.build_score(_share(duplicates), reason=reason, details=details)]
+
+    def _share_of(self, items: Sequence[tuple[Sample, Response]]) -> float:
+        return _share(AnswerSet([response.text for _, response in items]).duplicates(self.threshold))
 
 
 @dataclass(frozen=True, slots=True)

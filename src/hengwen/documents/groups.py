@@ -1,0 +1,111 @@
+"""What is said of scores of whole sets of answers, such as the diversity of a checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen.documents.blocks import Verdict
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, number, p_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.documents.blocks import Tone
+    from hengwen.monitoring.group_scores import GroupComparison
+
+MAX_PAIRS = 4
+"""Maximum number of further pairs that a sentence names."""
+
+
+class GroupText(NamedTuple):
+    """What is said of one score of whole sets."""
+
+    text: Bilingual
+    tone: Tone
+
+
+def group_verdicts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dict[str, Verdict]:
+    """Return the verdict on each tested score of whole sets, by address; ``labels`` name the runs."""
+    return {
+        address: Verdict(tone=item.tone, subject=address, sentence=item.text)
+        for address, item in group_texts(groups, labels).items()
+    }
+
+
+def group_texts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dict[str, GroupText]:
+    """Return what is said of each tested score of whole sets, by address; ``labels`` name the runs."""
+    by_address: dict[str, list[GroupComparison]] = {}
+    for item in groups:
+        by_address.setdefault(item.address, []).append(item)
+    return {address: _text(items, labels, tests=len(groups)) for address, items in by_address.items()}
+
+
+def group_records(groups: Sequence[GroupComparison], run_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return comparisons of scores of whole sets as plain values, ready for JSON."""
+    return [
+        {
+            "address": item.address,
+            "earlier": run_ids[item.earlier],
+            "later": run_ids[item.later],
+            "verdict": item.verdict,
+            "values": list(item.values),
+            "at_equal_tokens": [item.test.first, item.test.second],
+            "p": item.test.p,
+            "p_adjusted": item.p_adjusted,
+            "prompts": item.test.units,
+        }
+        for item in groups
+    ]
+
+
+def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int) -> GroupText:
+    changed = [item for item in items if item.verdict != "no difference seen"]
+    worse = [item for item in changed if item.verdict == "worse"]
+    corrected = Bilingual("整题交换检验", "whole prompts exchanged")
+    if tests > 1:
+        corrected = Bilingual(
+            f"{corrected.zh}，已按 {tests} 次检验校正", f"{corrected.en}, corrected for {tests} tests"
+        )
+    if not changed:
+        p = p_text(min(item.p_adjusted for item in items))
+        return GroupText(
+            Bilingual(
+                f"字数相等时未见差异（最小 p {p}；{corrected.zh}）",
+                f"no difference seen at equal numbers of tokens (smallest p {p}; {corrected.en})",
+            ),
+            "none",
+        )
+    main = max(worse or changed, key=lambda item: abs(item.test.difference))
+    rest = [item for item in changed if item is not main]
+    text = _change(main, labels)
+    more = _others(rest, labels)
+    return GroupText(
+        Bilingual(f"{text.zh}；{corrected.zh}{more.zh}", f"{text.en}; {corrected.en}{more.en}"),
+        "worse" if worse else "better",
+    )
+
+
+def _change(item: GroupComparison, labels: Sequence[str]) -> Bilingual:
+    decimals = decimals_for(item.scale, item.values)
+    before, after = (number(value, decimals) for value in item.values)
+    equal_before, equal_after = number(item.test.first, decimals), number(item.test.second, decimals)
+    earlier, later, p = labels[item.earlier], labels[item.later], p_text(item.p_adjusted)
+    zh, en = ("变差", "worse") if item.verdict == "worse" else ("变好", "better")
+    n = item.test.units
+    return Bilingual(
+        f"{later}（{after}）比 {earlier}（{before}）{zh}：字数相等时 {equal_before} → {equal_after}，"
+        f"p {p}（{n} 题）",
+        f"{later} {after} is {en} than {earlier} {before}: at equal numbers of tokens {equal_before} → "
+        f"{equal_after}, p {p} ({n} prompts)",
+    )
+
+
+def _others(items: Sequence[GroupComparison], labels: Sequence[str]) -> Bilingual:
+    if not items:
+        return Bilingual("", "")
+    pairs = [f"{labels[item.earlier]} → {labels[item.later]}" for item in items[:MAX_PAIRS]]
+    further = len(items) - len(pairs)
+    zh = "，".join(pairs) + (f" 等 {len(items)} 对" if further else "")
+    en = ", ".join(pairs) + (f" and {further} more" if further else "")
+    return Bilingual(f"；另有差异：{zh}", f"; these differ too: {en}")

@@ -1,0 +1,119 @@
+"""Compare sets of answers by a number for a whole set: jackknife interval, exchange of whole prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Statistic = Callable[[NDArray[Any]], Floats]
+    """Function of counts, in shape (sets, items), that returns a value for each set."""
+
+MIN_UNITS = 6
+"""Fewest prompts (clusters) for an interval or a test."""
+EXACT_UP_TO = 12
+"""Largest number of prompts for which all exchanges are counted."""
+ENOUGH_EXCEEDED = 30
+"""Random exchanges end when so many of them are at least as far apart as the two sets: the p-value is then
+large, and known well enough (Besag and Clifford 1991)."""
+BLOCK = 200
+"""Number of exchanges that are made at a time."""
+BLOCK_ELEMENTS = 8_000_000
+"""Maximum number of counts in memory at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeTest:
+    """Result of the test whether a number for a whole set of answers differs between two sets."""
+
+    first: float
+    second: float
+    p: float
+    """Two-sided p-value, in (0, 1]."""
+    units: int
+    """Number of exchanged prompts (clusters)."""
+
+    @property
+    def difference(self) -> float:
+        """Value of the second set minus that of the first."""
+        return self.second - self.first
+
+
+def jackknife_interval(
+    value: float, without: Sequence[float], confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return the t interval of a value, from the values of the set without each prompt in turn."""
+    n = len(without)
+    if n < MIN_UNITS:
+        return None
+    from scipy.special import stdtrit
+
+    values = np.asarray(without, dtype=float)
+    error = float(np.sqrt((n - 1) / n * np.square(values - values.mean()).sum()))
+    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * error
+    return value - half, value + half
+
+
+def exchange_test(
+    first: Any, second: Any, statistic: Statistic, *, draws: int = 1999, seed: int = 0
+) -> ExchangeTest | None:
+    """Test whether a statistic of two sets of answers to the same prompts differs.
+
+    If nothing differs between the sets, the answers to any prompt may change places; all exchanges, or random
+    ones with the identity, show how far the two statistics then lie apart.
+
+    Args:
+        first: Counts of each item, such as an n-gram, in the answers of each prompt; a sparse matrix of shape
+            (prompts, items).
+        second: The same for the other set, with the same rows and columns.
+        statistic: Function of the counts of whole sets.
+        draws: Number of random exchanges if there are more than ``EXACT_UP_TO`` prompts.
+        seed: Seed of the random exchanges.
+
+    Returns:
+        The test; None below ``MIN_UNITS`` prompts.
+    """
+    n, items = first.shape
+    if n < MIN_UNITS:
+        return None
+    if n <= EXACT_UP_TO:
+        flips = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float32)
+    else:
+        flips = np.random.default_rng(seed).integers(0, 2, (draws + 1, n)).astype(np.float32)
+        flips[0] = 0
+    moved = (second - first).T.tocsr()  # (items, prompts), so that a block is one product
+    sums = [np.asarray(side.sum(axis=0), dtype=np.float32).ravel() for side in (first, second)]
+    size = min(BLOCK, max(1, BLOCK_ELEMENTS // max(items, 1)))
+    observed, drawn, exceeded = 0.0, 0, 0
+    for start in range(0, len(flips), size):
+        change = (moved @ flips[start : start + size].T).T
+        apart = np.abs(statistic(sums[1] - change) - statistic(sums[0] + change))
+        observed = observed or float(apart[0]) * (1 - 1e-9) - 1e-12
+        exceeded += int((apart >= observed).sum())
+        drawn += len(apart)
+        if n > EXACT_UP_TO and exceeded >= ENOUGH_EXCEEDED:
+            break
+    p = exceeded / drawn
+    one, other = (float(statistic(side[None])[0]) for side in sums)
+    return ExchangeTest(first=one, second=other, p=p, units=n)
+
+
+def distinct_share(counts: NDArray[Any]) -> Floats:
+    """Return the share of distinct items among all items of each set."""
+    share: Floats = (counts > 0.5).sum(axis=1) / counts.sum(axis=1)
+    return share
+
+
+def normalised_entropy(counts: NDArray[Any]) -> Floats:
+    """Return the entropy of the items of each set, divided by its largest possible value."""
+    total = counts.sum(axis=1)
+    logs = np.log2(counts, where=counts > 0.5, out=np.zeros_like(counts))
+    entropy: Floats = (np.log2(total) - (counts * logs).sum(axis=1) / total) / np.log2(total)
+    return entropy

@@ -1,0 +1,87 @@
+"""Scores of whole sets of answers, compared between the runs of a store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hengwen import compare_runs, drift_report, report_document
+from hengwen.documents.compare import compare_document
+from hengwen.documents.drift.document import drift_document
+from hengwen.documents.groups import group_verdicts
+from hengwen.documents.render.markdown import to_markdown
+from hengwen.monitoring.group_scores import compare_groups
+from hengwen.runs.run_plan import run_plan
+from hengwen.store import open_store
+
+WORDS = [chr(0x4E00 + i) for i in range(30)]
+ADDRESS = "t/distinct_2.checkpoint"
+PROMPTS = 12
+
+
+def text_of(prompt: int, variety: int, size: int) -> str:
+    return "".join(WORDS[(prompt * 7 + i * i * (1 + i // 5)) % variety] for i in range(size))
+
+
+def write_plan(folder: Path, runs: dict[str, tuple[int, int]]) -> Path:
+    """Write a plan with answers of each run: how many words they choose from, and how long they are."""
+    samples = [json.dumps({"id": f"p{i}", "input": "x"}) for i in range(PROMPTS)]
+    (folder / "prompts.jsonl").write_text("\n".join(samples), "utf-8")
+    for name, (variety, size) in runs.items():
+        rows = [
+            json.dumps({"id": f"p{i}", "output": text_of(i, variety, size)}, ensure_ascii=False)
+            for i in range(PROMPTS)
+        ]
+        (folder / f"{name}.jsonl").write_text("\n".join(rows), "utf-8")
+    checkpoints = "".join(f"  - {{name: {name}, responses: {name}.jsonl}}\n" for name in runs)
+    plan = folder / "plan.yaml"
+    plan.write_text(
+        f"name: p\ncheckpoints:\n{checkpoints}tasks:\n  - name: t\n    samples: prompts.jsonl\n"
+        "    scorers: [distinct_n]\n",
+        "utf-8",
+    )
+    return plan
+
+
+@pytest.fixture
+def store():
+    with open_store("sqlite://") as opened:
+        yield opened
+
+
+def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None:
+    result = run_plan(write_plan(tmp_path, {"a": (26, 40), "b": (26, 40), "c": (5, 40)}), store=store)
+    groups = compare_groups(store, result.runs)
+    assert [(item.earlier, item.later, item.verdict) for item in groups] == [
+        (0, 1, "no difference seen"),
+        (0, 2, "worse"),
+        (1, 2, "worse"),
+    ]
+    assert all(item.p_adjusted >= item.test.p for item in groups)
+    sentence = group_verdicts(groups, ("a", "b", "c"))[ADDRESS].sentence
+    assert "is worse than a" in sentence.en or "is worse than b" in sentence.en
+    documents = [
+        report_document(store, result.runs),
+        compare_document(compare_runs(store, "a", "c")),
+        drift_document(drift_report(store)),
+    ]
+    for document in documents:
+        assert "at equal numbers of tokens" in " ".join(to_markdown(document, "en").split()), document.kind
+        assert {item["verdict"] for item in document.record["groups"]} >= {"worse"}
+
+
+def test_longer_answers_alone_are_no_difference(store, tmp_path) -> None:
+    runs = run_plan(write_plan(tmp_path, {"a": (26, 30), "b": (26, 60)}), store=store).runs
+    (item,) = compare_groups(store, runs)
+    assert item.values[0] > item.values[1], "the share falls with the length"
+    assert item.test.first == item.test.second
+    assert (item.verdict, item.p_adjusted) == ("no difference seen", 1.0)
+
+
+def test_of_many_checkpoints_the_newest_is_tested_against_the_first_and_the_one_before(store, tmp_path):
+    plan = write_plan(tmp_path, {f"c{i}": (20 + i % 3, 30) for i in range(9)})
+    runs = run_plan(plan, store=store).runs
+    assert [(item.earlier, item.later) for item in compare_groups(store, runs)] == [(0, 8), (7, 8)]
+    assert compare_groups(store, runs, used={"t/other"}) == ()

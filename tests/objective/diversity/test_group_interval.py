@@ -1,0 +1,64 @@
+"""Intervals of scores of whole sets, from the set without each prompt in turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen.objective.diversity.group_interval import interval_details
+from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
+from hengwen.objective.diversity.scorers import Compression, DistinctN, NgramEntropy
+from hengwen.objective.diversity.self_bleu import SelfBleu
+from hengwen.objective.duplicates.scorers import NearDuplicates
+from hengwen.records import Response, Sample
+
+WORDS = ["风", "吹", "过", "山", "岗", "月", "照", "江", "水", "流", "花", "开", "落", "雨", "停"]
+
+
+def items_of(prompts: int, repeats: int = 2):
+    """Answers of several prompts; some prompts repeat themselves more than others."""
+    return [
+        (
+            Sample(id=f"p{prompt}", input="x"),
+            Response(
+                sample_id=f"p{prompt}",
+                repeat=repeat,
+                text="".join(WORDS[(prompt * repeat * i + i) % (4 + prompt)] for i in range(12)),
+            ),
+        )
+        for prompt in range(prompts)
+        for repeat in range(1, repeats + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scorer", "function"),
+    [
+        (DistinctN(n=2), lambda items: distinct_n([r.text for _, r in items], 2)),
+        (NgramEntropy(n=1), lambda items: ngram_entropy([r.text for _, r in items], 1, normalize=True)),
+    ],
+)
+def test_the_fast_way_is_the_slow_way(scorer, function) -> None:
+    items = items_of(9)
+    (score,) = scorer.score_set(items)
+    slow = interval_details(items, score.value, function)
+    assert score.details["ci"] == pytest.approx(slow["ci"])
+    assert score.details["level"] == 0.95
+    assert score.details["ci"][0] < score.value < score.details["ci"][1]
+
+
+@pytest.mark.parametrize(
+    "kind", [Compression, SelfBleu, NearDuplicates, DistinctN, NgramEntropy], ids=lambda kind: kind.__name__
+)
+def test_only_a_whole_checkpoint_of_six_prompts_has_an_interval(kind) -> None:
+    assert "ci" in kind(scope="checkpoint").score_set(items_of(6))[0].details
+    assert "ci" not in kind(scope="checkpoint").score_set(items_of(5))[0].details
+    assert "ci" not in kind(scope="repeats").score_set(items_of(6))[0].details
+
+
+def test_too_many_answers_have_no_interval(monkeypatch) -> None:
+    from hengwen.objective.diversity import group_interval
+
+    monkeypatch.setattr(group_interval, "MAX_RESCORED", 10)
+    monkeypatch.setattr(group_interval, "MAX_ANSWERS", 10)
+    for scorer in (Compression(), DistinctN()):
+        assert "ci" not in scorer.score_set(items_of(6))[0].details
