@@ -175,3 +175,11 @@ def test_too_few_prompts_and_equal_ones_have_no_price() -> None:
     ]
     assert prompts_to_tell(pairs[0]) is None
     assert (prompts_to_tell(pairs[1]) or 10**7) > 10**6
+
+
+def test_within_a_margin_the_price_is_that_of_showing_it() -> None:
+    decision = decision_of(series_of(0.3, 0.8, 0.77), margins={"t/s": 0.05})
+    item = decision.scores[0].standings[2]
+    assert (item.standing, (item.prompts_needed or 0) > 30) == ("undecided", True)
+    beyond = decision_of(series_of(0.3, 0.8, 0.77), margins={"t/s": 0.02}).scores[0].standings[2]
+    assert (beyond.standing, beyond.prompts_needed) == ("undecided", None)

@@ -19,7 +19,7 @@ from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import compare_checkpoints, score_series
+from hengwen.results.comparisons import ALPHA, compare_checkpoints, score_series
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
 from hengwen.results.run_order import run_labels, training_order
@@ -164,10 +164,10 @@ def decide(
     if not counted:
         return Decision(verdict="none", newest=newest, scores=scores)
     standings = [{item.standings[index] for item in counted} for index in range(len(labels))]
-    listed = [index for index, found in enumerate(standings) if found <= {"best seen", "not worse"}]
-    undecided = [index for index, found in enumerate(standings) if found <= UNDECIDED]
+    listed = [index for index, kinds in enumerate(standings) if kinds <= {"best seen", "not worse"}]
+    undecided = [index for index, kinds in enumerate(standings) if kinds <= UNDECIDED]
     verdict: DecisionVerdict = "ship" if listed else "undecided" if undecided else "keep"
-    if not any("worse" in found for found in standings):
+    if not any("worse" in kinds for kinds in standings):
         verdict = "undecided"
     pool = listed or undecided or _unregressed(counted, len(labels))
     chosen = _least_trailing(counted, pool) if pool else None
@@ -306,6 +306,15 @@ class _Standings:
             problem=self.course.problem,
         )
 
+    def _price(self, index: int, pair: Comparison) -> int | None:
+        """Return how many prompts would tell that a checkpoint is worse, or that it is within the margin."""
+        if self.standings[index] == "worse":
+            return None
+        if self.standings[index] == "undecided" and self.margin is not None:
+            shortfall = self._merit(self.best(range(len(self.merits)))) - self._merit(index)
+            return prompts_within(pair, self.margin - shortfall)
+        return prompts_to_tell(pair)
+
     def _named(self, index: int, labels: Sequence[str]) -> CheckpointStanding:
         standing, mean = self.standings[index], self.course.means[index]
         item = CheckpointStanding(checkpoint=labels[index], standing=standing, mean=mean)
@@ -323,8 +332,25 @@ class _Standings:
             p=pair.p_adjusted,
             p_alone=pair.test.p,
             prompts=pair.test.prompts,
-            prompts_needed=None if standing == "worse" else prompts_to_tell(pair),
+            prompts_needed=self._price(index, pair),
         )
+
+
+def prompts_within(pair: Comparison, slack: float) -> int | None:
+    """Return how many prompts would show that a checkpoint is within a margin, with power 80 %.
+
+    ``slack`` is the part of the margin that the observed difference leaves, if it is the true one.
+    """
+    test = pair.test
+    if slack <= 0 or test.clusters < MIN_UNITS or not test.error:
+        return None
+    deviation = test.error * sqrt(test.clusters)
+
+    def is_enough(clusters: int) -> bool:
+        return power_of_t(slack, deviation / sqrt(clusters), clusters - 1, ALPHA / 2, sides=1) >= POWER
+
+    clusters = least_number(is_enough, MIN_UNITS)
+    return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
 
 
 def prompts_to_tell(pair: Comparison) -> int | None:

@@ -46,8 +46,8 @@ class CheckpointStanding:
     prompts: int | None = None
     """Number of their common prompts."""
     prompts_needed: int | None = None
-    """Number of prompts that would show a true difference of this size with a probability of about 80 %; None
-    if it is shown, or if it cannot be computed."""
+    """Number of prompts that would show a true difference of this size (or, with a margin, that it is within
+    the margin) with a probability of about 80 %; None if it is shown, or if it cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
