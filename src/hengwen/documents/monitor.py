@@ -32,6 +32,19 @@ def monitor_document(monitor: Monitor) -> Document:
             f"without a change, an alarm within {horizon} scores has a probability of about {alpha:g}",
         ),
     ]
+    notes.append(
+        Bilingual(
+            "这一概率只对互相独立的分数成立；相邻分数相关时误报多得多",
+            "that holds for independent scores; neighbours that depend on each other raise many more alarms",
+        )
+    )
+    if settings["scale"] is None:
+        notes.append(
+            Bilingual(
+                "请用 --scale 给出分数的最低与最高值：没有它，尾部厚的分数误报更多",
+                "pass --scale (lowest and highest score): heavy tails raise more alarms without it",
+            )
+        )
     if not state.within_horizon:
         notes.append(
             Bilingual(

@@ -28,6 +28,8 @@ ORDER = 3
 """Number of consecutive checkpoint means in an ordinal pattern."""
 MIN_WINDOWS = enough_windows(ORDER)
 """Minimum number of patterns for a metric that counts them; with fewer, it is mostly bias."""
+MIN_LONG_BLOCKS = 100
+"""Minimum number of means for blocks of twice the square root of their number."""
 MIN_BLOCKED = 25
 """Minimum number of checkpoints for random orders that keep neighbours together in blocks: 25 checkpoints are
 five blocks, which have 120 orders."""
@@ -90,7 +92,8 @@ def trajectory_of_means(means: NDArray[np.float64] | list[float], *, n_perm: int
             for metric in metrics
         }
         return Trajectory(n=n, first=means[0], last=means[-1], metrics=results, reason=_too_few(n))
-    block = round(n**0.5) if n >= MIN_BLOCKED else 0
+    factor = 2 if n >= MIN_LONG_BLOCKS else 1  # fewer than 5 blocks have too few orders for any p below .05
+    block = round(factor * n**0.5) if n >= MIN_BLOCKED else 0
     return Trajectory(
         n=n,
         first=float(means[0]),
