@@ -40,7 +40,18 @@ def test_the_schema_refuses_what_is_not_published(data):
 def test_the_object_has_exactly_these_keys(data):
     report = record_of(data)
     assert list(report) == [
-        *("schema", "plan", "runs", "decision", "summary", "sequences", "usage", "judges", "warnings")
+        *(
+            "schema",
+            "plan",
+            "runs",
+            "decision",
+            "summary",
+            "sequences",
+            "usage",
+            "groups",
+            "judges",
+            "warnings",
+        )
     ]
     assert list(report["runs"][0]) == ["id", "checkpoint", "step", "status", "scores"]
     assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {

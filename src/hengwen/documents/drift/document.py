@@ -31,11 +31,20 @@ RECORDED = ("better", "worse", "mean undecided")
 """Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""
 
 
+DECISION_NOTE = Bilingual(
+    "以上与报告相同。以下的 p 还计入与基线均值的比较和此前的检验，所以更大。",
+    "So far as in a report. Below, p also counts the comparison with the mean of the baseline, and earlier "
+    "looks, so it is larger.",
+)
+
+
 def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = None) -> Document:
     """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
     tested = [score for score in report.scores if _is_tested(score)]
     decimals = {score.address: words.mean_decimals(score) for score in report.scores}
     blocks: list[Block] = [*DecisionWords(report.decision, decimals).blocks()]
+    if blocks:
+        blocks.append(Sentence(text=DECISION_NOTE, is_note=True))
     blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
     blocks += [_verdict(report, score) for score in report.scores]
     blocks += group_verdicts(report.groups, report.labels).values()
