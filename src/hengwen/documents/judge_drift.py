@@ -7,42 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
+from hengwen.documents.judges.judge_drift_words import evidence, score_decimals, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
-from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import (
-    decimals_for,
     format_timestamp,
-    interval,
     number,
-    p_text,
-    percent,
     plural,
-    signed,
 )
-from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Block, Text, Tone
-    from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
-    from hengwen.monitoring.judge_drift.length import LengthAdjustment
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
     from hengwen.monitoring.judge_drift.verdicts import (
-        AnchorAgreement,
         DriftVerdict,
         JudgedScoreDrift,
-        Reason,
     )
     from hengwen.records import Run
-    from hengwen.results.comparability import Difference
 
-MAX_SETTING = 300
-"""Maximum number of characters of a changed setting that a verdict names."""
 _VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
     "stable": ("none", Bilingual("稳定", "stable")),
     "model drifted": ("plain", Bilingual("模型变了", "model drifted")),
@@ -57,65 +43,6 @@ _PROBLEMS = {
         "there is one checkpoint, so there are no earlier answers",
     ),
     "no judged scores": Bilingual("没有评审打的分数", "there are no scores by a judge"),
-}
-_REASONS: Mapping[Reason, Bilingual] = {
-    "equal evidence": Bilingual(
-        "模型或评审变了，但两个 p 相同，看不出是哪一个；增加题目可能看得出",
-        "the model or the judge changed, but both p are equal, so nothing shows which; more prompts may show "
-        "it",
-    ),
-    "too few": Bilingual(
-        "互相独立的题目太少，任何结果都不可能显著",
-        "too few independent prompts for a significant result",
-    ),
-    "missing scores": Bilingual(
-        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}；哪些题失败可能与质量有关",
-        f"below {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score; which prompts fail may "
-        "depend on quality",
-    ),
-    "not judged again": Bilingual(
-        "早先的回答没有重新评审，也没有两次运行都评审过的锚点；请用 hengwen judge-drift PLAN",
-        "the earlier answers were not judged again, and no anchors were judged in both runs; "
-        "use hengwen judge-drift PLAN",
-    ),
-    "judged again once": Bilingual(
-        "早先的回答只重新评审了一遍，不知评审自身有多不一致；同一命令会补上第二遍",
-        "the earlier answers were judged again only once, so how far the judge repeats itself is not known; "
-        "the same command judges them a second time",
-    ),
-    "judge agreement": Bilingual(
-        "均值几乎没变，但对同样回答的新旧评分一致得不够，不能说评审没变",
-        "the means hardly changed, but old and new verdicts on the same answers agree too little to say that "
-        "the judge has not changed",
-    ),
-    "length": Bilingual(
-        "模型变了，或者评审对较长回答的尺度变了",
-        "the model changed, or the judge on longer answers",
-    ),
-    "few anchors": Bilingual(
-        f"锚点不足 {MIN_ANCHORS} 个（通常需要 {ANCHORS_FOR_VERDICT} 至 300 个）；"
-        "也可用 hengwen judge-drift PLAN",
-        f"fewer than {MIN_ANCHORS} anchors ({ANCHORS_FOR_VERDICT} to 300 are usually needed); "
-        "hengwen judge-drift PLAN needs none",
-    ),
-    "anchor levels": Bilingual(
-        "超过 5% 的回答所在等级没有锚点", "more than 5% of the answers have a level that no anchor has"
-    ),
-    "judge changed": Bilingual(
-        "两次运行的评审不同，分数不可比；请用 hengwen judge-drift PLAN",
-        "the two runs have different judges, so their scores are not comparable; "
-        "use hengwen judge-drift PLAN",
-    ),
-    "judges differ": Bilingual(
-        "重新评审时的评审与较晚一次运行的评审不同，两批回答不可比；请用同一评审运行和重新评审",
-        "the earlier answers were judged again by another judge than the later answers, so the two are not "
-        "comparable; run and re-judge with the same judge",
-    ),
-    "group score": Bilingual(
-        "整组回答只有一个数值，没有逐题的值", "one value for a group of answers, none for each prompt"
-    ),
-    "not scored": Bilingual("其中一次运行没有这项分数", "one of the runs does not have this score"),
-    "no common prompts": Bilingual("没有双方都有的题目", "the runs have no prompt in common"),
 }
 
 
@@ -172,157 +99,12 @@ def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilin
     return notes
 
 
-def _name(score: JudgedScoreDrift) -> str:
-    return one_line(score.label or score.address, MAX_SETTING)
-
-
 def _verdict(score: JudgedScoreDrift) -> Verdict:
     tone, sentence = _VERDICTS[score.verdict]
-    subject: Text = _name(score)
+    subject: Text = score_name(score)
     if score.family == "member":
         subject = Bilingual(f"评审团成员 {subject}", f"panel member {subject}")
-    return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(_evidence(score)))
-
-
-def _evidence(score: JudgedScoreDrift) -> list[Bilingual]:
-    lines = [_reason(score)] if score.reason else []
-    if score.verdict == "stable":
-        lines.append(_stable_text(score))
-    elif score.verdict in ("model drifted", "judge drifted"):
-        lines += _second_change(score)
-    lines += [_change_text(change) for change in score.changes]
-    lines += [_conflict_text(change) for change in score.conflicts]
-    if score.consistency is not None:
-        lines += _consistency_texts(score.consistency, _decimals(score))
-    if score.length is not None and score.length.p > ALPHA and _is_model_seen(score):
-        lines.append(_length_text(score.length, _decimals(score)))
-    if score.agreement is not None:
-        lines.append(_agreement_text(score.agreement, _decimals(score)))
-    return lines
-
-
-def _reason(score: JudgedScoreDrift) -> Bilingual:
-    if score.reason != "not enough evidence":
-        return _REASONS[score.reason]
-    margin = number(score.margin, 3) if score.margin else ""
-    needed_zh, needed_en = [], []
-    if score.prompts_needed is not None:
-        needed_zh.append(f"{score.prompts_needed} 题")
-        needed_en.append(plural(score.prompts_needed, "prompt"))
-    if score.anchors_needed is not None:
-        needed_zh.append(f"{score.anchors_needed} 个锚点")
-        needed_en.append(plural(score.anchors_needed, "anchor"))
-    if not margin or not needed_zh:
-        return Bilingual(
-            "没有看出变化，但也不能说没有变化", "no change is seen, which does not mean that there is none"
-        )
-    return Bilingual(
-        f"没有看出变化，但不能排除大于 {margin} 的变化；若其实没有变化，"
-        f"约需 {'和 '.join(needed_zh)}才能判定“稳定”",
-        f"no change is seen, but one above {margin} cannot be excluded; if there is none, about "
-        f'{" and ".join(needed_en)} are needed to say "stable"',
-    )
-
-
-def _stable_text(score: JudgedScoreDrift) -> Bilingual:
-    decimals = _decimals(score)
-    margin = number(score.margin, decimals)
-    judge, model = (
-        interval(effect.interval_90 if effect else None, decimals) for effect in (score.judge, score.model)
-    )
-    return Bilingual(
-        f"两个变化的 90% 区间都在 ±{margin} 之内：评审 {judge}，模型 {model}",
-        f"both 90% intervals lie within ±{margin}: judge {judge}, model {model}",
-    )
-
-
-def _second_change(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence if both judge and model may have changed, but the verdict names only one of them."""
-    is_model = score.verdict == "model drifted"
-    other = score.judge if is_model else score.model
-    if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:
-        return []
-    name = Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model")
-    return [
-        Bilingual(
-            f"{name.zh}可能也变了，但 p 未达到判定两者都变所需的 {SECOND_ALPHA}",
-            f"{name.en} may have changed too, but its p is above {SECOND_ALPHA}, the limit for naming both",
-        )
-    ]
-
-
-def _change_text(change: Difference) -> Bilingual:
-    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
-    return Bilingual(
-        f"评审的设置变了：{change.part} {this} → {that}",
-        f"the judge's {change.part} changed: {this} → {that}",
-    )
-
-
-def _conflict_text(change: Difference) -> Bilingual:
-    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
-    return Bilingual(
-        f"重新评审：{change.part} {this}；较晚的运行：{that}",
-        f"{change.part}: {this} where judged again, {that} in the later run",
-    )
-
-
-def _is_model_seen(score: JudgedScoreDrift) -> bool:
-    return score.model is not None and score.model.p_adjusted is not None and score.model.p_adjusted <= ALPHA
-
-
-def _length_text(length: LengthAdjustment, decimals: int) -> Bilingual:
-    first, second = (number(value, 0) for value in length.lengths)
-    slope, left, p = signed(length.slope, decimals), signed(length.remaining, decimals), p_text(length.p)
-    return Bilingual(
-        f"回答平均 {first} → {second} 字，评审每百字变化 {slope}；扣除后模型的变化 {left}，p {p}",
-        f"answers of {first} → {second} characters, change of the judge {slope} per 100; without it, "
-        f"change of the model {left}, p {p}",
-    )
-
-
-def _consistency_texts(consistency: JudgeConsistency, decimals: int) -> list[Bilingual]:
-    """Return how far old and new verdicts on the same answers agree, beside two new verdicts."""
-    if consistency.kappa is None:
-        return [
-            Bilingual(
-                "所有评分都相同，看不出评审是否还在读回答",
-                "all verdicts are equal, so whether the judge reads the answers is not known",
-            )
-        ]
-    kappa = interval(consistency.kappa_interval, 2) if consistency.kappa_interval else ""
-    seen = f"κ {number(consistency.kappa, 2)} {kappa}".rstrip()
-    if consistency.floor is None or consistency.excess is None or consistency.p is None:
-        return [
-            Bilingual(
-                f"同样的回答，新旧评分的一致性 {seen}",
-                f"agreement of old and new verdicts on the same answers {seen}",
-            )
-        ]
-    p = consistency.p if consistency.p_adjusted is None else consistency.p_adjusted
-    floor = f"κ {number(consistency.floor, 2)}"
-    return [
-        Bilingual(
-            f"同样的 {consistency.answers} 个回答，新旧评分的一致性 {seen}；两遍新评分之间 {floor}",
-            f"on the same {plural(consistency.answers, 'answer')}, agreement of old and new verdicts {seen}; "
-            f"of two new verdicts {floor}",
-        ),
-        Bilingual(
-            f"新旧之间的距离比两遍新评分之间大 {signed(consistency.excess, decimals)}，p {p_text(p)}",
-            f"old and new are {signed(consistency.excess, decimals)} farther apart than two new verdicts, "
-            f"p {p_text(p)}",
-        ),
-    ]
-
-
-def _agreement_text(agreement: AnchorAgreement, decimals: int) -> Bilingual:
-    then, now = number(agreement.error_then, decimals), number(agreement.error_now, decimals)
-    p = p_text(agreement.p)
-    return Bilingual(
-        f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，p {p}，未校正",
-        f"on {plural(agreement.anchors, 'anchor')}, the mean difference between judge and people "
-        f"{then} → {now}, p {p}, not corrected",
-    )
+    return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(evidence(score)))
 
 
 def _change_table(
@@ -389,10 +171,10 @@ def _change_rows(score: JudgedScoreDrift) -> list[tuple[Cell, ...]]:
 def _change_row(
     score: JudgedScoreDrift, name: str, effect: Effect, means: tuple[float | None, float | None]
 ) -> tuple[Cell, ...]:
-    decimals, (tone, verdict) = _decimals(score), _VERDICTS[score.verdict]
+    decimals, (tone, verdict) = score_decimals(score), _VERDICTS[score.verdict]
     anchors = Bilingual(f"{effect.anchors} 个锚点", plural(effect.anchors, "anchor"))
     return (
-        Cell(text=_name(score), values={"": score.address, "member": score.label or None}),
+        Cell(text=score_name(score), values={"": score.address, "member": score.label or None}),
         Cell(text=_CHANGED[name], values={"": name}),
         *(cells.number_cell(mean, decimals) for mean in means),
         cells.difference_cell(effect.difference, effect.interval, decimals),
@@ -414,10 +196,6 @@ def _detectable_text(effect: Effect, decimals: int) -> Text:
         return Bilingual("未知：只有一组互相独立的题目", "not known: only one independent group")
     unit = Bilingual("题", "prompt") if effect.prompts else Bilingual("锚点", "anchor")
     return Bilingual(f"各{unit.zh}变化全部相同", f"every {unit.en} changed by the same amount")
-
-
-def _decimals(score: JudgedScoreDrift) -> int:
-    return max(3, decimals_for(score.scale, [score.then, score.again, score.now]))
 
 
 def _record(report: JudgeDriftReport) -> dict[str, Any]:
