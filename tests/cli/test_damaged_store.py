@@ -121,7 +121,7 @@ def test_a_migrated_store_says_where_the_copy_is(hengwen, tmp_path: Path, next_v
     done = hengwen("runs", "list")
     assert (done.code, done.err) == (
         0,
-        "hengwen.db: migrated to the present schema; the store as it was: hengwen.schema-0012.db\n",
+        "hengwen.db: migrated to the present schema; the store as it was: hengwen.schema-0013.db\n",
     )
-    assert (tmp_path / "hengwen.schema-0012.db").exists()
+    assert (tmp_path / "hengwen.schema-0013.db").exists()
     assert hengwen("runs", "list").err == ""

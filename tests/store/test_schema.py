@@ -44,9 +44,9 @@ def test_a_store_is_copied_before_a_migration(tmp_path: Path) -> None:
     path.chmod(0o600)
     with open_store(path) as store:
         copy = store.copy_before_migration
-        assert copy == tmp_path / "x.schema-0012.db"
+        assert copy == tmp_path / "x.schema-0013.db"
         assert [run.id for run in store.runs()] == ["r1"]
-    assert (version_of(path), version_of(copy)) == (current_head(), "0012")
+    assert (version_of(path), version_of(copy)) == (current_head(), "0013")
     assert copy.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("SELECT id FROM run").fetchall() == [("r1",)]
@@ -55,11 +55,11 @@ def test_a_store_is_copied_before_a_migration(tmp_path: Path) -> None:
 
 
 def test_a_copy_never_replaces_another(tmp_path: Path) -> None:
-    (tmp_path / "x.schema-0012.db").write_text("mine", "utf-8")
-    (tmp_path / "x.schema-0012-2.db").symlink_to(tmp_path / "elsewhere.db")
+    (tmp_path / "x.schema-0013.db").write_text("mine", "utf-8")
+    (tmp_path / "x.schema-0013-2.db").symlink_to(tmp_path / "elsewhere.db")
     with open_store(older_store(tmp_path / "x.db")) as store:
-        assert store.copy_before_migration == tmp_path / "x.schema-0012-3.db"
-    assert (tmp_path / "x.schema-0012.db").read_text("utf-8") == "mine"
+        assert store.copy_before_migration == tmp_path / "x.schema-0013-3.db"
+    assert (tmp_path / "x.schema-0013.db").read_text("utf-8") == "mine"
     assert not (tmp_path / "elsewhere.db").exists()
 
 
@@ -80,7 +80,7 @@ def test_without_a_copy_nothing_is_migrated(tmp_path: Path, monkeypatch: pytest.
     real = os.open
 
     def refuse(name: object, *rest: object) -> int:
-        if str(name).endswith("x.schema-0012.db"):
+        if str(name).endswith("x.schema-0013.db"):
             raise OSError(28, "No space left on device")
         return real(name, *rest)
 
@@ -90,7 +90,7 @@ def test_without_a_copy_nothing_is_migrated(tmp_path: Path, monkeypatch: pytest.
             StoreError, match="the copy before the migration cannot be written: No space left"
         ):
             open_store(path)
-    assert version_of(path) == "0012"
+    assert version_of(path) == "0013"
     assert os.listdir(tmp_path) == ["x.db"]
 
 
@@ -102,7 +102,7 @@ def test_a_copy_that_fails_is_removed(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(sqlite3, "connect", refuse)
     with pytest.raises(StoreError, match=r"cannot be copied to .*: disk I/O error; nothing is changed"):
-        schema._copy(path, "0012")
+        schema._copy(path, "0013")
     assert os.listdir(tmp_path) == ["x.db"]
 
 
@@ -118,7 +118,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(
         patch.setattr("alembic.op.execute", fail)
         with pytest.raises(RuntimeError, match="killed"):
             open_store(path)
-    assert version_of(path) == "0012"
+    assert version_of(path) == "0013"
     with closing(sqlite3.connect(path)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     assert "later" not in names  # the migration created this table before the failure

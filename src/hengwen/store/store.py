@@ -329,7 +329,7 @@ class Store:
         run_id = self.baselines().get(plan)
         return None if run_id is None else self.find(run_id)
 
-    def save_admission(self, judge: str, tested: str, result: Mapping[str, Any]) -> None:
+    def save_admission(self, judge: str, tested: str, result: Mapping[str, object]) -> None:
         """Save the result of an admission test.
 
         Args:
@@ -345,7 +345,7 @@ class Store:
             connection.execute(delete(admission).where(same))
             connection.execute(admission.insert(), [row])
 
-    def admissions(self) -> dict[str, dict[str, Any]]:
+    def admissions(self) -> dict[str, dict[str, object]]:
         """Return the result of the newest admission test of each judge, by the judge's key."""
         query = select(tables.admission).order_by(tables.admission.c.tested)
         with store_errors(self._engine), self._engine.connect() as connection:

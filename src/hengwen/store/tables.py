@@ -17,9 +17,9 @@ from sqlalchemy import (
     text,
 )
 
-FIRST = "0012"
+FIRST = "0013"
 """Version of the first migration; stores of earlier versions are refused."""
-HEAD = "0012"
+HEAD = "0013"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
