@@ -70,6 +70,18 @@ TOPICS = (
         ),
     ),
     Topic(
+        name="fuzz",
+        title="Hostile texts",
+        scripts=(
+            Script(
+                name="bench_fuzz.py",
+                quick=("--sizes", "1000", "10000", "--only", "lyric"),
+                rounds=None,
+                seconds=7200,
+            ),
+        ),
+    ),
+    Topic(
         name="kill",
         title="Killed and concurrent runs",
         scripts=(

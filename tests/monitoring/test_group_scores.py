@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -69,7 +70,8 @@ def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None
     ]
     for document in documents:
         assert "at equal numbers of tokens" in " ".join(to_markdown(document, "en").split()), document.kind
-        assert {item["verdict"] for item in document.record["groups"]} >= {"worse"}
+        records = cast("list[dict[str, str]]", document.record["groups"])
+        assert {item["verdict"] for item in records} >= {"worse"}
 
 
 def test_longer_answers_alone_are_no_difference(store, tmp_path) -> None:

@@ -65,7 +65,7 @@ class JudgeTrust:
     kind: JudgeKind
     models: tuple[str, ...]
     """Names of the models as their server returned them; empty for a rules judge."""
-    asked: str
+    doctor_name: str
     """Judge as ``hengwen doctor --judge`` names it; empty if it cannot be named."""
     rubric: str
     """Version and hash of the rubric; empty if unknown."""
@@ -173,7 +173,7 @@ def _trust(
         judge=score.evaluator,
         kind="rules" if by_rules else "model",
         models=() if by_rules else tuple(sorted(models)),
-        asked="rules" if by_rules else model[1] if model else "",
+        doctor_name="rules" if by_rules else model[1] if model else "",
         rubric=rubric[1] if rubric else "",
         rubric_source=str(facts.get("rubric", "")),
         admission=None if admission is None else AdmissionRecord.from_json(admission),

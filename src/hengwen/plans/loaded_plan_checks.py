@@ -94,16 +94,16 @@ def check_ranges(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
     for task in tasks:
         scales |= task.scales
     for address, (low, high) in plan.ranges.items():
-        place = locate(plan, "ranges", address)
+        location = locate(plan, "ranges", address)
         if address not in scales:
             hint = did_you_mean(address, scales)
-            raise ConfigError(f"{place}no score of single answers is {address!r}{hint}")
+            raise ConfigError(f"{location}no score of single answers is {address!r}{hint}")
         if low >= high:
-            raise ConfigError(f"{place}a range needs two ends, low below high, got {low:g} and {high:g}")
+            raise ConfigError(f"{location}a range needs two ends, low below high, got {low:g} and {high:g}")
         scale = scales[address]
         if scale is not None and not scale.low <= low < high <= scale.high:
             raise ConfigError(
-                f"{place}the range {low:g} to {high:g} is not within the scale of the score, "
+                f"{location}the range {low:g} to {high:g} is not within the scale of the score, "
                 f"{scale.low:g} to {scale.high:g}"
             )
 

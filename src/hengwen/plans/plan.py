@@ -16,7 +16,6 @@ from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
-from hengwen.score_id import NORMALISED, PUBLISHED, ScoreId
 from hengwen.text.language import Language
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
@@ -392,11 +391,3 @@ def _template(value: str | None, folder: Path) -> str | None:
     if value is None or not value.endswith(".j2"):
         return value
     return read_text(folder / value)
-
-
-def task_scores(task: str, judge: str, scale: ScaleSpec | None) -> tuple[ScoreId, ...]:
-    """Return the scores of a whole task, which are computed from one judge's scores."""
-    if scale is None:
-        return ()
-    parts = (PUBLISHED, NORMALISED) if scale.sum_divided_by is not None else (PUBLISHED,)
-    return tuple(ScoreId(task, judge, part, "task") for part in parts)

@@ -15,12 +15,11 @@ from hengwen.plans import loaded_plan_checks as checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located
-from hengwen.plans.plan import task_scores
 from hengwen.plans.trust import check_trust
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
 from hengwen.protocols import GroupScorer
-from hengwen.score_id import FINAL, LEVEL, ScoreId, final_part, scores_of
+from hengwen.score_id import FINAL, LEVEL, NORMALISED, PUBLISHED, ScoreId, final_part, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -382,3 +381,11 @@ def _load_panel(plan: Plan, index: int, rules: RuleSet | None) -> tuple[Configur
             configured.check(_persona(spec))
         panel.append(configured)
     return tuple(panel)
+
+
+def task_scores(task: str, judge: str, scale: ScaleSpec | None) -> tuple[ScoreId, ...]:
+    """Return the scores of a whole task, which are computed from one judge's scores."""
+    if scale is None:
+        return ()
+    parts = (PUBLISHED, NORMALISED) if scale.sum_divided_by is not None else (PUBLISHED,)
+    return tuple(ScoreId(task, judge, part, "task") for part in parts)

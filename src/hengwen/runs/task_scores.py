@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from hengwen.plans.plan import task_scores
+from hengwen.plans.suite import task_scores
 from hengwen.records import Failure, Outcome, Row, Score
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.score_table import ScoreTable, SeriesKey

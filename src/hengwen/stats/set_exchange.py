@@ -21,7 +21,7 @@ MIN_UNITS = 6
 EXACT_UP_TO = 12
 """Largest number of prompts for which all exchanges are counted."""
 ENOUGH_EXCEEDED = 30
-"""Random exchanges end when so many of them are at least as far apart as the two sets: the p-value is then
+"""Random exchanges end when this number of them is at least as far apart as the two sets: the p-value is then
 large, and known well enough (Besag and Clifford 1991)."""
 BLOCK = 200
 """Number of exchanges that are made at a time."""
@@ -101,8 +101,8 @@ def exchange_test(
         if n > EXACT_UP_TO and exceeded >= ENOUGH_EXCEEDED:
             break
     p = exceeded / drawn
-    one, other = (float(statistic(side[None])[0]) for side in sums)
-    return ExchangeTest(first=one, second=other, p=p, units=n)
+    first_value, second_value = (float(statistic(side[None])[0]) for side in sums)
+    return ExchangeTest(first=first_value, second=second_value, p=p, units=n)
 
 
 def distinct_share(counts: NDArray[Any]) -> Floats:

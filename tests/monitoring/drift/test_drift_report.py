@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hengwen import ConfigError, DataError, ScoreDrift, Store, drift_report, open_store, run_plan
+from hengwen import ConfigError, DataError, ScoreDrift, Store, drift_report, open_store
 from hengwen.documents.drift.document import drift_document
 from hengwen.documents.render.write import to_json
-from hengwen.importers.muchin import import_muchin
 from hengwen.records import Scale
 
 PROMPTS = 12
@@ -384,23 +383,3 @@ def test_the_mann_kendall_test_is_that_of_pymannkendall_and_scipy(fill: Callable
     assert (kendall.s, kendall.tau_b) == (expected.s, pytest.approx(expected.Tau))
     assert 4 * score.course.metrics["cin"].null_sd ** 2 == pytest.approx(expected.var_s)
     assert kendall.p == pytest.approx(stats.kendalltau(range(7), values, method="exact").pvalue)
-
-
-@pytest.mark.slow
-def test_the_real_lyrics_differ_and_do_not_drift(shared: Callable[[str], Path], tmp_path: Path) -> None:
-    imported = import_muchin(shared("data/muchin-checkpoints.jsonl"), tmp_path / "plan")
-    with open_store(tmp_path / "x.db") as store:
-        run_plan(imported.plan, store=store)
-        score = only(store, scores=["lyrics/lyric.total"])
-    assert (score.differs, score.drifts) == ("differ", "no change beyond the usual movement seen")
-    assert [round(item.mean, 1) for item in score.means] == [77.8, 73.8, 86.1, 83.5, 82.0, 78.2]
-    assert len(score.difference.baseline) == 5
-    assert score.difference.prompts == 26
-    fallen = {
-        (score.means[item.earlier].checkpoint, score.means[item.later].checkpoint): item
-        for item in score.comparisons
-    }["ckpt2001", "ckpt3_2001"]
-    assert (fallen.verdict, fallen.test.difference) == ("worse", pytest.approx(-7.90, abs=0.005))
-    assert 0.012 < fallen.p_adjusted < 0.0304
-    assert score.shrunken
-    assert len(score.changes) == 10

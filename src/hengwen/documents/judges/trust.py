@@ -78,14 +78,14 @@ def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
     if judge.kind == "rules":
         yield _BY_RULES
     else:
-        names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.asked, 80)
+        names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.doctor_name, 80)
         yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
 
 
 def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     record = judge.admission
     if record is None:
-        command = f"hengwen doctor --judge {judge.asked or 'PROVIDER/MODEL'}"
+        command = f"hengwen doctor --judge {judge.doctor_name or 'PROVIDER/MODEL'}"
         command += f" --rubric {one_line(judge.rubric_source, 80)}" if judge.rubric_source else ""
         yield Bilingual(f"未做准入测试（{command}）", f"admission never tested ({command})")
         return

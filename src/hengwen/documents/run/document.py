@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.decision import DecisionWords
 from hengwen.documents.judges.trust import trust_verdicts
+from hengwen.documents.run.failures import failure_details
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.stored_answers import StoredAnswers
 from hengwen.documents.run.tables import (
     CHECKPOINT,
-    FAILED,
-    SCORE,
     score_chart,
     score_table,
     trajectory_table,
 )
-from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note, score_counts
+from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note
 from hengwen.monitoring.group_scores import compare_groups
 from hengwen.results.comparisons import family_size
-from hengwen.results.coverage import failed_answers
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import MAX_REASON, NOTHING, count, format_timestamp
-from hengwen.text.safety import one_line
+from hengwen.text.numbers import NOTHING, count, format_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,11 +36,8 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration import Calibration
     from hengwen.records import Run
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
-    from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
-MAX_FAILURE_KINDS = 8
-"""Maximum number of kinds of failure that are named before the table of all failures."""
 HUMAN_NOTE = Bilingual(
     "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
     "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
@@ -134,7 +127,7 @@ def run_document(data: ReportData) -> Document:
             *_decision(report),
             *_summary(report),
             *(_task(task, report) for task in report.tasks),
-            _failures(report),
+            failure_details(report),
             *_answers(report),
             _runs(report),
             *_usage(report),
@@ -205,91 +198,6 @@ def _others(task: TaskScores, report: Report) -> Details:
         tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
     title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
     return Details(title=title, blocks=tuple(tables), is_open=False)
-
-
-class _Failure(NamedTuple):
-    """Failures of one status at one checkpoint; scores of a task with equal numbers share it."""
-
-    task: str
-    checkpoint: str
-    status: str
-    failed: int
-    message: str
-    counts: Bilingual
-
-
-def _failures(report: Report) -> Details:
-    title = Bilingual("未得分", "Failures by status")
-    scores_of: dict[_Failure, list[str]] = {}
-    for score in report.scores:
-        for label, summary in zip(report.labels, score.summaries, strict=True):
-            if summary is None:
-                continue
-            for status, failed in sorted(summary.failures.items(), key=lambda item: -item[1]):
-                message = one_line(summary.first_messages.get(status, ""), MAX_REASON)
-                key = _Failure(score.task, label, status, failed, message, score_counts(summary))
-                scores_of.setdefault(key, []).append(score.address)
-    if not scores_of:
-        return Details(title=title, blocks=(Sentence(text=Bilingual("没有失败。", "No failures.")),))
-    table = Table(
-        key="failures",
-        columns=(
-            Column(key="score", head=SCORE),
-            Column(key="checkpoint", head=CHECKPOINT),
-            Column(key="failed", head=FAILED),
-            Column(key="reason", head=Bilingual("首个原因", "first reason")),
-            Column(key="scored", head=Bilingual("得分数", "scored")),
-        ),
-        rows=tuple(_failure_row(failure, addresses) for failure, addresses in scores_of.items()),
-    )
-    by_checkpoint = Details(title=Bilingual("按检查点", "by checkpoint"), blocks=(table,), is_open=False)
-    return Details(title=title, blocks=(*_failure_kinds(_failure_totals(report)), by_checkpoint))
-
-
-def _failure_totals(report: Report) -> Counter[tuple[str, str]]:
-    """Return the number of failures by status and message; an answer that is missing counts once."""
-    totals: Counter[tuple[str, str]] = Counter()
-    for summaries in zip(*(score.summaries for score in report.scores), strict=True):
-        counts: dict[str, dict[ScoreId, dict[str, int]]] = {}
-        for score, summary in zip(report.scores, summaries, strict=True):
-            for status, failed in summary.failures.items() if summary else ():
-                message = one_line(summary.first_messages.get(status, ""), MAX_REASON) if summary else ""
-                counts.setdefault(message, {}).setdefault(score.id, {})[status] = failed
-        for message, statuses in counts.items():
-            for status, failed in failed_answers(statuses).items():
-                totals[status, message] += failed
-    return totals
-
-
-def _failure_row(failure: _Failure, addresses: Sequence[str]) -> tuple[Cell, ...]:
-    more = f" (+{len(addresses) - 1})" if len(addresses) > 1 else ""
-    return (
-        Cell(text=f"{addresses[0]}{more}", values={"": ", ".join(addresses)}),
-        Cell(text=failure.checkpoint),
-        Cell(
-            text=f"{count(failure.failed)} {failure.status}",
-            values={"": failure.failed, "status": failure.status},
-        ),
-        Cell(text=failure.message or NOTHING),
-        Cell(text=failure.counts),
-    )
-
-
-def _failure_kinds(totals: Counter[tuple[str, str]]) -> Iterator[Sentence]:
-    """Return a sentence for each status and message, with the number over all scores and checkpoints."""
-    ranked = totals.most_common()
-    for (status, message), failed in ranked[:MAX_FAILURE_KINDS]:
-        yield Sentence(
-            text=f"{count(failed)} {status}: {message}" if message else f"{count(failed)} {status}"
-        )
-    further = sum(failed for _, failed in ranked[MAX_FAILURE_KINDS:])
-    if further:
-        kinds = len(ranked) - MAX_FAILURE_KINDS
-        yield Sentence(
-            text=Bilingual(
-                f"另有 {kinds} 种共 {count(further)} 次", f"{count(further)} more of {kinds} other kinds"
-            )
-        )
 
 
 def _answers(report: Report) -> Iterator[Details]:

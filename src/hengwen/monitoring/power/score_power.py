@@ -118,8 +118,8 @@ class PowerSearch:
     def size(self, prompts: int, repeats: float, interval: tuple[int, int] | None = None) -> RunSize:
         """Return the size of a run, with the difference that such a run detects and its cost."""
         is_uneven = self.answers_per_prompt is not None and repeats == self.variance.repeats
-        shown = self.answers_per_prompt if is_uneven and self.answers_per_prompt else repeats
-        answers = ceil(prompts * shown - 1e-9)
+        answers_of_prompt = self.answers_per_prompt if is_uneven and self.answers_per_prompt else repeats
+        answers = ceil(prompts * answers_of_prompt - 1e-9)
         answer = self.answer
         detectable = (
             self.variance.smallest_difference(prompts, repeats, self.level, self.power)
@@ -130,7 +130,7 @@ class PowerSearch:
             detectable = None
         return RunSize(
             prompts=prompts,
-            repeats=shown,
+            repeats=answers_of_prompt,
             answers=answers,
             smallest_difference=detectable,
             calls=None if answer is None else ceil(answers * answer.calls - 1e-9),
