@@ -51,6 +51,9 @@ def _clusters(samples: int) -> Iterator[Figure]:
             yield _figure(f"covered, {'continuous' if kind else 'passes'}, {case}", share, low)
         share = intervals.cluster_false_passes(design, top, correlation, samples)
         yield _figure(f"gate passes falsely, {case}", share)
+    for correlation in (0.9, 0.989):  # .989: two passes of a cluster correlate .9 after the cut
+        share = intervals.cluster_false_passes("28 of 1 and 2 of 20", 0.7, correlation, samples)
+        yield _figure(f"gate passes falsely, 28 of 1 and 2 of 20, .7 at the top, {correlation:g}", share)
 
 
 def _decisions(samples: int) -> Iterator[Figure]:
