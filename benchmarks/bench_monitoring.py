@@ -197,7 +197,16 @@ def speed_figures(checkpoints: int, rounds: int) -> Iterator[Figure]:
             yield Figure(case=f"{case}: peak memory", value=usage.megabytes, unit="MB", high=500)
 
 
-MODULES: tuple[str, ...] = ("admission", "calibration", "family", "decision", "groups", "intervals", "slope")
+MODULES: tuple[str, ...] = (
+    "admission",
+    "calibration",
+    "family",
+    "decision",
+    "groups",
+    "intervals",
+    "rankings",
+    "slope",
+)
 """Modules of ``simulations/`` with a function ``figures(samples)``; a part has the name of its module."""
 
 

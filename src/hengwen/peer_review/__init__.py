@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from hengwen.peer_review.notes import Note
     from hengwen.peer_review.pairs import preference_pairs
     from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
-    from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
+    from hengwen.peer_review.result import (
+        PeerReview,
+        RankingWithout,
+        RankWithout,
+        ReviewedJudge,
+        ReviewedModel,
+    )
     from hengwen.peer_review.review import peer_review
 
 _EXPORTS = {
@@ -24,6 +30,8 @@ _EXPORTS = {
     "Note": "notes",
     "Pairing": "judging.review_plan",
     "PeerReview": "result",
+    "RankWithout": "result",
+    "RankingWithout": "result",
     "ReviewedJudge": "result",
     "ReviewedModel": "result",
     "compare_with_human": "human",
@@ -43,6 +51,8 @@ __all__ = [
     "Note",
     "Pairing",
     "PeerReview",
+    "RankWithout",
+    "RankingWithout",
     "ReviewedJudge",
     "ReviewedModel",
     "compare_with_human",

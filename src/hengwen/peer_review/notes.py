@@ -134,7 +134,7 @@ def _taste(evidence: Evidence, taste: Taste) -> Note:
     size = f"{taste.residual:.0%}"
     if taste.favours_itself:
         return Note(
-            code="clique",
+            code=taste.code,
             zh=f"{names(judges, 'zh')} 互相偏袒（胜率最多高出 {size}）：不要相信评审权重，"
             "权重可能奖励这种偏袒；请去掉这些评审对彼此的判定，或与人工排名比较",
             en=f"{names(judges, 'en')} favour one another (by up to {size} of the wins): do not trust the "
@@ -142,7 +142,7 @@ def _taste(evidence: Evidence, taste: Taste) -> Note:
             "compare with a human ranking",
         )
     return Note(
-        code="common taste",
+        code=taste.code,
         zh=f"{names(judges, 'zh')} 有共同偏好，同一个排名无法解释（最多相差胜率的 {size}"
         + (f"，偏好 {names(models, 'zh')}" if models else "")
         + "）。共同的错误与正确的一致无法区分，按一致性加权可能比等权更差：请与人工排名比较",

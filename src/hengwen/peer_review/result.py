@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.notes import Note
+    from hengwen.peer_review.tastes import TasteCode
     from hengwen.peer_review.verdicts import Conflict
 
 Bounds = tuple[float, float]
@@ -85,6 +86,41 @@ class ReviewedJudge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankWithout:
+    """Rank of a model with and without a group of judges, among the models that both sides judged."""
+
+    name: str
+    rank: int
+    """Rank by all judges."""
+    rank_without: int
+    """Rank by the judges outside the group."""
+    ranks_without: tuple[int, int]
+    """Best and worst rank that the verdicts of the judges outside the group leave possible."""
+    difference: int
+    """``rank_without`` minus ``rank``; above 0 if the model is worse without the group."""
+    rank_alone: int
+    """Rank by the judges of the group alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingWithout:
+    """The ranking without a group of judges that favour one another or share a taste."""
+
+    code: TasteCode
+    """The note that names the group."""
+    judges: tuple[str, ...]
+    """The judges of the group."""
+    method: RankingMethod
+    """Method of the ranking without the group: that of the review, but ``bradley-terry`` in place of
+    ``judge-bt`` if fewer than three judges are left."""
+    tau: float | None
+    """Kendall's tau-b between the ranking by all judges and the ranking without the group."""
+    models: tuple[RankWithout, ...]
+    """The models that battles of the judges outside the group link, and those of the group too; the best by
+    all judges first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PeerReview:
     """Ranking of models by judges that are often the models themselves."""
 
@@ -124,6 +160,9 @@ class PeerReview:
     """p-value of the hypothesis that all judges have the same discrimination: that the verdicts of all judges
     depend equally strongly on quality. None if there are fewer than three judges, or fewer questions than
     judges."""
+    without: tuple[RankingWithout, ...]
+    """The ranking without each group of judges that a note calls a clique or a common taste, the largest
+    group first. Empty if there is no such group, or no other judge."""
     notes: tuple[Note, ...]
     """Notes in words on what limits the result, the most important first."""
 

@@ -13,6 +13,7 @@ from hengwen.peer_review.judge_table import reviewed_judges
 from hengwen.peer_review.notes import collect_notes
 from hengwen.peer_review.result import PeerReview, ReviewedModel
 from hengwen.peer_review.verdicts import Conflict
+from hengwen.peer_review.without import rankings_without
 from hengwen.stats.rankings.codes import group_sums
 from hengwen.stats.rankings.rank_intervals import ranks_of
 
@@ -108,6 +109,7 @@ def peer_review(
         tau_uniform=evidence.agreement(evidence.uniform_scores),
         tau_other_conflict=evidence.agreement(evidence.other_scores, evidence.other_ranked),
         judges_differ_p=evidence.judges_differ_p,
+        without=rankings_without(evidence),
         notes=collect_notes(evidence),
     )
 

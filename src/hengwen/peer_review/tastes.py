@@ -7,7 +7,7 @@ judges is reported, not corrected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from hengwen.peer_review.verdicts import Verdicts
 
+TasteCode = Literal["clique", "common taste"]
+"""Codes of the notes about a group of judges; the judges of a clique favour one another's answers."""
 MIN_SIMILARITY = 0.5
 """Two judges are linked only if the cosine of their z-values is above this. A judge has one z-value for each
 model: how much more it favours the model than ``judge-bt`` expects, standardised. Linked judges, directly or
@@ -47,6 +49,11 @@ class Taste:
     expects; it is averaged over the judges."""
     favours_itself: bool
     """Whether the judges of the group favour the answers of the other judges of the group."""
+
+    @property
+    def code(self) -> TasteCode:
+        """Code of the note that names the group."""
+        return "clique" if self.favours_itself else "common taste"
 
 
 def common_tastes(

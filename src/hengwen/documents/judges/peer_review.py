@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Chart, Column, Details, Document, Point, Series, Table, Verdict
-from hengwen.documents.cells import interval_cell, right
+from hengwen.documents.cells import count_cell, interval_cell, right
+from hengwen.peer_review.notes import names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, number, percent, plural, signed
 
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.human import HumanComparison
-    from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
+    from hengwen.peer_review.result import (
+        PeerReview,
+        RankingWithout,
+        RankWithout,
+        ReviewedJudge,
+        ReviewedModel,
+    )
 
 _METHODS: dict[RankingMethod, Bilingual] = {
     "judge-bt": Bilingual(
@@ -47,6 +54,25 @@ _JUDGE_COLUMNS = (
     right("own", "自己/他人评自己", "own/by others"),
     right("tau_without", "去掉后 tau", "tau without"),
 )
+_WITHOUT_COLUMNS = (
+    Column(key="model", head=Bilingual("模型", "model")),
+    right("rank", "名次", "rank"),
+    right("without", "去掉后名次", "rank without"),
+    right("ranks", "去掉后区间", "ranks without"),
+    right("difference", "名次差", "difference"),
+    right("alone", "仅由他们评", "by them alone"),
+)
+_WITHOUT_NOTES = (
+    Bilingual(
+        "名次差：去掉后名次减名次，正数表示去掉后名次靠后。",
+        "Difference: rank without minus rank; above 0, the model is worse without these judges.",
+    ),
+    Bilingual(
+        "一致的评审若占上风，排名会跟着他们走，被点名的反而可能是其余评审。对战无法判断哪一方正确。",
+        "Judges who agree may outweigh the others; the ranking then follows them, and the others may be the "
+        "ones named. Battles cannot tell which side is right.",
+    ),
+)
 _RANKS_NOTE = Bilingual(
     "名次区间：现有数据下仍有可能的最好与最差名次，由按题重抽样得出。",
     "Ranks: the best and the worst rank that the data leave possible, from resampled questions.",
@@ -70,6 +96,7 @@ def peer_review_document(
         blocks=(
             _models(review),
             *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
+            *(_without(group, position) for position, group in enumerate(review.without, start=1)),
             _judges(review),
             Details(title=Bilingual("名次区间图", "Chart of ranks"), blocks=(_ranks(review),), is_open=False),
         ),
@@ -139,7 +166,7 @@ def _model(model: ReviewedModel, decimals: int) -> tuple[Cell, ...]:
     best, worst = model.ranks
     return (
         Cell(text=str(model.rank), values={"": model.rank}),
-        Cell(text=_rank_range(model), values={"best": best, "worst": worst}),
+        Cell(text=_range(model.ranks), values={"best": best, "worst": worst}),
         Cell(text=model.name),
         interval_cell(model.score, model.interval, decimals),
         Cell(
@@ -149,9 +176,40 @@ def _model(model: ReviewedModel, decimals: int) -> tuple[Cell, ...]:
     )
 
 
-def _rank_range(model: ReviewedModel) -> str:
-    best, worst = model.ranks
+def _range(ranks: tuple[int, int]) -> str:
+    best, worst = ranks
     return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _without(group: RankingWithout, position: int) -> Table:
+    method, tau = _METHODS[group.method], number(group.tau, 2)
+    return Table(
+        key=f"without-{position}",
+        title=Bilingual(
+            f"去掉 {names(group.judges, 'zh')} 后的排名", f"Ranking without {names(group.judges, 'en')}"
+        ),
+        columns=_WITHOUT_COLUMNS,
+        rows=tuple(map(_rank_without, group.models)),
+        notes=(
+            Bilingual(
+                f"去掉后：{method.zh}，与全体评审排名的 Kendall tau-b 为 {tau}。",
+                f"Without: {method.en}; Kendall's tau-b with the ranking by all judges: {tau}.",
+            ),
+            *_WITHOUT_NOTES,
+        ),
+    )
+
+
+def _rank_without(model: RankWithout) -> tuple[Cell, ...]:
+    best, worst = model.ranks_without
+    return (
+        Cell(text=model.name),
+        count_cell(model.rank),
+        count_cell(model.rank_without),
+        Cell(text=_range(model.ranks_without), values={"best": best, "worst": worst}),
+        Cell(text=signed(model.difference, 0), values={"": model.difference}),
+        count_cell(model.rank_alone),
+    )
 
 
 def _judges(review: PeerReview) -> Table:
@@ -194,7 +252,7 @@ def _ranks(review: PeerReview) -> Chart:
             value=model.rank,
             text=str(model.rank),
             interval=(float(model.ranks[0]), float(model.ranks[1])),
-            hint=f"{model.name}: {model.rank}, {_rank_range(model)}",
+            hint=f"{model.name}: {model.rank}, {_range(model.ranks)}",
             is_connected=False,
         )
         for x, model in enumerate(review.models)

@@ -277,11 +277,14 @@ class Evidence:
     @cached_property
     def ranks(self) -> NDArray[np.intp]:
         """Best and worst rank of each ranked model by its confidence interval of ranks, shape (R, 2)."""
-        ranked = self.ranked
+        return self.ranks_among(self.ranked)
+
+    def ranks_among(self, models: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the best and the worst rank of each of some models among these models, shape (n, 2)."""
         if self.resamples is None:
-            return np.tile([1, len(ranked)], (len(ranked), 1))
-        scores, resamples = self.estimate.scores[ranked], self.resamples[:, ranked]
-        return rank_intervals(scores, resamples, self.options.confidence, self.groups[ranked])
+            return np.tile([1, len(models)], (len(models), 1))
+        scores, resamples = self.estimate.scores[models], self.resamples[:, models]
+        return rank_intervals(scores, resamples, self.options.confidence, self.groups[models])
 
 
 def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) -> NDArray[np.float64] | None:
