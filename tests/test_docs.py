@@ -7,13 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from rows import each_row
 
-from hengwen.plans.plan import Plan
-
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "README.zh.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 @pytest.mark.slow
@@ -51,28 +53,6 @@ def test_links_to_a_heading_lead_to_one(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#]*)#([^)]*)\)", page.read_text("utf-8")):
         if "://" not in target:
             assert anchor in anchors(page.parent / target if target else page), (target, anchor)
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-
-
-def test_the_plan_in_the_readme_is_a_good_plan() -> None:
-    (text,) = blocks("yaml")
-    assert Plan.model_validate(yaml.safe_load(text)).checkpoints[2].backend == "subject"
-
-
-def test_the_scorer_in_the_readme_is_a_scorer() -> None:
-    from hengwen import Response, Sample
-    from hengwen.protocols import Scorer
-
-    (source,) = (block for block in blocks("python") if "class LineCount" in block)
-    names: dict = {}
-    exec(source, names)  # our own README
-    scorer = names["LineCount"](expected=2)
-    assert isinstance(scorer, Scorer)
-    (score,) = scorer.score(Sample(id="1"), Response(sample_id="1", text="一\n二"))
-    assert (score.name, score.value, score.signature) == ("line_count.match", 1, "line_count|expected:2|v:1")
 
 
 def scorer_page(language: str) -> str:
@@ -127,16 +107,15 @@ def test_the_entry_point_of_the_page_on_scorers_is_found(
     assert scorer.signature == "line_count|expected:4|v:1"
 
 
-def test_every_verb_and_option_in_the_readme_exists(capsys: pytest.CaptureFixture[str]) -> None:
+@each_row("page", PAGES)
+def test_every_verb_and_option_of_a_page_exists(page: Path) -> None:
     from typer.main import get_command
 
     from hengwen.cli import app
 
     root = get_command(app)
-    for line in "\n".join(blocks("console")).splitlines():
-        if not line.startswith("$ hengwen"):
-            continue
-        words = line.removeprefix("$ hengwen").partition("#")[0].split()
+    for line in re.findall(r"^(?:\$ )?hengwen (?:.*)$", page.read_text("utf-8"), re.MULTILINE):
+        words = line.removeprefix("$ ").partition("#")[0].split()[1:]
         command = root
         while hasattr(command, "commands") and words:
             assert words[0] in command.commands, line

@@ -1,0 +1,60 @@
+"""The commands of both READMEs run in their order, and print what the READMEs show."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}
+ANSWERS = {"label": "me\nq\n"}
+"""What a person types into a command that asks."""
+EXIT_CODES = {"gate": 3, "calibrate": 3}
+
+
+def console_steps(page: Path) -> list[tuple[list[str], list[str]]]:
+    """Return the commands of a page with the lines that it shows of their output; make is left out."""
+    steps: list[tuple[list[str], list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                steps.append((shlex.split(line[2:], comments=True), []))
+            elif line != "…":
+                steps[-1][1].append(line)
+    return [step for step in steps if step[0][0] == "hengwen"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", PAGES)
+def test_the_commands_of_a_readme_run_in_order_and_print_what_it_shows(language: str, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HENGWEN_")}
+    environment |= {"LC_ALL": "zh_CN.UTF-8" if language == "zh" else "C.UTF-8", "COLUMNS": "80"}
+    steps = console_steps(PAGES[language])
+    assert [command[1] for command, _ in steps] == [
+        *("init", "validate", "run", "report", "compare", "drift", "gate", "power", "label", "calibrate"),
+    ]
+    for command, lines in steps:
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            env=environment,
+            input=ANSWERS.get(command[1], ""),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == EXIT_CODES.get(command[1], 0), (command, done.stderr)
+        for line in lines:
+            assert line in done.stdout.splitlines(), (command, line, done.stdout)
+
+
+def test_both_readmes_are_short_and_show_the_same_commands() -> None:
+    assert all(len(page.read_text("utf-8").splitlines()) <= 160 for page in PAGES.values())
+    english, chinese = ([command for command, _ in console_steps(page)] for page in PAGES.values())
+    assert english == chinese
