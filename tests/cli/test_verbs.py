@@ -35,13 +35,15 @@ def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path)
 def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Path) -> None:
     assert hengwen("demo", "--quiet", "-o", "r.md").code == 0
     lines = (tmp_path / "r.md").read_text("utf-8").replace("\\", "").splitlines()
-    (lyric, craft, persona) = (
-        next(line for line in lines if line.startswith("- ") and f"**{score}**" in line)
-        for score in ("lyrics/lyric.total", "lyrics/lyric_craft.level", "persona/persona_generic.level")
+    verdicts = [line for line in lines if line.startswith("- ")]
+    assert verdicts[0].startswith(
+        "- ▼ Keep ckpt-3000. The newest, ckpt-4000, is better in lyric.total, but worse"
     )
-    assert re.search("ckpt-4000 .* is better than ckpt-1000 ", lyric)
-    assert "no significant difference" in craft
-    assert re.search("ckpt-4000 .* is worse than ckpt-3000 ", persona)
+    assert re.match(r"- ▲ lyric.total rose: .*ckpt-4000\), \+17.3 on 12 prompts", verdicts[1])
+    assert re.match(r"- ▼ persona_generic.level fell: .*ckpt-4000\), -0.490 on 12 prompts", verdicts[2])
+    assert "at ckpt-4000 lyric.total rises while persona_generic.level falls" in verdicts[3]
+    craft = next(line for line in verdicts if "**lyrics/lyric_craft.level**" in line)
+    assert "no difference seen" in craft
 
 
 def test_the_demo_says_the_same_twice(hengwen) -> None:

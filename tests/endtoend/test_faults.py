@@ -122,7 +122,7 @@ def test_an_endpoint_that_only_fails_gives_only_typed_failures(
     plan.write_text(json.dumps(spec), "utf-8")
     result = run_plan(plan, store=tmp_path / "x.db")
     expected = {"429": "rate_limited", "malformed": "parse_error"}.get(kind, "transport_error")
-    assert result.failures == {expected: 18}
+    assert result.failures == {expected: 3}
     assert "t/persona_generic.level" in result.unscored
 
 

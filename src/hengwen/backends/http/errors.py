@@ -116,12 +116,12 @@ def _server_message(body: str) -> tuple[str, str]:
     try:
         value = parse_json(body)
     except ValueError:
-        return _shorten(body), ""
+        return short_message(body), ""
     error = value.get("error", value) if isinstance(value, dict) else value
     if isinstance(error, dict):
         words = error.get("message") or error.get("detail") or value.get("detail") or error
-        return _shorten(words), str(error.get("code") or error.get("type") or "")
-    return _shorten(error), ""
+        return short_message(words), str(error.get("code") or error.get("type") or "")
+    return short_message(error), ""
 
 
 def message_of_error_body(body: object) -> str:
@@ -131,6 +131,7 @@ def message_of_error_body(body: object) -> str:
     return _server_message(json.dumps({"error": body["error"]}, default=str))[0]
 
 
-def _shorten(words: object) -> str:
+def short_message(words: object) -> str:
+    """Return a message as one line of at most ``MAX_MESSAGE`` characters."""
     text = " ".join((words if isinstance(words, str) else json.dumps(words, default=str)).split())
     return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 3]}..."

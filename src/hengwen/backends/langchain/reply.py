@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.errors import redact, status_error
+from hengwen.backends.http.errors import redact, short_message, status_error
 from hengwen.backends.openai.reply import read_logprobs, read_reply
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
@@ -111,7 +111,7 @@ def error_of(
         )
     if "contentfilter" in names:
         return 0, BackendError("the reply was withheld by a content filter", status="refused")
-    words = redact(str(causes[-1]), secrets) or type(causes[-1]).__name__
+    words = short_message(redact(str(causes[-1]), secrets)) or type(causes[-1]).__name__
     is_transient = any(isinstance(cause, (OSError, json.JSONDecodeError)) for cause in causes)
     retryable = is_transient or "connect" in names
     kind = "" if retryable else f"{type(error).__name__}: "

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.admission_record import AdmissionRecord
     from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement
 
+MAX_PATH = 4096
+"""Maximum length of a path in a command; a cut command could not be copied."""
 _BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
 _NO_ANCHORS = Bilingual("没有锚点", "no anchors")
 _UNKNOWN = Bilingual("已准入，与人的一致性未知", "admitted, agreement with people not known")
@@ -86,7 +88,7 @@ def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     record = judge.admission
     if record is None:
         command = f"hengwen doctor --judge {judge.doctor_name or 'PROVIDER/MODEL'}"
-        command += f" --rubric {one_line(judge.rubric_source, 80)}" if judge.rubric_source else ""
+        command += f" --rubric {one_line(judge.rubric_source, MAX_PATH)}" if judge.rubric_source else ""
         yield Bilingual(f"未做准入测试（{command}）", f"admission never tested ({command})")
         return
     word, day = ADMISSIONS[record.verdict][0], record.tested[:10]

@@ -55,7 +55,7 @@ def test_json_is_the_record_of_the_report(hengwen, tmp_path: Path) -> None:
     assert document["families"]["drift"] == {"correction": "holm", "tests": 2}
     (score,) = document["scores"]
     assert (score["differs"], score["drifts"]) == ("differ", "no change beyond the usual movement seen")
-    assert score["difference"]["interval"]["bounds"] == score["difference"]["interval"]["t"]
+    assert score["difference"]["interval"]["bounds"] == score["difference"]["interval"]["pseudo"]
     assert score["steps"]["slope"]["signal_to_noise"] > 0
 
 

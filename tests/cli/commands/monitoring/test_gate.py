@@ -152,7 +152,7 @@ def test_json_has_everything(hengwen, start) -> None:
 
 @pytest.mark.slow
 def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> None:
-    falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 8, 8, 6, 5, 4])}
+    falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 9, 8, 7, 6, 6, 5, 4, 3, 2])}
     start(falling, gates=["no_drift(*)"])
     done = hengwen("gate", "plan.yaml")
     assert done.code == 3
@@ -165,7 +165,7 @@ def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> No
     assert done.code == 4
     assert "drift " not in done.out.replace("no_drift", "")
     assert (
-        "too few checkpoints to tell a change from the usual movement of checkpoints, at least 4" in done.out
+        "too few checkpoints to tell a change from the usual movement of checkpoints, at least 5" in done.out
     )
 
 
