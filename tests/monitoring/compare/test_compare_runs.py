@@ -251,10 +251,10 @@ TOTAL = ["lyrics/lyric.total"]
 @pytest.mark.slow
 def test_prompts_and_not_repeats_of_the_real_lyrics_are_compared(lyrics: Store) -> None:
     score = only(compare_runs(lyrics, "ckpt1001", "ckpt3001", scores=TOTAL, weights="precision"))
-    assert (score.test.prompts, score.test.clusters, score.outcome) == (26, 26, "better")
+    assert (score.test.prompts, score.test.clusters, score.outcome) == (26, 26, "mean undecided")
     assert score.test.difference == pytest.approx(5.73, abs=0.005)
     assert score.test.p == pytest.approx(0.044, abs=0.0005)
-    assert score.detectable == pytest.approx(7.8, abs=0.05)
+    assert score.detectable == pytest.approx(7.89, abs=0.01)
     assert (score.effects.wins, score.effects.losses, score.effects.ties) == (17, 9, 0)
     plain, weighted = score.interval.bounds, score.weighted.interval
     assert weighted[1] - weighted[0] < 0.94 * (plain[1] - plain[0])
@@ -265,6 +265,7 @@ def test_a_fall_of_the_real_lyrics_has_its_interval(lyrics: Store) -> None:
     score = only(compare_runs(lyrics, "ckpt2001", "ckpt3_2001", scores=TOTAL))
     assert score.outcome == "worse"
     assert score.test.difference == pytest.approx(-7.90, abs=0.005)
-    assert score.interval.bounds == pytest.approx((-12.58, -3.22), abs=0.005)
+    assert score.interval.t == pytest.approx((-12.58, -3.22), abs=0.005)
+    assert score.interval.bounds == pytest.approx((-12.84, -1.83), abs=0.005)  # two pseudo-differences
     assert score.interval.t_p == pytest.approx(0.0019, abs=0.00005)
     assert score.test.p == pytest.approx(0.0016, abs=0.00005)  # all 2^26 sign patterns

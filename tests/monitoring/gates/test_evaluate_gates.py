@@ -273,13 +273,13 @@ def limited_facts(samples: int) -> dict:
 )
 def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str) -> None:
     """As with ``--limit``: each prompt that was evaluated has a score."""
-    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
         add_run(f"a{number}", {"t/s": [value - mean for value in HIGH]}, facts=limited_facts(60))
     add_run("b", {"t/s": HIGH}, facts=limited_facts(100))
     result, term = only(check(gate, run="b"))
     assert (term.outcome, term.reason) == ("inconclusive", "low coverage")
     assert (result.enforced, check("coverage(t/s) >= 0.95", run="b").exit_code) == ("inconclusive", 3)
-    assert check(gate, run="a3").gates[0].outcome == "passed"
+    assert check(gate, run="a4").gates[0].outcome == "passed"
 
 
 @pytest.mark.slow
@@ -324,7 +324,7 @@ def limited_demo() -> Iterator[Store]:
 @pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drop(t/*, a0)", "no_drift(*)", "no_drift(t/r)"])
 def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str) -> None:
     """As in a run that stopped before it reached the second scorer."""
-    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
         values = [value - mean for value in HIGH]
         add_run(f"a{number}", {"t/s": values, "t/r": values})
     add_run("b", {"t/s": HIGH, "t/r": []}, status="interrupted")
@@ -336,7 +336,7 @@ def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str)
 
 @pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
 def test_a_score_that_only_the_baseline_has_is_named(add_run, check: Check, gate: str) -> None:
-    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
         values = [value - mean for value in HIGH]
         add_run(f"a{number}", {"t/s": values, "t/r": values})
     add_run("b", {"t/s": HIGH})

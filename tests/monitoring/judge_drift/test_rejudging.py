@@ -112,7 +112,7 @@ def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
 def test_failures_are_judged_again_by_the_same_call(plans, plan: Path, judges) -> None:
     judges.fails = lambda model, text: text == "a-p3-1"
     result = rejudge(plan, store=plans.store)
-    assert result.failures == {"refused": 12}
+    assert result.failures == {"refused": 2}
     judges.fails = lambda model, text: False
     result = rejudge(plan, store=plans.store)
     assert (result.failures, judges.calls["m"]) == ({}, 34)
