@@ -361,6 +361,8 @@ def test_battles_become_a_ranking(tmp_path: Path) -> None:
     assert_type(review.models, tuple[peer_review.ReviewedModel, ...])
     assert_type(review.judges, tuple[peer_review.ReviewedJudge, ...])
     assert_type(review.notes, tuple[peer_review.Note, ...])
+    for without in assert_type(review.without, tuple[peer_review.RankingWithout, ...]):
+        assert_type(without.models, tuple[peer_review.RankWithout, ...])
     assert_type(review.scores, dict[str, float])
     people = tmp_path / "people.csv"
     people.write_text("model,rank\nx,1\ny,2\n", "utf-8")
