@@ -44,7 +44,8 @@ def printed(document: Document, language: Language, width: int = 80, *, verbose:
 
 
 def html_without_style(document: Document, language: Language) -> str:
-    page = re.sub(r"<style>.*?</style>", "<style></style>", to_html(document, language), flags=re.DOTALL)
+    packaged = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
+    page = packaged.sub(r"<\1></\1>", to_html(document, language))
     return re.sub(r"sha256-[\w+/=]+", "sha256-", page)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import re
 from html.parser import HTMLParser
@@ -134,8 +136,18 @@ def test_a_page_has_the_same_tags_as_with_plain_text(text: str) -> None:
 
 def test_a_page_loads_nothing() -> None:
     page = to_html(document("plain"), "en")
-    assert not re.search(r"https?://|url\(|@import|<script|<link|<img|<iframe|\son\w+=|\sstyle=", page)
-    assert "default-src 'none'; style-src 'sha256-" in page
+    assert not re.search(r"https?://|url\(|@import|<link|<img|<iframe|\son\w+=|\sstyle=", page)
+
+
+def test_a_page_may_use_its_own_style_and_script_and_nothing_else() -> None:
+    page = to_html(document("<script>alert(1)</script>"), "en")
+    packaged = [re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL) for tag in ("style", "script")]
+    hashes = [base64.b64encode(hashlib.sha256(texts[0].encode()).digest()).decode() for texts in packaged]
+    assert [len(texts) for texts in packaged] == [1, 1]
+    assert (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    ) in page
 
 
 def markdown_tokens(page: str) -> list:

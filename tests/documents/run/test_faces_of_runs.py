@@ -17,7 +17,8 @@ HOSTILE = (
 
 
 def page(data, language="en") -> str:
-    return re.sub(r"<style>.*</style>", "", to_html(run_document(data), language), flags=re.DOTALL)
+    packaged = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
+    return packaged.sub("", to_html(run_document(data), language))
 
 
 def test_hostile_text_changes_no_tag_of_the_page(make):

@@ -1,4 +1,4 @@
-"""Render a document as one self-contained HTML file: no script, no network access, every text escaped."""
+"""Render a document as one self-contained HTML file: one script, no network access, every text escaped."""
 
 from __future__ import annotations
 
@@ -36,15 +36,20 @@ def to_html(document: Document, language: Language) -> str:
         return Markup(' lang="zh-Hans"') if language == "en" and _HAN.search(value) else Markup("")
 
     template = _environment().get_template("document.html.j2")
-    return template.render(document=document, language=language, t=text, lang=lang, **_style())
+    return template.render(document=document, language=language, t=text, lang=lang, **_packaged())
 
 
 @lru_cache(maxsize=1)
-def _style() -> dict[str, Markup | str]:
-    """Return the style sheet and the hash that lets the page use it."""
-    css = files("hengwen.documents.render").joinpath("templates/style.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    return {"style": Markup(css), "style_hash": f"sha256-{digest}"}  # noqa: S704 - a file of this package
+def _packaged() -> dict[str, Markup | str]:
+    """Return the style sheet and the script, each with the hash that lets the page use it."""
+    folder = files("hengwen.documents.render") / "templates"
+    packaged: dict[str, Markup | str] = {}
+    for key, name in (("style", "style.css"), ("script", "page.js")):
+        text = folder.joinpath(name).read_text(encoding="utf-8")
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        packaged[key] = Markup(text)  # noqa: S704 - a file of this package
+        packaged[f"{key}_hash"] = f"sha256-{digest}"
+    return packaged
 
 
 @lru_cache(maxsize=1)
