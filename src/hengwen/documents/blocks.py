@@ -17,8 +17,22 @@ if TYPE_CHECKING:
 Text = str | Bilingual
 Value = str | float | int | bool | None
 """A value as it stands in CSV, Parquet and JSON."""
-Tone = Literal["plain", "better", "worse", "none", "open"]
-"""What a text says of a score: ``none``: no difference is seen; ``open``: more data would tell."""
+Tone = Literal["plain", "better", "worse", "none", "open", "rejected", "untested"]
+"""What a text says of a score: ``none``: no difference is seen; ``open``: more data would tell; of a judge:
+``rejected``: it failed a test; ``untested``: there is no evidence."""
+Mark = Literal["", "best", "newest", "best and newest"]
+"""Whether a point of a series is the best seen, the newest, or both."""
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A part of a sentence that leads to another place of the document."""
+
+    text: Text
+    """Part of the sentence; if the sentence does not have it, it is put behind the sentence."""
+    target: str
+    """Key of the block that is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +42,10 @@ class Verdict:
     tone: Tone
     sentence: Text
     subject: Text = ""
-    """What the verdict is about, such as the address of a score."""
+    """What the verdict is about, such as the address of a score, or what it says in a word: fell, rose."""
     evidence: tuple[Text, ...] = ()
     """Sentences with the numbers on which the verdict rests."""
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +112,13 @@ class Point:
     value: float | None
     text: str = ""
     """The value as it is printed."""
-    interval: tuple[float, float] | None = None
+    interval: Bounds | None = None
     hint: Text = ""
     """Full name, value and interval, for a pointer or a screen reader."""
     is_connected: bool = True
     """Whether a line joins the point with the one before; False after a change of settings."""
     tone: Tone = "plain"
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +139,91 @@ class Chart:
     series: tuple[Series, ...]
     description: Text = ""
     """What the chart shows, in words, for readers who do not see it."""
-    limits: tuple[float, float] | None = None
+    limits: Bounds | None = None
     """Ends of the scale; None if the score has no scale."""
     is_in_table: bool = False
     """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A difference and its intervals; a face draws it so that left is worse."""
+
+    value: float
+    """The later value minus the earlier one."""
+    interval: Bounds | None
+    """95 % interval of this comparison alone; None if it is unbounded."""
+    family_interval: Bounds | None = None
+    """Interval for all comparisons together, never narrower; None if there is no other comparison. An
+    infinite end is drawn to the end of the axis."""
+    limits: Bounds
+    """Ends of the axis, which lie as far to the one side of 0 as to the other."""
+    lower_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreLine:
+    """One score in the table of scores: its course, two compared values, their difference and a verdict."""
+
+    key: str
+    """Key of the line, unique in its document; other blocks link to it."""
+    name: Text
+    """Name in words."""
+    address: str
+    """``TASK/SCORE``, or the name of the score in its task."""
+    scale: Text = ""
+    """Range of the values, such as ``0–110``."""
+    course: Series | None = None
+    before: Text = ""
+    """The earlier value as it is printed."""
+    after: Text = ""
+    before_name: str = ""
+    """Name of the checkpoint, run or version that the earlier value is of."""
+    after_name: str = ""
+    bar: Bar | None = None
+    difference: Text = ""
+    """The difference with its interval, as it is printed."""
+    p: Text = ""
+    """The p-value with its sign, such as ``p = .020``."""
+    prompts: Text = ""
+    """On how many prompts the difference rests, and how many of them became better and worse."""
+    tone: Tone = "plain"
+    word: Text = ""
+    """The verdict in a word or two."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """The values behind the line, unrounded, for CSV and Parquet."""
+    details: tuple[Text, ...] = ()
+    """Sentences with the statistics behind the verdict; folded where a face can fold."""
+    link: str = ""
+    """Key of the block with the rows behind the compared values; empty if they are not in the document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The table of scores of a first screen."""
+
+    key: str
+    """Name of the table, unique in its document."""
+    lines: tuple[ScoreLine, ...]
+    title: Text = ""
+    compared: Text = ""
+    """Which values are compared, as the head of their column: ``best seen → newest``."""
+    legend: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is decided, on what it rests, and how far its judges can be trusted: the first screen."""
+
+    title: Text
+    """What to do, in one sentence."""
+    bullets: tuple[Verdict, ...] = ()
+    """At most three reasons; ``subject`` is their label."""
+    scores: Scores | None = None
+    judges: tuple[Verdict, ...] = ()
+    """One line for each judge."""
+    details: tuple[Block, ...] = ()
+    """The statistics behind the sentences; folded where a face can fold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,9 +273,11 @@ class Details:
     blocks: tuple[Block, ...]
     is_open: bool = True
     """Whether the blocks are shown at once; a terminal leaves out closed ones unless it is asked for all."""
+    key: str = ""
+    """Where links lead; an open part of the document itself with a key is in the table of contents."""
 
 
-Block = Verdict | Sentence | Command | Table | Chart | Answers | Details
+Block = Decision | Scores | Verdict | Sentence | Command | Table | Chart | Answers | Details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

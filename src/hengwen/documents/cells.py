@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import floor, isinf, log10
 from typing import TYPE_CHECKING, Any
 
-from hengwen.documents.blocks import Cell, Column
+from hengwen.documents.blocks import Bounds, Cell, Column
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval, number, p_text, plural, signed
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Text, Tone, Value
     from hengwen.records import Run
-
-Bounds = tuple[float, float]
 
 MIN_DECIMALS = 2
 """Least decimals of a difference, which is smaller than the means."""
@@ -32,6 +31,17 @@ def right(key: str, zh: str, en: str) -> Column:
 def number_cell(value: float | None, decimals: int) -> Cell:
     """Return a cell with a number, which stands unrounded in its values."""
     return Cell(text=number(value, decimals), values={"": value})
+
+
+def bar_limits(*bars: Bounds | float | None) -> Bounds:
+    """Return the ends of the axis of differences: a round number on both sides of 0."""
+    flat = [end for item in bars for end in (item if isinstance(item, tuple) else (item or 0.0,))]
+    largest = max((abs(end) for end in flat if not isinf(end)), default=0.0) or 1.0
+    unit = 10.0 ** floor(log10(largest))
+    end = next(
+        unit * step for step in (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10) if largest <= unit * step * (1 + 1e-9)
+    )
+    return -end, end
 
 
 def interval_cell(value: float | None, bounds: Bounds | None, decimals: int = 3) -> Cell:

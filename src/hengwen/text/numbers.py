@@ -58,6 +58,11 @@ def signed(difference: float | None, decimals: int = 3) -> str:
     return signed_difference(None if difference is None else 0.0, difference, decimals)
 
 
+def minus(text: str) -> str:
+    """Return a number with a minus sign instead of a hyphen, as a page prints it."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def p_text(p: float) -> str:
     """Format a p-value with its relation sign; values below .0001 become ``< .0001``."""
     if p < 0.0001:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hengwen.documents.render import words
+from hengwen.documents.render.score_svg import draw_bar, draw_course
 from hengwen.documents.render.svg import draw_chart
 from hengwen.text.language import in_language
 from hengwen.text.safety import strip_controls
@@ -63,7 +64,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(words=words, draw_chart=draw_chart)
+    environment.globals.update(words=words, draw_chart=draw_chart, draw_course=draw_course, draw_bar=draw_bar)
     return environment
 
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Answers, Chart, Command, Details, Sentence, Table, Verdict
+from hengwen.documents.blocks import (
+    Answers,
+    Chart,
+    Command,
+    Decision,
+    Details,
+    Scores,
+    Sentence,
+    Table,
+    Verdict,
+)
+from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.words import (
     ANSWER,
     EMPTY_ANSWER,
     SCORES,
     SHAPES,
+    STATISTICS,
     answer_name,
     omitted_words,
     same_kind,
@@ -68,6 +80,8 @@ def _blocks(items: Sequence[Block], language: Language, level: int) -> Iterator[
 
 def _block(block: Block, language: Language, level: int) -> Iterator[str]:
     match block:
+        case Decision() | Scores():
+            yield from _first_screen(block, language, level)
         case Verdict():
             subject = f"**{_text(block.subject, language)}**: " if block.subject else ""
             yield f"- {_marked(subject + _text(block.sentence, language), block.tone)}"
@@ -86,6 +100,21 @@ def _block(block: Block, language: Language, level: int) -> Iterator[str]:
         case Details():
             yield from (f"{'#' * min(level, 6)} {_text(block.title, language)}", "")
             yield from _blocks(block.blocks, language, level + 1)
+
+
+def _first_screen(block: Decision | Scores, language: Language, level: int) -> Iterator[str]:
+    if isinstance(block, Scores):
+        yield from _table(plain_table(block), language)
+        evidence = [(line.address, text) for line in block.lines for text in line.details]
+        yield from (f"- {escape(address)}: {_text(text, language)}" for address, text in evidence)
+        yield ""
+        return
+    yield from (f"{'#' * min(level, 6)} {_text(block.title, language)}", "")
+    yield from _blocks(block.bullets, language, level)
+    yield from _blocks((block.scores,) if block.scores else (), language, level)
+    yield from _blocks(block.judges, language, level)
+    if block.details:
+        yield from _block(Details(title=STATISTICS, blocks=block.details), language, level + 1)
 
 
 def _marked(text: str, tone: Tone) -> str:

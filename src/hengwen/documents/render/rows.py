@@ -6,7 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.documents.blocks import Details, Table
+from hengwen.documents.blocks import Decision, Details, Scores, Table
+from hengwen.documents.render.score_table import plain_table
 from hengwen.errors import ConfigError, PluginError
 from hengwen.text.language import in_language
 from hengwen.text.numbers import NOTHING
@@ -77,10 +78,16 @@ def check_parquet() -> None:
 
 def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
     for block in blocks:
-        if isinstance(block, Table):
-            yield block
-        elif isinstance(block, Details):
-            yield from _tables(block.blocks)
+        match block:
+            case Table():
+                yield block
+            case Scores():
+                yield plain_table(block)
+            case Decision():
+                yield from () if block.scores is None else [plain_table(block.scores)]
+                yield from _tables(block.details)
+            case Details():
+                yield from _tables(block.blocks)
 
 
 def _records(table: Table, language: Language) -> Iterator[dict[str, Value]]:

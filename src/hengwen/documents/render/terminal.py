@@ -11,8 +11,26 @@ from rich.cells import cell_len
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from hengwen.documents.blocks import Answers, Chart, Command, Details, Sentence, Table, Verdict
-from hengwen.documents.render.words import SHAPES, answer_name, omitted_words, same_kind, shape_of
+from hengwen.documents.blocks import (
+    Answers,
+    Chart,
+    Command,
+    Decision,
+    Details,
+    Scores,
+    Sentence,
+    Table,
+    Verdict,
+)
+from hengwen.documents.render.score_table import plain_table
+from hengwen.documents.render.words import (
+    SHAPES,
+    STATISTICS,
+    answer_name,
+    omitted_words,
+    same_kind,
+    shape_of,
+)
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import NOTHING
 from hengwen.text.safety import one_line, strip_controls
@@ -26,7 +44,15 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Answer, Block, Cell, Column, Document, Series, Tone
     from hengwen.text.language import Language
 
-STYLES: dict[Tone, str] = {"plain": "", "better": "blue", "worse": "red", "none": "dim", "open": "yellow"}
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "better": "blue",
+    "worse": "red",
+    "none": "dim",
+    "open": "yellow",
+    "rejected": "red",
+    "untested": "yellow",
+}
 BARS = "▁▂▃▄▅▆▇█"
 MIN_WRAPPED, MAX_WORD = 10, 18
 """A table becomes a list before a column of text is narrower than its longest word, within this range."""
@@ -55,6 +81,8 @@ def _closed_titles(blocks: Sequence[Block]) -> list[blocks.Text]:
     for block in blocks:
         if isinstance(block, Details):
             titles += _closed_titles(block.blocks) if block.is_open else [block.title]
+        elif isinstance(block, Decision) and block.details:
+            titles.append(STATISTICS)
     return titles
 
 
@@ -91,6 +119,8 @@ class _Page:
 
     def block(self, block: Block) -> None:
         match block:
+            case Decision() | Scores():
+                self.first_screen(block)
             case Verdict():
                 self.verdict(block)
             case Sentence():
@@ -124,6 +154,21 @@ class _Page:
         self.indent(line.append(self.words(verdict.sentence)), shape)
         for evidence in verdict.evidence:
             self.indent(Text(self.words(evidence), style="dim"))
+
+    def first_screen(self, block: Decision | Scores) -> None:
+        if isinstance(block, Scores):
+            self.table(plain_table(block))
+            for line in block.lines if self.verbose else ():
+                for text in line.details:
+                    self.indent(Text(f"{line.address}: {self.words(text)}", style="dim"))
+            return
+        self.print(Text(self.words(block.title), style="bold"))
+        for bullet in block.bullets:
+            self.verdict(bullet)
+        self.sequence((block.scores,) if block.scores else ())
+        self.sequence(block.judges)
+        if block.details and self.verbose:
+            self.sequence((Details(title=STATISTICS, blocks=block.details),))
 
     def table(self, table: Table) -> None:
         if table.title:

@@ -14,17 +14,42 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Answer, Answers, Block, Cell, Tone
     from hengwen.text.language import Language
 
-SHAPES: dict[Tone, str] = {"plain": "", "better": "▲", "worse": "▼", "none": "–", "open": "◇"}
+SHAPES: dict[Tone, str] = {
+    "plain": "",
+    "better": "▲",
+    "worse": "▼",
+    "none": "–",
+    "open": "◇",
+    "rejected": "✕",
+    "untested": "?",
+}
 """Shapes differ in outline, so that they differ without colour too."""
 EMPTY_ANSWER = Bilingual("（空）", "(empty)")
 PROMPT = Bilingual("题目", "prompt")
 ANSWER = Bilingual("回答", "answer")
 SCORES = Bilingual("分数", "scores")
+SCORE = Bilingual("分数", "score")
+COURSE = Bilingual("训练过程", "course over training")
+COMPARED = Bilingual("前 → 后", "before → after")
+DIFFERENCE = Bilingual("同题之差", "difference on the same prompts")
+VERDICT = Bilingual("结论", "verdict")
+PROMPTS = Bilingual("题", "prompts")
+STATISTICS = Bilingual("这些句子背后的统计", "The statistics behind these sentences")
 
 
 def shape_of(cell: Cell, language: Language) -> str:
     """Return the shape before the text of a cell; a cell without a value has none."""
     return "" if in_language(cell.text, language) in ("", NOTHING) else SHAPES[cell.tone]
+
+
+def colon(language: Language) -> str:
+    """Return a colon as the language writes it."""
+    return "：" if language == "zh" else ": "
+
+
+def comma(language: Language) -> str:
+    """Return a comma as the language writes it."""
+    return "，" if language == "zh" else ", "
 
 
 def answer_name(answer: Answer) -> str:

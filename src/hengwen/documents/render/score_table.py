@@ -1,0 +1,72 @@
+"""The table of scores as a plain table, for the faces that draw no bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Cell, Column, Table
+from hengwen.documents.render.words import COMPARED, DIFFERENCE, PROMPTS, SCORE, VERDICT
+from hengwen.text.language import Bilingual, in_language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hengwen.documents.blocks import ScoreLine, Scores, Text, Value
+
+
+def plain_table(scores: Scores) -> Table:
+    """Return a table with a row and a record for each score."""
+    columns = (
+        (Column(key="score", head=SCORE), "address"),
+        (Column(key="compared", head=scores.compared or COMPARED, align="right"), "compared"),
+        (Column(key="difference", head=DIFFERENCE, align="right"), "difference"),
+        (Column(key="p", head="p", align="right"), "p"),
+        (Column(key="prompts", head=PROMPTS, align="right"), "prompts"),
+        (Column(key="verdict", head=VERDICT), "word"),
+    )
+    rows = [dict(_texts(line)) for line in scores.lines]
+    kept = [(column, key) for column, key in columns if any(any(row[key]) for row in rows)]
+    tones = [line.tone for line in scores.lines]
+    return Table(
+        key=scores.key,
+        title=scores.title,
+        columns=tuple(column for column, _ in kept),
+        rows=tuple(
+            tuple(Cell(text=row[key], tone=tone if key == "word" else "plain") for _, key in kept)
+            for row, tone in zip(rows, tones, strict=True)
+        ),
+        notes=scores.legend,
+        records=tuple(map(_record, scores.lines)),
+    )
+
+
+def _texts(line: ScoreLine) -> Iterator[tuple[str, Bilingual]]:
+    """Yield the texts of the cells of a line."""
+    yield "address", _both(line.address)
+    yield "compared", Bilingual(*(_compared(line, in_zh) for in_zh in (True, False)))
+    p = _both(line.p)
+    yield (
+        "p",
+        Bilingual(p.zh.removeprefix("p = ").removeprefix("p "), p.en.removeprefix("p = ").removeprefix("p ")),
+    )
+    yield from (("difference", _both(line.difference)), ("prompts", _both(line.prompts)))
+    yield "word", _both(line.word)
+
+
+def _compared(line: ScoreLine, in_zh: bool) -> str:
+    before, after = (in_language(text, "zh" if in_zh else "en") for text in (line.before, line.after))
+    ends = (f"{before} {line.before_name}".rstrip(), f"{after} {line.after_name}".rstrip())
+    return " → ".join(end for end in ends if end)
+
+
+def _both(text: Text) -> Bilingual:
+    return text if isinstance(text, Bilingual) else Bilingual(text, text)
+
+
+def _record(line: ScoreLine) -> dict[str, Value]:
+    values = dict(line.values)
+    if line.bar is not None:
+        low, high = line.bar.interval or (None, None)
+        values |= {"difference": line.bar.value, "difference_low": low, "difference_high": high}
+    names = {"before_name": line.before_name or None, "after_name": line.after_name or None}
+    return {"score": line.address, **names, **values}
