@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from hengwen.cli.ui.label_form import ask_rater, available_commands
+from hengwen.cli.ui.label_form import ask_rater, available_commands, single_keys
 from hengwen.labels.queue import draw_questions
 from hengwen.plans.datasets import read_labels
 from hengwen.plans.plan import load_plan
@@ -142,9 +142,11 @@ def test_boxes_are_straight_around_chinese(form) -> None:
     assert {cell_len(line) for line in lines} == {80}
 
 
-def test_the_levels_of_every_answer_are_shown_whole(form) -> None:
+def test_the_rubric_comes_before_the_first_answer_and_again_on_request(form) -> None:
     rubric = load_rubric("muice_live")
-    second = form("s q", "--task", "live").out.split("2/5")[1]
+    before, first, second = re.split(r"\d/5", form("s ? q", "--task", "live").out)
+    assert "A  " not in first
+    assert "A  " in before
     lines = second.splitlines()
     levels = [line for line in lines if line[:3] in ("A  ", "B  ", "C  ", "D  ", "E  ")]
     assert [line[0] for line in levels] == list("ABCDE")
@@ -152,6 +154,47 @@ def test_the_levels_of_every_answer_are_shown_whole(form) -> None:
     text = "".join(line.strip() for line in lines)
     for level in rubric.levels.values():
         assert "".join(level.in_language("zh").split()) in "".join(text.split())
+
+
+@pytest.fixture
+def press(form, hengwen, monkeypatch: pytest.MonkeyPatch):
+    """Fill the form on a terminal, where each key counts at once."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def fill(keys: str, *arguments: object):
+        pressed = iter(keys)
+        monkeypatch.setattr("click.getchar", lambda: next(pressed))
+        monkeypatch.setattr(sys, "stdin", Terminal())
+        return hengwen("label", "plan.yaml", "--rater", "ann", *arguments)
+
+    return fill
+
+
+def test_on_a_terminal_one_key_is_a_label(press, tmp_path: Path) -> None:
+    done = press("axＢuBq")
+    assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.75]
+    assert "“x”? 等级: A, B, C, D, E" in done.out
+
+
+def test_levels_with_long_names_have_numbers_as_keys() -> None:
+    assert single_keys({"poor": 0, "fair": 0.5, "good": 1}) == {"1": "poor", "2": "fair", "3": "good"}
+    assert single_keys({"0": 0, "1": 1}) == {"0": "0", "1": "1"}
+    assert single_keys({"q": 0, "z": 1}) == {}, "a key is not a command too"
+    assert single_keys([f"level {number}" for number in range(10)]) == {}
+
+
+def test_a_screen_of_24_rows_holds_a_question_with_a_long_prompt(press, tmp_path: Path) -> None:
+    rows = [{**LIVE[0], "input": "题目很长。" * 200, "references": ["参考\n" * 50]}, LIVE[1]]
+    (tmp_path / "live.jsonl").write_text(jsonl(rows), "utf-8")
+    out = press("sssss?q", "--task", "live").out
+    for screen in re.split(r"(?m)^─+ \d/5", out)[1:5]:
+        assert len(screen.splitlines()) <= 24
+    long = next(screen for screen in re.split(r"(?m)^─+ \d/5", out)[1:] if "很长" in screen)
+    assert long.index("参考") < long.index("回答"), "the answer comes last"
+    assert "全文：?" in long
 
 
 def test_what_the_rubric_uses_is_shown_and_nothing_else(form) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import getpass
 import re
+import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+import click
 import typer
 from rich.console import Console
 from rich.panel import Panel
@@ -32,6 +34,10 @@ COMMANDS = {
     "?": Bilingual("说明", "help"),
     "q": Bilingual("退出", "quit"),
 }
+PANEL_FRAME = 4
+"""Number of columns that the frame of a panel takes."""
+MAX_CONTEXT_LINES = 3
+"""Maximum number of lines of a prompt or a reference on a terminal, where ``?`` prints the whole of it."""
 
 
 class LabelSession:
@@ -51,6 +57,7 @@ class LabelSession:
         self._language: Language = language
         self._show_source = show_source
         self._console = Console(highlight=False)
+        self._is_terminal = sys.stdin.isatty()
         self._total = len(questions)
         labels = {label.key: label for label in file.labels() if label.rater == rater}
         self._open = [question for question in questions if _key(question) not in labels]
@@ -87,8 +94,15 @@ class LabelSession:
         labels = question.rubric.labels
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)
+        keys = single_keys(labels) if self._is_terminal else {}
+        names = {label: key for key, label in keys.items()}
+        levels = [
+            f"{names[label]} {label}" if label in names and names[label] != _normalize(label) else label
+            for label in reversed(labels)
+        ]
+        prompt = f"[{'/'.join(levels)}]  {_commands_text(commands, self._language)}: "
         while True:
-            entry = _read(f"[{'/'.join(reversed(labels))}]  {_commands_text(commands, self._language)}: ")
+            entry = _read_key(prompt, keys) if keys else _read(prompt)
             if entry is None:
                 return False
             if entry in values:
@@ -107,8 +121,9 @@ class LabelSession:
                 case "?":
                     self._explain(question)
                 case _:
-                    levels = ", ".join(reversed(labels))
-                    typer.echo(f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {levels}")
+                    typer.echo(
+                        f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {', '.join(levels)}"
+                    )
 
     def _undo(self) -> bool:
         """Go back to the previous question and remove its label; return False if there is no previous one."""
@@ -128,22 +143,36 @@ class LabelSession:
         title = f"{number}/{self._total} · {question.response.task} · {question.score.base}"
         if self._show_source:
             title += f" · {question.response.checkpoint} #{question.response.repeat}"
-        self._console.print()
-        self._console.print(Rule(Text(one_line(title, 200))))
         rubric = question.rubric
+        if rubric.hash not in self._explained:
+            self._explained.add(rubric.hash)
+            self._explain_rubric(question)
         if question.persona.strip() and question.persona not in self._explained:
             self._explained.add(question.persona)
             self._print_block(self._text("人设", "persona"), question.persona.strip(), style="dim")
-        if "input" in rubric.uses:
-            self._print_block(self._text("题目", "input"), question.sample.text)
-        for reference in question.sample.references if "references" in rubric.uses else ():
-            self._print_block(self._text("参考", "reference"), reference, style="dim")
+        self._console.print()
+        self._console.print(Rule(Text(one_line(title, 200))))
+        self._print_context(question, MAX_CONTEXT_LINES if self._is_terminal else None)
         self._print_block(self._text("回答", "answer"), question.response.text, style="bold")
-        if rubric.hash not in self._explained:
-            self._explained.add(rubric.hash)
-            self._explain(question)
-        else:
-            self._console.print(self._level_table(rubric, "dim"))
+
+    def _print_context(self, question: Question, max_lines: int | None) -> None:
+        """Print the prompt and the references, each cut to a number of lines."""
+        uses = question.rubric.uses
+        if "input" in uses:
+            self._print_block(self._text("题目", "input"), self._cut(question.sample.text, max_lines))
+        for reference in question.sample.references if "references" in uses else ():
+            self._print_block(self._text("参考", "reference"), self._cut(reference, max_lines), style="dim")
+
+    def _cut(self, text: str, max_lines: int | None) -> str:
+        """Return the first lines of a text as the panel wraps them, and how to read the others."""
+        if max_lines is None:
+            return text
+        width = self._console.width - PANEL_FRAME
+        lines = Text(strip_controls(text)).wrap(self._console, width, overflow="fold")
+        if len(lines) <= max_lines:
+            return text
+        more = self._text("全文：?", "all: ?")
+        return "\n".join([*(line.plain.rstrip() for line in lines[: max_lines - 1]), f"… ({more})"])
 
     def _print_block(self, title: str, text: str, style: str = "") -> None:
         content = (
@@ -154,20 +183,27 @@ class LabelSession:
         panel = Panel(content, title=Text(title), title_align="left", border_style=style or "none")
         self._console.print(panel)
 
-    def _level_table(self, rubric: Rubric, style: str = "") -> Table:
+    def _level_table(self, rubric: Rubric) -> Table:
         """Return a table of the levels, best first; long descriptions are wrapped."""
         levels = Table.grid(padding=(0, 2, 0, 0))
         levels.add_column()
         levels.add_column(overflow="fold")  # rich cuts a long line without spaces by default
         for level in reversed(rubric.levels.values()):
             text = strip_controls(level.in_language(self._language))
-            levels.add_row(Text(level.label, style="bold"), Text(text, style=style))
+            levels.add_row(Text(level.label, style="bold"), Text(text))
         return levels
 
     def _text(self, zh: str, en: str) -> str:
         return Bilingual(zh, en).in_language(self._language)
 
     def _explain(self, question: Question) -> None:
+        """Print all that belongs to a question: rubric, persona, prompt and references."""
+        self._explain_rubric(question)
+        if question.persona.strip():
+            self._print_block(self._text("人设", "persona"), question.persona.strip(), style="dim")
+        self._print_context(question, None)
+
+    def _explain_rubric(self, question: Question) -> None:
         """Print the instructions and levels of the rubric in the words that a judge reads."""
         rubric = question.rubric
         instructions = Text()
@@ -185,6 +221,18 @@ def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, st
     taken = {_normalize(label) for label in labels}
     entries = {f":{command}": command for command in COMMANDS} | {command: command for command in COMMANDS}
     return {entry: command for entry, command in entries.items() if entry not in taken}
+
+
+def single_keys(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
+    """Return the key for each label, worst first: itself if each is one character, else its number.
+
+    Empty if single keys cannot name all labels apart from the commands.
+    """
+    names = [_normalize(label) for label in labels]
+    if any(len(name) > 1 for name in names):
+        names = [str(number) for number in range(1, len(names) + 1)]
+    is_clear = len(names[-1]) == 1 and not set(names) & set(COMMANDS)
+    return dict(zip(names, labels, strict=True)) if is_clear else {}
 
 
 def ask_rater(name: str | None, language: Language) -> str:
@@ -210,6 +258,19 @@ def _commands_text(commands: dict[str, str], language: Language) -> str:
     return "  ".join(
         f"{shortest[command]} {text.in_language(language)}" for command, text in COMMANDS.items()
     )
+
+
+def _read_key(prompt: str, keys: dict[str, str]) -> str | None:
+    """Read one key, without Enter; return its label, or the key without one; None if the input ends."""
+    typer.echo(prompt, nl=False)
+    try:
+        key = _normalize(click.getchar())
+    except EOFError:
+        typer.echo()
+        return None
+    label = keys.get(key)
+    typer.echo(one_line(label or key, 20))
+    return _normalize(label) if label else key
 
 
 def _read(prompt: str, *, normalize: bool = True) -> str | None:
