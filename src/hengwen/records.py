@@ -383,7 +383,8 @@ class Run:
     checkpoint: str
     order: int = 0
     """Position of the checkpoint in the plan, which lists checkpoints in the order of training."""
-    step: int | None = None
+    step: float | None = None
+    """Training step, or epoch such as 0.5; None if it is not known."""
     started: str = ""
     """Start of the run, in ISO 8601 and UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ import pytest
 from hengwen.cli import main
 
 CASES: dict[str, tuple[str, str, str | bytes, str]] = {
-    "non-UTF-8 samples": ("prompts.jsonl", "写两行", "写两行".encode("gbk"), "prompts.jsonl:1: not UTF-8 (byte 0x"),
+    "non-UTF-8 samples": ("prompts.jsonl", "写两行", "写两行".encode("gbk"), "prompts.jsonl:1: not UTF-8, but GBK or GB18030; convert it: iconv"),
     "non-UTF-8 plan": ("plan.yaml", "name: p", "name: 计".encode("gbk"), "plan.yaml:1: not UTF-8"),
     "empty template": ("prompts.jsonl", "(verse)\\ncccR\\ncccR", "", "prompts.jsonl:1: "),
 }  # fmt: skip

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
-from hengwen import open_store, run_plan
+from hengwen import load_plan, open_store, run_plan
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.muchin import import_muchin
 from hengwen.records import Score
@@ -74,6 +75,25 @@ def test_checkpoints_keep_the_order_of_the_file_or_take_the_one_that_is_given(tm
     source = write(tmp_path, {**ROW, "checkpoint": "z"}, {**ROW, "checkpoint": "b"})
     assert import_muchin(source, tmp_path / "one").checkpoints == ("z", "b")
     assert import_muchin(source, tmp_path / "two", order=["b", "z"]).checkpoints == ("b", "z")
+
+
+@each_row(
+    "names, steps",
+    [
+        (["sft-checkpoint-500", "sft-checkpoint-1000"], [500, 1000]),
+        (["step20", "step3"], [3, 20]),
+        (["ckpt_7"], [7]),
+        (["a-ckpt-1", "b-ckpt-2"], [None, None]),
+        (["ckpt-1", "final"], [None, None]),
+        (["ckpt-1", "ckpt-01"], [None, None]),
+    ],
+)
+def test_steps_in_the_names_of_one_training_are_those_of_the_plan(
+    tmp_path: Path, names: list[str], steps: list[int | None]
+) -> None:
+    rows = [{**ROW, "checkpoint": name} for name in names]
+    plan = load_plan(import_muchin(write(tmp_path, *rows), tmp_path / "p", force=True).plan)
+    assert [checkpoint.step for checkpoint in plan.checkpoints] == steps
 
 
 @pytest.mark.parametrize(

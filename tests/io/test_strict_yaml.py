@@ -48,7 +48,13 @@ def test_every_value_knows_its_line(tmp_path: Path) -> None:
         ("name: !!python/object:os.system x\n", r"x.yaml:1: not valid YAML"),
         ("- a\n", r"x.yaml:1: expected a mapping of keys, got list"),
         ("", r"x.yaml:1: expected a mapping of keys, got NoneType"),
-        (b"name: a\nparts: \xc4\xe3\n", r"x.yaml:2: not UTF-8 \(byte 0xc4\)"),
+        (b"name: a\nparts: \xc4\xff\n", r"x.yaml:2: not UTF-8 \(byte 0xc4\)"),
+        (b"name: a\nparts: caf\xe9 na\xefve\n", r"x.yaml:2: not UTF-8 \(byte 0xe9\)"),
+        (
+            "name: a\nparts: 你好\n".encode("gbk"),
+            r"x.yaml:2: not UTF-8, but GBK or GB18030; convert it: iconv",
+        ),
+        ("name: a\nparts: 㐀你好，世界\n".encode("gb18030"), r"x.yaml:2: not UTF-8, but GBK"),
     ],
     ids=[
         "unknown key",
@@ -60,7 +66,10 @@ def test_every_value_knows_its_line(tmp_path: Path) -> None:
         "unsafe tag",
         "a list",
         "empty",
+        "neither UTF-8 nor GBK",
+        "Latin-1",
         "GBK",
+        "GB18030",
     ],
 )
 def test_complaints_name_file_and_line(tmp_path: Path, text: str | bytes, message: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from hengwen.errors import ConfigError
-from hengwen.plans.plan import load_plan
+from hengwen.plans.plan import CheckpointSpec, load_plan
 
 GOOD = """\
 name: p
@@ -31,6 +32,14 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "plan.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_a_step_is_a_number_such_as_an_epoch_and_whole_ones_stay_whole() -> None:
+    steps = [CheckpointSpec(name="a", step=step, responses=Path("a.jsonl")).step for step in (0.5, 2.0, 3)]
+    assert [(step, type(step)) for step in steps] == [(0.5, float), (2, int), (3, int)]
+    for wrong in (float("nan"), float("inf"), "x"):
+        with pytest.raises(ValidationError):
+            CheckpointSpec(name="a", step=wrong, responses=Path("a.jsonl"))
 
 
 def test_a_good_plan_has_absolute_paths_and_the_order_of_training(tmp_path: Path) -> None:
@@ -72,7 +81,7 @@ def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
             r"plan.yaml:11: checkpoints.1: checkpoint 'live' needs either responses",
         ),
         ("name: lyrics", "name: ../lyrics", r"plan.yaml:3: tasks.0.name: a name starts with"),
-        ("step: 1", "step: first", r"plan.yaml:10: checkpoints.0.step: .*integer"),
+        ("step: 1", "step: first", r"plan.yaml:10: checkpoints.0.step: .*number"),
         (
             "{lyric: {rules: muchin}}",
             "{lyric: muchin}",

@@ -134,7 +134,7 @@ def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(
     path: Path, read_only: None, next_version: None
 ) -> None:
     message = (
-        r"x.db: written by an older hengwen \(schema 0013, now \d{4}\), and cannot be migrated where it is"
+        r"x.db: written by an older hengwen \(schema 0014, now \d{4}\), and cannot be migrated where it is"
     )
     with pytest.raises(StoreError, match=message):
         open_store(path)

@@ -40,6 +40,16 @@ def row(
 
 
 @pytest.mark.slow
+def test_a_step_comes_back_as_it_was_whole_or_not(store: Store) -> None:
+    ledger = store.ledger()
+    for number, step in enumerate((0.5, 1000, None)):
+        ledger.begin(Run(id=f"r{number}", plan="p", plan_hash="", checkpoint="c", step=step))
+    ledger.commit()
+    steps = {run.id: run.step for run in store.runs()}
+    assert steps == {"r0": 0.5, "r1": 1000, "r2": None}
+    assert isinstance(steps["r1"], int)
+
+
 def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(
     store: Store, record: Callable[..., None]
 ) -> None:

@@ -13,8 +13,8 @@ MIGRATION = """
 from alembic import op
 import sqlalchemy as sa
 
-revision = "0014"
-down_revision = "0013"
+revision = "0015"
+down_revision = "0014"
 
 
 def upgrade() -> None:
@@ -28,6 +28,6 @@ def next_version(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     """Add a migration that creates a table."""
     folder = tmp_path_factory.mktemp("migrations") / "migrations"
     copytree(Path(schema.__file__).parent / "migrations", folder)
-    (folder / "versions" / "0014_later.py").write_text(MIGRATION, "utf-8")
+    (folder / "versions" / "0015_later.py").write_text(MIGRATION, "utf-8")
     monkeypatch.setattr(schema, "SCRIPTS", str(folder))
-    monkeypatch.setattr(schema, "HEAD", "0014")
+    monkeypatch.setattr(schema, "HEAD", "0015")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
 from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from hengwen.io.row_writer import JsonRow
@@ -26,6 +27,8 @@ _ALIASES = {
     "lyric": ("lyrics", "output", "response", "answer", "completion"),
     "checkpoint": ("ckpt",),
 }
+_STEP = re.compile(r"(?P<training>.*?)(?:step|checkpoint|ckpt|iter)[-_]?(?P<step>[0-9]{1,12})", re.IGNORECASE)
+"""Name of a checkpoint with its training step, such as ``sft-checkpoint-500``."""
 PROMPTS = "prompts.jsonl"
 """Name of the file with the prompts; the answers of each checkpoint are in a separate file."""
 HEADER = """\
@@ -73,12 +76,16 @@ def import_muchin(
             )
         answers.setdefault(checkpoint, []).append(answer)
     checkpoints = _ordered(file, list(answers), order)
-    origin = "given" if order else "taken from the file, check it"
+    steps = _steps(checkpoints)
+    origin = "given" if order else "by the steps in their names" if steps else "taken from the file, check it"
+    if steps and not order:
+        checkpoints.sort(key=lambda name: steps[name])
     header = HEADER.format(count=len(checkpoints), source=file.name, order=origin)
     files = {
         PROMPTS: to_jsonl(prompt for _, prompt in prompts.values()),
         **{f"{name}.jsonl": to_jsonl(answers[name]) for name in checkpoints},
-        "plan.yaml": header + _plan_text(checkpoints),
+        "plan.yaml": header
+        + _plan_text(checkpoints, steps if sorted(steps, key=steps.__getitem__) == checkpoints else {}),
     }
     write_folder(folder, files, force=force, inputs=[file])
     return ImportResult(
@@ -131,7 +138,16 @@ def _ordered(file: Path, names: list[str], order: Sequence[str] | None) -> list[
     return list(order)
 
 
-def _plan_text(names: Sequence[str]) -> str:
+def _steps(names: Sequence[str]) -> dict[str, int]:
+    """Return the training step in each name; empty if a name has none, or belongs to another training."""
+    matches = {name: _STEP.fullmatch(name) for name in names}
+    steps = {name: int(match["step"]) for name, match in matches.items() if match}
+    trainings = {match["training"] for match in matches.values() if match}
+    is_clear = len(set(steps.values())) == len(names) and len(trainings) == 1
+    return steps if is_clear else {}
+
+
+def _plan_text(names: Sequence[str], steps: Mapping[str, int]) -> str:
     plan = {
         "name": "muchin",
         "tasks": [
@@ -142,6 +158,9 @@ def _plan_text(names: Sequence[str]) -> str:
                 "judges": [{"rubric": "lyric_craft"}],
             }
         ],
-        "checkpoints": [{"name": name, "responses": f"{name}.jsonl"} for name in names],
+        "checkpoints": [
+            {"name": name, **({"step": steps[name]} if steps else {}), "responses": f"{name}.jsonl"}
+            for name in names
+        ],
     }
     return yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)

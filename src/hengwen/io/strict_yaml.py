@@ -113,9 +113,24 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
         return raw.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
         line = first_line + raw.count(b"\n", 0, error.start)
+        if _is_chinese(raw):
+            remedy = f"iconv -f GB18030 -t UTF-8 {path.name} > utf8-{path.name}"
+            raise ConfigError(f"{path}:{line}: not UTF-8, but GBK or GB18030; convert it: {remedy}") from None
         raise ConfigError(
             f"{path}:{line}: not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8"
         ) from None
+
+
+def _is_chinese(raw: bytes) -> bool:
+    """Whether bytes are a text in GB18030 whose characters beyond ASCII are mostly common Chinese ones."""
+    try:
+        text = raw.decode("gb18030")
+    except UnicodeDecodeError:
+        return False
+    others = [char for char in text if char > "\x7f"][:MAX_GUESSED]
+    # In GB 2312, level 1, the common characters, has lead bytes B0 to D7.
+    common = sum(len(code := char.encode("gb18030")) == 2 and 0xA1 <= code[0] <= 0xD7 for char in others)
+    return 2 * common > len(others)
 
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -127,6 +142,8 @@ MAX_BITS = 256
 MAX_NODES = 50_000
 """Maximum number of values, where each alias counts as all values that it stands for."""
 MANY_VALUES = f"more than {MAX_NODES:,} values, with those that aliases repeat"
+MAX_GUESSED = 1_000
+"""Maximum number of characters by which the encoding of a file is guessed."""
 MAX_TEXT = 16 << 20
 """Maximum number of bytes of a file that is read as a whole."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, FiniteFloat, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
 from hengwen._internal.code_location import source_path
@@ -17,9 +17,12 @@ from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 from hengwen.text.language import Language
+from hengwen.text.numbers import without_fraction
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 """Where the level of an answer comes from: the judge's overall level, or the levels of its criteria."""
+Step = Annotated[FiniteFloat, AfterValidator(without_fraction)]
+"""A training step, or an epoch such as 0.5."""
 
 
 class RuleSpec(StrictModel):
@@ -157,7 +160,7 @@ class CheckpointSpec(StrictModel):
     """A checkpoint of the model under test: stored answers, or a backend that generates them."""
 
     name: Name
-    step: int | None = None
+    step: Step | None = None
     responses: Path | None = None
     columns: dict[str, str] = {}
     backend: str | None = None

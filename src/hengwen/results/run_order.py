@@ -43,7 +43,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def _key(run: Run) -> tuple[bool, int, int, str]:
+def _key(run: Run) -> tuple[bool, float, int, str]:
     return (run.step is None, run.step or 0, run.order, run.started)
 
 

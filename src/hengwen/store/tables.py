@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     Float,
     Index,
     Integer,
@@ -19,7 +20,7 @@ from sqlalchemy import (
 
 FIRST = "0013"
 """Version of the first migration; stores of earlier versions are refused."""
-HEAD = "0013"
+HEAD = "0014"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
@@ -36,7 +37,7 @@ run = Table(
     Column("plan_hash", String, nullable=False),
     Column("checkpoint", String, nullable=False),
     Column("position", Integer, nullable=False),
-    Column("step", Integer),
+    Column("step", Double),
     Column("started", String, nullable=False),
     Column("versions", Text, nullable=False),
     Column("layout", Text, nullable=False),

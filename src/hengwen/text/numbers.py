@@ -85,7 +85,12 @@ def percent(share: float | None) -> str:
     return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
 
 
-def count(value: int) -> str:
+def without_fraction(value: float) -> int | float:
+    """Return a number as an int if it is whole."""
+    return int(value) if value == int(value) else value
+
+
+def count(value: float) -> str:
     """Format a count with thousands separators."""
     return f"{value:,}"
 

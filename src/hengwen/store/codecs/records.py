@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.records import Attempt, Response, Run, Sample, Usage
 from hengwen.store.codecs.prefix_dedup import decode
+from hengwen.text.numbers import without_fraction
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def run_from(columns: RowMapping) -> Run:
     """Convert a table row to a ``Run`` record."""
     values = dict(columns)
     values["order"] = values.pop("position")
+    values["step"] = None if values["step"] is None else without_fraction(values["step"])
     values["versions"] = json.loads(values["versions"])
     values["score_order"] = tuple(json.loads(values.pop("layout")))
     values["reducers"] = json.loads(values["reducers"])
