@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from hengwen.records import Scale
-from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
+from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.decide import ScoreCourse, decide
 from hengwen.results.decision import ScoreDecision
+from hengwen.results.score_series import ScoreSeries
 
 Shape = Literal["normal", "levels", "ceiling"]
 SHAPES: tuple[Shape, ...] = ("normal", "levels", "ceiling")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 from rows import each_row
 from score_rows import score_of
 
 from hengwen.records import Scale
 from hengwen.results.comparability import ComparabilityKey
-from hengwen.results.comparisons import ScoreSeries, comparable_pairs, compare_checkpoints, family_size
-from hengwen.results.comparisons import score_series as read_series
+from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, family_size
+from hengwen.results.score_series import ScoreSeries
+from hengwen.results.score_series import score_series as read_series
 from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 from hengwen.stats.mean_interval import mean_interval
 
@@ -74,21 +79,54 @@ def test_where_the_interval_of_the_pair_holds_0_the_mean_is_undecided() -> None:
     assert comparison.verdict == "mean undecided"
 
 
-def test_the_family_interval_excludes_0_exactly_where_something_is_claimed() -> None:
-    rng = np.random.default_rng(2)
-    claims = 0
-    for _ in range(30):
-        shifts = rng.normal(0, 0.25, 4)
-        values = np.clip(rng.normal(0.5, 0.1, (20, 1)) + shifts + rng.normal(0, 0.3, (20, 4)), 0, 1)
-        names = {f"p{i}": f"c{i // int(rng.integers(1, 3))}" for i in range(20)}
-        series = score_series(*values.T.tolist(), scale=Scale(low=0, high=1), clusters=names)
-        for item in compare_checkpoints([series]):
-            assert item.family_interval is not None
-            low, high = item.family_interval
-            claims += item.verdict in ("better", "worse")
-            assert (low > 0 or high < 0) == (item.verdict in ("better", "worse"))
+SCALES = (None, Scale(low=0, high=1), Scale(low=0, high=1, higher_is_better=False), LEVELS)
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> list[ScoreSeries]:
+    """Return up to three scores at the same checkpoints; some fall, some prompts are equal or missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    checkpoints, prompts = draw(st.integers(2, 5)), draw(st.sampled_from([6, 7, 12, 20]))
+    series = []
+    for index, scale in enumerate(draw(st.lists(st.sampled_from(SCALES), min_size=1, max_size=3))):
+        own = rng.normal(0.5, 0.2, (prompts, 1))
+        shifts = draw(st.sampled_from([0.0, 0.2, 0.5])) * rng.normal(0, 1, checkpoints)
+        noise = draw(st.sampled_from([0.0, 0.02, 0.3])) * rng.normal(0, 1, (prompts, checkpoints))
+        values = np.clip(own + shifts + noise, 0, 1)
+        if scale is LEVELS:
+            values = np.round(values * 4) / 4
+        if draw(st.booleans()):
+            values = values.round(1)
+        names = {f"p{row}": f"c{row // 2}" for row in range(prompts)} if draw(st.booleans()) else {}
+        item = score_series(*values.T.tolist(), scale=scale, clusters=names, address=f"t/{index}")
+        if draw(st.booleans()):
+            rows = tuple({k: v for k, v in row.items() if rng.random() > 0.04} for row in item.values)
+            item = replace(item, values=rows)
+        series.append(item)
+    return series
+
+
+@settings(max_examples=60)
+@given(reports())
+def test_the_family_interval_excludes_0_exactly_where_something_is_claimed(series: list[ScoreSeries]) -> None:
+    for item in compare_checkpoints(series):
+        is_claimed = item.verdict in ("better", "worse")
+        event(item.verdict)
+        low, high = item.family_interval or (-np.inf, np.inf)
+        assert (low > 0 or high < 0) == is_claimed
+        if item.interval is not None:
             assert low <= item.interval[0] <= item.interval[1] <= high
-    assert claims > 20
+            assert not is_claimed or item.interval[0] > 0 or item.interval[1] < 0
+
+
+def test_equal_differences_of_few_prompts_in_a_large_family_claim_nothing() -> None:
+    tasks = [
+        score_series([0.2] * 6, [0.4] * 6, scale=Scale(low=0, high=1), address=f"{task}/s", task=task)
+        for task in "tuv"
+    ]
+    first = compare_checkpoints(tasks)[0]
+    assert (first.verdict, first.interval[0] > 0) == ("too few", True)
+    assert first.family_interval[0] == 0
 
 
 def test_lower_is_better_turns_the_verdict() -> None:

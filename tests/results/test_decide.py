@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hengwen.records import Scale
-from hengwen.results.comparisons import Comparison, ScoreSeries, compare_checkpoints
+from hengwen.results.comparisons import Comparison, compare_checkpoints
 from hengwen.results.decide import ScoreCourse, decide, prompts_to_tell
 from hengwen.results.decision import Decision, Disagreement, Standing
+from hengwen.results.score_series import ScoreSeries
 from hengwen.stats.power import power_of_t
 
 UNIT = Scale(low=0, high=1)

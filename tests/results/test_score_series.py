@@ -11,13 +11,8 @@ from score_rows import row_of, score_of
 
 from hengwen.records import Failure, Row, Score
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
-from hengwen.results.comparisons import (
-    ScoreSeries,
-    comparable_pairs,
-    compare_checkpoints,
-    min_clusters,
-    score_series,
-)
+from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, min_clusters
+from hengwen.results.score_series import ScoreSeries, score_series
 from hengwen.results.score_table import ScoreTable
 
 

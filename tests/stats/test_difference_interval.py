@@ -8,12 +8,21 @@ from rows import each_row
 from scipy import stats
 
 from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
-from hengwen.stats.mean_interval import Bounds, mean_interval
+from hengwen.stats.mean_interval import CONTINUOUS_WEIGHT, Bounds, mean_interval
 
 
 def bounds(result: DifferenceInterval) -> Bounds:
     assert result.bounds is not None
     return result.bounds
+
+
+def interval_by_hand(extended: list[float], weight: float) -> Bounds:
+    """Return the weighted jackknife interval of values, of which the last two have ``weight``."""
+    values, sizes = np.array(extended), np.array([1.0] * (len(extended) - 2) + [weight] * 2)
+    mean, total, groups = np.average(values, weights=sizes), sizes.sum(), len(sizes)
+    without = [np.average(np.delete(values, i), weights=np.delete(sizes, i)) - mean for i in range(groups)]
+    error = np.sqrt((groups - 1) / groups * np.square(without).sum())
+    return tuple(stats.t.interval(0.95, total**2 / np.square(sizes).sum() - 1, mean, error))
 
 
 @pytest.mark.parametrize("n", [2, 9, 60])
@@ -41,13 +50,14 @@ def test_pseudo_differences_lie_at_plus_and_minus_the_range() -> None:
 def test_continuous_differences_reach_as_far_as_the_largest_one_seen() -> None:
     differences = [3.0, -2.0, 7.5, -11.0, 4.0, 0.0]
     result = difference_interval(differences, scale=(0, 110), continuous=True)
-    extended = [*differences, -11.0, 11.0]
     assert result.reach == 11
-    assert result.bounds == pytest.approx(stats.t.interval(0.95, 7, np.mean(extended), stats.sem(extended)))
+    assert result.bounds == pytest.approx(interval_by_hand([*differences, -11.0, 11.0], CONTINUOUS_WEIGHT))
     wider = difference_interval(differences, scale=(0, 110), continuous=True, reach=30.0)
     assert wider.reach == 30, "another pair of checkpoints differs more"
     assert difference_interval(differences, scale=(0, 20), continuous=True, reach=30.0).reach == 20
     assert difference_interval([0.0] * 6, scale=(0, 110), continuous=True).reach == 110
+    assert difference_interval(differences, continuous=True).bounds == result.bounds
+    assert difference_interval([0.0] * 6, continuous=True).bounds is None
 
 
 def test_a_pseudo_cluster_has_the_mean_size_of_the_clusters() -> None:

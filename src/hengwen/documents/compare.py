@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, 
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import least_text, missing_text
-from hengwen.results.comparisons import min_clusters
+from hengwen.results.comparisons import CHANGES, min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.stats.equal_length import MIN_CLUSTERS
@@ -51,7 +51,6 @@ _NO_EQUAL_LENGTH: Mapping[str, Bilingual] = {
     ),
 }
 _CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
-_CHANGES = ("better", "worse")
 _OTHER_FAMILY = Bilingual(
     "hengwen report 对所有检查点两两检验并一起校正，这一对的 p 在那里通常更大，可能写“未见差别”；"
     "这里较小的 p，只在看结果之前就选定这一对时才算数",
@@ -158,7 +157,7 @@ def _score_table(comparison: RunComparison, before: str, after: str) -> Table:
             for family in ("headline", "breakdown")
             if any(score.family == family for score in comparison.scores)
         )
-        + tuple([_OTHER_FAMILY] if any(item.outcome in _CHANGES for item in comparison.headline) else []),
+        + tuple([_OTHER_FAMILY] if any(item.outcome in CHANGES for item in comparison.headline) else []),
     )
 
 

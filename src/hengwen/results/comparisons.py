@@ -11,31 +11,27 @@ differ more than those of the sample.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, compress
 from math import fsum, inf, isinf, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.results.aggregate import value_by_prompt
-from hengwen.results.coverage import MIN_COVERAGE, answers_by_prompt, coverages
-from hengwen.results.score_matrix import ScoreMatrix
-from hengwen.results.score_table import Column, SeriesKey
-from hengwen.stats.mean_interval import cluster_sums, mean_interval
+from hengwen.results.coverage import MIN_COVERAGE
+from hengwen.stats.difference_interval import pseudo_interval, unseen_reach
+from hengwen.stats.mean_interval import cluster_sums
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
 from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from hengwen.records import Kind, Scale
-    from hengwen.results.comparability import ComparabilityKey
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId
+    from hengwen.records import Scale
+    from hengwen.results.score_series import ScoreSeries
     from hengwen.stats.step_down import StepDown
 
     Floats = NDArray[np.float64]
@@ -46,41 +42,12 @@ ALPHA = 0.05
 MIN_PROMPT_COVERAGE = MIN_COVERAGE
 MAX_ALL_PAIRS = 40
 """Maximum number of checkpoints of which all pairs are tested."""
+CHANGES = ("better", "worse")
+"""Verdicts that claim a difference."""
 ComparisonVerdict = Literal["better", "worse", "mean undecided", "no difference seen", "too few"]
 """What a test says of the later checkpoint. ``mean undecided``: most prompts are higher (or lower), but the
 mean may be equal. ``too few``: no difference could have been seen, even if all prompts that moved had moved
 in one direction."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSeries:
-    """The value of each prompt for one score, at each checkpoint in training order."""
-
-    address: str
-    """``TASK/SCORE``."""
-    values: tuple[Mapping[str, float], ...]
-    """For each checkpoint, the value of each prompt; empty if the checkpoint does not have the score."""
-    clusters: Mapping[str, str]
-    """The cluster of each prompt: a group of prompts that depend on each other."""
-    coverages: tuple[float, ...]
-    """For each checkpoint, the share of prompts or of answers that have a value, whichever is lower."""
-    signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
-    compared."""
-    keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, the comparability key: a description of the data behind the score, such as prompts
-    and references. Checkpoints whose known keys differ are not compared. The tuple is empty if no key is
-    known."""
-    scale: Scale | None = None
-    """Range of the values; None if it is not known."""
-    task: str = ""
-    repeats: ScoreMatrix | None = field(default=None, compare=False, repr=False)
-    """All repeats of all prompts, if checkpoints have different numbers of them; tests use equally many."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether higher values are better; True if there is no scale."""
-        return self.scale is None or self.scale.higher_is_better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +66,10 @@ class Comparison:
     verdict: ComparisonVerdict
     """Whether the later checkpoint is better or worse, with regard to the score's direction."""
     interval: Bounds | None
-    """95 % interval of the difference of this pair alone; None if there is one cluster only. It counts with
-    clusters that differ by plus and minus the range of the scale, or, for a continuous score, by the largest
-    difference in any pair."""
+    """95 % interval of the difference of this pair alone, with clusters that differ by plus and minus
+    ``reach``; None if there is one cluster only."""
+    reach: float | None
+    """The range of the scale or, for a continuous score, the largest difference in any pair."""
     family_interval: Bounds | None
     """Interval for all pairs and scores together: ``interval``, widened by the critical value of the pair. It
     excludes 0 exactly if the verdict is ``better`` or ``worse``. None if it is unbounded."""
@@ -120,68 +88,6 @@ class Comparison:
     def clusters(self) -> int:
         """Number of clusters of these prompts."""
         return self.test.clusters
-
-
-def score_series(
-    table: ScoreTable,
-    run_ids: Sequence[str],
-    score: ScoreId,
-    kind: Kind,
-    keys: Sequence[ComparabilityKey] = (),
-) -> ScoreSeries:
-    """Return the value of each prompt for one score, in each of several runs."""
-    columns = [table.series.get(SeriesKey(run_id, score, kind)) for run_id in run_ids]
-    answers = [
-        {} if column is None or None in column.sample_ids else answers_by_prompt(column) for column in columns
-    ]
-    points = [PromptPoints.from_column(column) for column in columns]
-    clusters: dict[str, str] = {}
-    for point in points:
-        clusters |= point.clusters
-    return ScoreSeries(
-        address=score.address,
-        values=tuple(point.values for point in points),
-        clusters=clusters,
-        coverages=tuple(coverage.least for coverage in coverages(answers)),
-        signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
-        keys=tuple(keys),
-        scale=next((column.scale for column in columns if column and column.scale), None),
-        task=score.task,
-        repeats=_unequal_repeats([column or Column() for column in columns]),
-    )
-
-
-def _unequal_repeats(columns: Sequence[Column]) -> ScoreMatrix | None:
-    """Return all repeats, if prompts have different numbers of scored repeats in different columns."""
-    counts = [np.bincount(column.keys.prompts[1][column.is_scored]) for column in columns]
-    if len({int(count) for of_column in counts for count in np.unique(of_column[of_column > 0])}) < 2:
-        return None
-    matrix = ScoreMatrix()
-    for column in columns:
-        matrix.add(column)
-    return matrix if matrix.has_unequal_repeats() else None
-
-
-class PromptPoints(NamedTuple):
-    """The value of each prompt for one score at one checkpoint."""
-
-    values: dict[str, float]
-    clusters: dict[str, str]
-
-    @classmethod
-    def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the value of each prompt in a column; values of groups of answers are left out."""
-        if column is None:
-            return cls({}, {})
-        cluster_of = {
-            sample: cluster
-            for sample, cluster, status in zip(
-                column.sample_ids, column.clusters, column.statuses, strict=True
-            )
-            if sample is not None and status != "not_applicable"
-        }
-        values = {name: value for name, value in value_by_prompt(column).items() if name is not None}
-        return cls(values, cluster_of)
 
 
 def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
@@ -276,12 +182,20 @@ class ScorePairs:
         clusters = list(compress(self.clusters, is_common.tolist()))
         return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
 
-    def reach(self) -> float:
-        """Return how far prompts that are not in the sample may differ."""
-        if self.scale is not None and self.scale.discrete:
-            return self.scale.high - self.scale.low
+    def reach(self) -> float | None:
+        """Return how far prompts that are not in the sample may differ; None if nothing tells."""
         largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
-        return largest if self.scale is None else min(largest, self.scale.high - self.scale.low)
+        return unseen_reach([largest], self.bounds, continuous=self.is_continuous)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The lowest and the highest value of the scale; None if it is not known."""
+        return None if self.scale is None else (self.scale.low, self.scale.high)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether values are not restricted to levels; True if the scale is not known."""
+        return self.scale is None or not self.scale.discrete
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
@@ -304,7 +218,7 @@ def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Co
 
 
 def _comparison(
-    score: ScorePairs, position: int, reach: float, family: StepDown, index: int, alpha: float
+    score: ScorePairs, position: int, reach: float | None, family: StepDown, index: int, alpha: float
 ) -> Comparison:
     differences, clusters = score.of_pair(position)
     sums, sizes = cluster_sums(differences, clusters)
@@ -316,14 +230,9 @@ def _comparison(
         clusters=len(sums),
         error=cluster_error(sums, sizes, difference),
     )
-    scale = score.scale
-    span = None if scale is None else (scale.low - scale.high, scale.high - scale.low)
-    is_continuous = scale is None or not scale.discrete
     interval = None
-    if reach > 0:
-        interval = mean_interval(
-            differences, clusters, scale=span, ends=(-reach, reach), continuous=is_continuous
-        ).bounds
+    if reach is not None:
+        interval = pseudo_interval(differences, clusters, reach, score.bounds, continuous=score.is_continuous)
     p_adjusted, critical = float(family.p_adjusted[index]), float(family.critical[index])
     verdict: ComparisonVerdict = "no difference seen"
     if p_adjusted <= alpha:
@@ -332,6 +241,7 @@ def _comparison(
         verdict = ("better" if is_better else "worse") if is_apart else "mean undecided"
     elif family.is_too_few[index]:
         verdict = "too few"
+    wide = _family_interval(score.scale, test, sums, critical, interval)
     earlier, later = score.pairs[position]
     level = None if isinf(critical) else min(alpha, _level(critical, len(sums) - 1))
     return Comparison(
@@ -342,15 +252,16 @@ def _comparison(
         p_adjusted=p_adjusted,
         verdict=verdict,
         interval=interval,
-        family_interval=_family_interval(score.scale, test, sums, critical, interval),
+        reach=None if interval is None else reach,
+        family_interval=wide if verdict in CHANGES else holding_zero(wide),
         detectable=None
         if level is None
         else detectable_difference(
             differences,
             clusters,
             level,
-            span=inf if scale is None else scale.high - scale.low,
-            continuous=is_continuous,
+            span=_span(score.scale),
+            continuous=score.is_continuous,
         ),
         level=level,
     )
@@ -360,11 +271,20 @@ def _family_interval(
     scale: Scale | None, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
 ) -> Bounds | None:
     """Return the interval of a pair at its critical value, never shorter than the interval of the pair."""
-    limit = inf if scale is None else scale.high - scale.low
+    limit = _span(scale)
     half = critical * sqrt(len(sums) * float(sums.var(ddof=1))) / test.prompts if len(sums) > 1 else inf
     low, high = interval or (test.difference, test.difference)
     low, high = min(low, test.difference - half), max(high, test.difference + half)
     return None if isinf(limit) and isinf(half) else (max(low, -limit), min(high, limit))
+
+
+def holding_zero(bounds: Bounds | None) -> Bounds | None:
+    """Return an interval widened to 0, because no difference is claimed: ties of the flips can exclude it."""
+    return None if bounds is None else (min(bounds[0], 0.0), max(bounds[1], 0.0))
+
+
+def _span(scale: Scale | None) -> float:
+    return inf if scale is None else scale.high - scale.low
 
 
 def _level(critical: float, freedom: int) -> float:

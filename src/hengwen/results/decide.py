@@ -19,10 +19,11 @@ from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import ALPHA, compare_checkpoints, score_series
+from hengwen.results.comparisons import ALPHA, compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
 from hengwen.results.run_order import run_labels, training_order
+from hengwen.results.score_series import score_series
 from hengwen.results.score_summaries import scoring_conflict, task_scores
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.power import POWER, least_number, power_of_t
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hengwen.records import Run
-    from hengwen.results.comparisons import Comparison, ComparisonVerdict, ScoreSeries
+    from hengwen.results.comparisons import Comparison, ComparisonVerdict
     from hengwen.results.decision import DecisionVerdict, ScoreProblem, Standing
+    from hengwen.results.score_series import ScoreSeries
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
 

@@ -25,7 +25,7 @@ class DifferenceInterval:
     t_p: float | None
     """Two-sided p-value of the t test that belongs to the interval ``t``; None if ``t`` is None."""
     pseudo: Bounds | None
-    """Student's t interval with a pseudo-cluster at plus and minus ``reach``. None on an unbounded scale, or
+    """Student's t interval with a pseudo-cluster at plus and minus ``reach``. None if ``reach`` is None, or
     if there are fewer than two clusters."""
     reach: float | None
     """Largest difference of prompts like those not seen, for which ``pseudo`` holds; None if ``pseudo`` is
@@ -33,7 +33,7 @@ class DifferenceInterval:
 
     @property
     def bounds(self) -> Bounds | None:
-        """Interval to show: ``pseudo``, or ``t`` on an unbounded scale."""
+        """Interval to show: ``pseudo``, or ``t`` if nothing limits the differences."""
         return self.pseudo or self.t
 
 
@@ -49,30 +49,65 @@ def difference_interval(
 ) -> DifferenceInterval:
     """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-clusters.
 
-    The differences of prompts that are not in the sample reach as far as the range of the scale or, for a
-    continuous score, as far as the largest difference in the sample, and at least ``reach``.
+    The pseudo-clusters are those of ``pseudo_interval``.
     """
     array = np.asarray(differences, np.float64)
     plain = mean_interval(array, clusters, weights=weights, confidence=confidence).bounds
+    limit = unseen_reach(array, scale, continuous=continuous, reach=reach)
     pseudo = None
-    if scale is not None:
-        span = scale[1] - scale[0]
-        is_varied = float(np.ptp(array)) > 1e-12 * span  # equal differences say nothing about others
-        reach = min(max(float(np.abs(array).max()), reach), span) if continuous and is_varied else span
-        pseudo = mean_interval(
-            array,
-            clusters,
-            scale=(-span, span),
-            ends=(-reach, reach),
-            weights=weights,
-            confidence=confidence,
-        ).bounds
+    if limit is not None:
+        pseudo = pseudo_interval(
+            array, clusters, limit, scale, continuous=continuous, weights=weights, confidence=confidence
+        )
     return DifferenceInterval(
         t=plain,
         t_p=None if plain is None else _t_p(array, clusters, weights),
         pseudo=pseudo,
-        reach=None if pseudo is None else reach,
+        reach=None if pseudo is None else limit,
     )
+
+
+def unseen_reach(
+    differences: ArrayLike, scale: Bounds | None, *, continuous: bool, reach: float = 0.0
+) -> float | None:
+    """Return how far prompts that are not in the sample may differ; None if nothing tells.
+
+    Differences of a discrete score reach as far as the range of the scale, those of a continuous score as far
+    as the largest one in the sample, and at least ``reach``. If that is 0, they reach as far as the scale.
+    """
+    span = None if scale is None else scale[1] - scale[0]
+    if not continuous:
+        return span
+    largest = max(float(np.abs(differences).max()), reach)
+    if largest <= 1e-12 * (span or 1.0):  # equal checkpoints say nothing about others
+        return span
+    return largest if span is None else min(largest, span)
+
+
+def pseudo_interval(
+    differences: NDArray[np.float64],
+    clusters: Sequence[str] | None,
+    reach: float,
+    scale: Bounds | None,
+    *,
+    continuous: bool,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Bounds | None:
+    """Return the t interval of differences and of a pseudo-cluster at plus and minus ``reach``.
+
+    The weights of pseudo-clusters are those of the interval of a mean (``mean_interval``).
+    """
+    limits = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
+    return mean_interval(
+        differences,
+        clusters,
+        scale=limits,
+        ends=(-reach, reach),
+        continuous=continuous,
+        weights=weights,
+        confidence=confidence,
+    ).bounds
 
 
 def _t_p(array: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None) -> float:

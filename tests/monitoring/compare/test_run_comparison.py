@@ -60,7 +60,28 @@ def test_a_rise_of_few_prompts_by_one_level_leaves_the_mean_undecided() -> None:
     assert (score.outcome, score.p_adjusted) == ("mean undecided", pytest.approx(2 / 1024))
     assert score.interval.bounds[0] < 0 < score.interval.bounds[1]
     (breakdown,) = compare(pair([0.25] * 10, [0.5] * 9 + [0.75], family="breakdown"))
-    assert breakdown.outcome == "better"
+    assert breakdown.outcome == "mean undecided"
+
+
+@each_row("scale", [None, UNIT, DOWN, Scale(low=0, high=1), Scale(low=0, high=1, higher_is_better=False)])
+def test_intervals_never_contradict_verdicts(scale: Scale | None) -> None:
+    rng = np.random.default_rng(3)
+    outcomes = set()
+    for shift in (0.0, 0.05, 0.1, 0.2, 0.4) * 6:
+        before = rng.random(14) * 0.5
+        after = np.clip(before + shift + rng.normal(0, 0.15, 14), 0, 1)
+        for score in compare(
+            pair(before, after, scale=scale), pair(before, after, scale=scale, family="breakdown")
+        ):
+            outcomes.add(score.outcome)
+            low, high = score.interval.bounds or (0.0, 0.0)
+            is_claimed = score.outcome in ("better", "worse")
+            assert not is_claimed or low > 0 or high < 0
+            if score.family_interval is not None:
+                wide = score.family_interval
+                assert wide[0] <= low <= high <= wide[1]
+                assert (wide[0] > 0 or wide[1] < 0) == is_claimed
+    assert {"no difference seen"} < outcomes
 
 
 def test_on_an_unknown_scale_the_interval_reaches_as_far_as_the_largest_difference() -> None:

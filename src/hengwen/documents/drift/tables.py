@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.drift import words
-from hengwen.monitoring.drift.difference_tests import CHANGES
-from hengwen.results.comparisons import family_size
+from hengwen.results.comparisons import CHANGES, family_size
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, decimals_for, number, plural
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
-from hengwen.monitoring.drift.difference_tests import CHANGES
-from hengwen.results.comparisons import ALPHA
+from hengwen.results.comparisons import ALPHA, CHANGES
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Tone
-    from hengwen.results.comparisons import Comparison, ScoreSeries
+    from hengwen.results.comparisons import Comparison
+    from hengwen.results.score_series import ScoreSeries
     from hengwen.results.score_summaries import ScoreSummaries
 
 

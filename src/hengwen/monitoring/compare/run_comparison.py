@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.records import Scale
-from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE, ScorePairs, compare_pairs
+from hengwen.results.comparisons import (
+    ALPHA,
+    CHANGES,
+    MIN_PROMPT_COVERAGE,
+    ScorePairs,
+    compare_pairs,
+    holding_zero,
+)
 from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.tested_scores import Family
-    from hengwen.records import Run
+    from hengwen.records import Run, Scale
     from hengwen.results.comparisons import Comparison
     from hengwen.results.paired_values import PairedValues
     from hengwen.stats.mean_interval import Bounds
@@ -240,14 +246,14 @@ def _headline(
 ) -> ScoreComparison:
     """Return the comparison of a score of the family; its own p-value is exact, that of the family drawn."""
     p_adjusted = max(test.p, comparison.p_adjusted) if comparison.clusters >= MIN_UNITS else None
-    verdict = comparison.verdict
-    if verdict in ("better", "worse", "mean undecided") and test.p > alpha:  # at the limit, by the draw
-        verdict = "no difference seen"
+    verdict, family_interval = comparison.verdict, comparison.family_interval
+    if verdict in (*CHANGES, "mean undecided") and test.p > alpha:  # at the limit, by the draw
+        verdict, family_interval = "no difference seen", holding_zero(family_interval)
     return replace(
         _described(pair, test, weights),
         outcome=verdict,
         p_adjusted=p_adjusted,
-        family_interval=comparison.family_interval,
+        family_interval=family_interval,
         detectable=comparison.detectable,
     )
 
@@ -257,6 +263,8 @@ def _breakdown(
 ) -> ScoreComparison:
     """Return the comparison of a score outside the family, or of one with too many missing scores."""
     is_better = (test.difference > 0) == (pair.scale is None or pair.scale.higher_is_better)
+    described = _described(pair, test, weights)
+    bounds = described.interval.bounds if described.interval else None
     outcome: ComparisonOutcome = "no difference seen"
     if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
         outcome = "missing scores"
@@ -264,8 +272,10 @@ def _breakdown(
         outcome = "too few"
     elif p_adjusted <= alpha:
         outcome = "better" if is_better else "worse"
+        if bounds is not None and bounds[0] <= 0 <= bounds[1]:
+            outcome = "mean undecided"
     return replace(
-        _described(pair, test, weights),
+        described,
         outcome=outcome,
         p_adjusted=p_adjusted,
         detectable=detectable_difference(
@@ -299,27 +309,18 @@ def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComp
         bounds=pair.bounds,
         subsampled=values.subsampled,
         test=test,
-        interval=_interval(pair.scale, differences, values.clusters),
+        interval=difference_interval(
+            differences,
+            values.clusters,
+            scale=None if pair.scale is None else (pair.scale.low, pair.scale.high),
+            continuous=pair.scale is None or not pair.scale.discrete,
+        ),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,
         equal_length=None
         if pair.length_changes is None
         else equal_length_difference(differences, pair.length_changes, values.clusters),
         weighted=_weighted(values, differences) if weights == "precision" else None,
-    )
-
-
-def _interval(
-    scale: Scale | None, differences: Sequence[float], clusters: Sequence[str]
-) -> DifferenceInterval:
-    """Return the interval of a difference; on an unknown scale, it reaches as far as the largest one."""
-    largest = max(map(abs, differences))
-    known = scale or (Scale(low=0.0, high=largest) if largest > 0 else None)
-    return difference_interval(
-        differences,
-        clusters,
-        scale=None if known is None else (known.low, known.high),
-        continuous=known is not None and not known.discrete,
     )
 
 

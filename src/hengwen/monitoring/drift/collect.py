@@ -11,10 +11,11 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.results.comparability import UNKNOWN, comparability_of, distinct_parts
-from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
+from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
 from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
 from hengwen.results.score_matrix import ScoreMatrix
+from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_table import Column, SeriesKey
 from hengwen.score_id import LEVEL
 

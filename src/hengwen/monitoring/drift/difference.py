@@ -86,7 +86,7 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
             after - before,
             clusters,
             scale=None if scale is None else (scale.low, scale.high),
-            continuous=scale is not None and not scale.discrete,
+            continuous=scale is None or not scale.discrete,
         ),
         effects=effect_sizes(before, after, higher_is_better=series.matrix.higher_is_better),
         clusters=tuple(clusters),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hengwen.monitoring.drift.answers import baseline_members, obstacle_of
 from hengwen.monitoring.drift.difference import prompt_differences
 from hengwen.monitoring.drift.score_drift import BaselineDifference
-from hengwen.results.comparisons import compare_pairs, family_size
+from hengwen.results.comparisons import CHANGES, compare_pairs, family_size
 from hengwen.stats.paired import holm
 from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 PAIRS_SHARE = 0.8
 """Share of the significance level for the pairs of checkpoints, if the newest one is also compared with the
 mean of several."""
-CHANGES = ("better", "worse")
-"""Verdicts on a pair whose checkpoints differ."""
 
 
 @dataclass(slots=True)
@@ -151,8 +149,9 @@ def _baseline(
     values, series = tests.differences, tests.series
     assert values is not None  # asked only where the prompts are paired
     scale = series.score.scale
-    p, p_adjusted, detectable = values.test.p, None, None
+    p, p_adjusted, detectable, interval = values.test.p, None, None, values.interval
     if pair is not None:
+        interval = replace(interval, pseudo=pair.interval, reach=pair.reach)
         p_adjusted = pair.p_adjusted if family_size([pair]) else None
         detectable = pair.detectable
     elif tests.is_pooled:
@@ -169,7 +168,7 @@ def _baseline(
         newest=series.labels[-1],
         means=(float(values.before.mean()), float(values.after.mean())),
         difference=values.test.difference,
-        interval=values.interval,
+        interval=interval,
         p=p,
         p_adjusted=p_adjusted,
         detectable=detectable,
