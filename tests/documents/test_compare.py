@@ -36,7 +36,7 @@ def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
 
 def test_chinese_has_no_english_sentences() -> None:
     text = words(pair(HALF, HALF), pair(MORE, HALF), language="zh")
-    assert "▼ t/s: 更差" in text
+    assert "▼ t/s：更差" in text
     assert "主要分数：共 2 次检验，p 按 maxT 校正" in text
     assert "可检出的最小差别" in text
     assert "difference" not in text

@@ -16,6 +16,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from document_examples import KINDS, example
+from rich.cells import cell_len
 from rich.console import Console
 
 from hengwen.documents.blocks import Details, Document, Table
@@ -95,6 +96,7 @@ def tables_of(blocks) -> list[Table]:
 def html_cells(page: str) -> list[str]:
     tables = re.findall(r'<div class="scroll".*?</table>', page, re.DOTALL)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", "".join(tables), re.DOTALL)
+    cells = [re.sub("<svg.*?</svg>", "", cell, flags=re.DOTALL) for cell in cells]
     return [unescape(re.sub("^[▲▼–◇] (?=.)", "", cell)) for cell in cells]
 
 
@@ -134,14 +136,18 @@ def test_the_faces_show_the_same_numbers(document_of, kind: str, language: Langu
     assert [value for value in wanted if value not in values] == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_terminal_keeps_its_width(document_of, kind: str) -> None:
-    for width in (40, 80):
-        lines = printed(document_of(kind), "zh", width, verbose=True).splitlines()
-        too_long = [
-            line for line in lines if Console().measure(line).maximum > width and "hengwen " not in line
-        ]
-        assert too_long == []
+def test_the_terminal_keeps_its_width_and_25_lines(
+    document_of, kind: str, width: int, language: Language
+) -> None:
+    short, long = (printed(document_of(kind), language, width, verbose=verbose) for verbose in (False, True))
+    for text in (short, long):
+        too_wide = [line for line in text.splitlines() if cell_len(line) > width and "hengwen " not in line]
+        assert too_wide == []
+    assert len(short.splitlines()) <= 25
+    assert not re.search(r"\b([Bb]elow|[Aa]bove)[,:.]|[上下]文|以[上下]|见[上下]", short)
 
 
 @pytest.mark.parametrize("kind", KINDS)

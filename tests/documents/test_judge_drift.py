@@ -43,7 +43,7 @@ def test_a_judge_that_drifted_in_chinese() -> None:
     text = words(score(verdict="judge drifted"), language="zh")
     assert text.startswith("评审漂移：a → b\n")
     assert "a 的回答重新评审于 2026-01-02 11:30:00 UTC，b 的运行开始于 2026-01-02 10:00:00 UTC" in text
-    assert "· t/j.level: 评审变了" in text
+    assert "· t/j.level：评审变了" in text
     assert "评审的变化：a 的同样回答，重新评审减去当时；模型的变化：b 减去重新评审的 a" in text
 
 

@@ -77,6 +77,24 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A value and its intervals beside a limit, most often a difference beside 0; left is worse."""
+
+    value: float
+    """Of a difference, the later value minus the earlier one."""
+    interval: Bounds | None
+    """95 % interval of this comparison alone; None if it is unbounded."""
+    family_interval: Bounds | None = None
+    """Interval for all comparisons together, never narrower; None if there is no other comparison. An
+    infinite end is drawn to the end of the axis."""
+    limits: Bounds
+    """Ends of the axis; of differences, they lie as far to the one side of 0 as to the other."""
+    reference: float | None = 0.0
+    """What the value is compared with: 0, or a limit; None if it is compared with nothing."""
+    lower_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One cell of a table."""
 
@@ -86,6 +104,8 @@ class Cell:
     (``{"low": 1.5}`` in the column ``mean`` becomes ``mean_low``), an empty key adds nothing. Without values,
     the text is the value."""
     tone: Tone = "plain"
+    bar: Bar | None = None
+    """The text as a drawing; a face that draws nothing leaves it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,22 +163,6 @@ class Chart:
     """Ends of the scale; None if the score has no scale."""
     is_in_table: bool = False
     """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A difference and its intervals; a face draws it so that left is worse."""
-
-    value: float
-    """The later value minus the earlier one."""
-    interval: Bounds | None
-    """95 % interval of this comparison alone; None if it is unbounded."""
-    family_interval: Bounds | None = None
-    """Interval for all comparisons together, never narrower; None if there is no other comparison. An
-    infinite end is drawn to the end of the axis."""
-    limits: Bounds
-    """Ends of the axis, which lie as far to the one side of 0 as to the other."""
-    lower_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ def submit(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Evaluate the checkpoints of a plan in batches; the same command resumes an interrupted run."""
     from hengwen.runs.batch.options import BatchOptions
@@ -90,6 +91,7 @@ def submit(
         trust=trust,
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
 
 
@@ -107,6 +109,7 @@ def export(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Write the calls to files for another program, such as vllm run-batch; no call is made."""
     from hengwen.errors import ConfigError
@@ -127,6 +130,7 @@ def export(
         trust=trust,
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
 
 
@@ -146,6 +150,7 @@ def import_(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Read the replies to exported calls, and score them; exits with 4 while calls have no reply."""
     from hengwen.errors import ConfigError
@@ -170,6 +175,7 @@ def import_(
         trust=trust,
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
 
 
@@ -184,6 +190,7 @@ def cancel(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Cancel the open batches of a plan, and keep the replies that are ready."""
     from hengwen.runs.batch.options import BatchOptions
@@ -200,4 +207,5 @@ def cancel(
         trust=trust,
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )

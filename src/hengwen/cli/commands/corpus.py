@@ -53,6 +53,7 @@ def corpus(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Compute BLEU, chrF, TER and ROUGE of a text file against reference files."""
     from hengwen.cli.ui.messages import print_warning
@@ -80,5 +81,6 @@ def corpus(
         language=language.choose_language(lang),
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
     raise typer.Exit(1 if strict and scores.failed else 0)

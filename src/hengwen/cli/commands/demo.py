@@ -14,6 +14,7 @@ def demo(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Evaluate the packaged sample suite in seconds, without a key or network.
 
@@ -54,5 +55,5 @@ def demo(
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
         document = report_document(store, result.runs, warnings=result.warnings)
         report_language = language.report_language(lang, result.runs)
-        show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
+        show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
     raise typer.Exit(exit_code(result, strict=False, store_is_kept=False))

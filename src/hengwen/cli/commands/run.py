@@ -46,6 +46,7 @@ def run(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
     engine: Annotated[
         Literal["local", "ray"],
         typer.Option("--engine", help="Run in this process, or by workers of a Ray cluster."),
@@ -85,6 +86,7 @@ def run(
         trust=trust,
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
 
 
@@ -104,6 +106,7 @@ def evaluate_plan(
     trust: bool = False,
     as_json: bool = False,
     quiet: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit."""
     from hengwen.cli.ui.existing_store import open_or_create_store
@@ -163,7 +166,14 @@ def evaluate_plan(
             )
             report_language = language.report_language(lang, result.runs)
             try:
-                show(document, paths, language=report_language, as_json=as_json, quiet=quiet)
+                show(
+                    document,
+                    paths,
+                    language=report_language,
+                    as_json=as_json,
+                    quiet=quiet,
+                    verbose=verbose,
+                )
             except ConfigError as error:
                 raise ConfigError(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"

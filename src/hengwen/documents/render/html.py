@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hengwen.documents.render import words
+from hengwen.documents.render.interval_svg import draw_interval
 from hengwen.documents.render.score_svg import draw_bar, draw_course
 from hengwen.documents.render.svg import draw_chart
 from hengwen.text.language import in_language
@@ -64,7 +65,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(words=words, draw_chart=draw_chart, draw_course=draw_course, draw_bar=draw_bar)
+    environment.globals.update(words=words, draw_chart=draw_chart, draw_course=draw_course)
+    environment.globals.update(draw_bar=draw_bar, draw_interval=draw_interval)
     return environment
 
 

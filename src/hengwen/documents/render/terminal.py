@@ -1,14 +1,10 @@
-"""Print a document in a terminal, at any width."""
+"""Print a document in a terminal, at any width: the conclusion, one table, and what to do next."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from hengwen.documents.blocks import (
@@ -23,278 +19,230 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.render.score_table import plain_table
+from hengwen.documents.render.terminal_fit import MAX_LINES, Section, ended, fit
+from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
+from hengwen.documents.render.terminal_scores import STYLES, score_section
+from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
 from hengwen.documents.render.words import (
     SHAPES,
     STATISTICS,
     answer_name,
+    colon,
     omitted_words,
     same_kind,
     shape_of,
 )
 from hengwen.text.language import Bilingual, in_language
-from hengwen.text.numbers import NOTHING
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from hengwen.documents import blocks
-    from hengwen.documents.blocks import Answer, Block, Cell, Column, Document, Series, Tone
+    from hengwen.documents.blocks import Answer, Block, Cell, Document, Series
+    from hengwen.documents.render.terminal_tables import Lines
     from hengwen.text.language import Language
 
-STYLES: dict[Tone, str] = {
-    "plain": "",
-    "better": "blue",
-    "worse": "red",
-    "none": "dim",
-    "open": "yellow",
-    "rejected": "red",
-    "untested": "yellow",
-}
-BARS = "▁▂▃▄▅▆▇█"
-MIN_WRAPPED, MAX_WORD = 10, 18
-"""A table becomes a list before a column of text is narrower than its longest word, within this range."""
-STACKED = (" [", " · ", " (")
-"""Before these, the text of a number may go on below: an interval, counts, a remark."""
-GAP = 2
-"""Spaces between two columns."""
+MAX_JUDGE_LINES = 2
+"""Lines of what is known of a judge, where not all is asked for."""
+_MORE = Bilingual("更多：-v 或 -o FILE.html", "more: -v or -o FILE.html")
+_SHORT = (Verdict, Sentence, Command)
 
 
 def to_terminal(document: Document, console: Console, language: Language, *, verbose: bool = False) -> None:
-    """Print a document; closed details are left out unless ``verbose`` is set."""
-    page = _Page(console, language, verbose)
-    page.print(Text(page.words(document.title), style="bold"))
-    if document.notes:
-        page.print(Text(" · ".join(map(page.words, document.notes)), style="dim"))
-    page.sequence(document.blocks)
-    closed = [] if verbose else [page.words(title) for title in _closed_titles(document.blocks)]
-    if closed:
-        hint = Bilingual("另见 -o FILE.html：", "more with -o FILE.html: ")
-        page.gap()
-        page.print(Text(page.words(hint) + " · ".join(dict.fromkeys(closed)), style="dim"))
+    """Print the conclusions of a document in at most ``MAX_LINES`` lines, or all of it.
 
-
-def _closed_titles(blocks: Sequence[Block]) -> list[blocks.Text]:
-    titles = []
-    for block in blocks:
-        if isinstance(block, Details):
-            titles += _closed_titles(block.blocks) if block.is_open else [block.title]
-        elif isinstance(block, Decision) and block.details:
-            titles.append(STATISTICS)
-    return titles
+    Without ``verbose``, details with tables, evidence and charts are named in the last line.
+    """
+    page = _Page(console.width, language, verbose)
+    sections = page.sections(document)
+    is_wide = marks_are_wide(console.encoding)
+    for line in (line for section in sections for line in section.lines(language)):
+        if is_wide:
+            line.plain = narrow(line.plain)
+        console.print(line, soft_wrap=True, highlight=False)
 
 
 @dataclass(slots=True)
 class _Page:
-    console: Console
+    width: int
     language: Language
     verbose: bool
 
     def words(self, text: blocks.Text) -> str:
         return strip_controls(in_language(text, self.language))
 
-    def print(self, item: RenderableType) -> None:
-        self.console.print(item, overflow="fold")
+    def sections(self, document: Document) -> list[Section]:
+        sections = [self.title(document), *self.sequence(document.blocks)]
+        for section in sections[:2]:
+            section.has_gap = section is not sections[0] and bool(section.head and not section.items)
+        if self.verbose:
+            return sections
+        titles = [self.words(title) for title in _hidden_titles(document.blocks)]
+        more = Section(head=[self.more(titles)])
+        was_cut = fit(sections, self.width, max_lines=MAX_LINES - (more.height if titles else 0))
+        if was_cut and not titles:
+            fit(sections, self.width, max_lines=MAX_LINES - more.height)
+        return [*sections, more] if titles or was_cut else sections
 
-    def indent(self, text: Text, first: Text | str = "  ") -> None:
-        """Print a text whose lines start two columns to the right; ``first`` stands before the first line."""
-        for line in text.wrap(self.console, max(self.console.width - 2, 1), overflow="fold"):
-            line.rstrip()
-            self.console.print(Text.assemble(first, line), soft_wrap=True)
-            first = "  "
+    def title(self, document: Document) -> Section:
+        title = Text(self.words(document.title), style="bold")
+        notes = Text(" · ".join(map(self.words, document.notes)), style="dim")
+        both = Text.assemble(title, (" · ", "dim"), notes)
+        if notes and "\n" not in both.plain and both.cell_len <= self.width:
+            return Section(head=[both], has_gap=False)
+        lines = [*wrapped(title, self.width), *(wrapped(notes, self.width) if notes else [])]
+        return Section(head=lines[:1], items=[[line] for line in lines[1:]], has_gap=False)
 
-    def gap(self) -> None:
-        self.console.print()
+    def more(self, titles: Sequence[str]) -> Text:
+        text = " · ".join([self.words(_MORE), *dict.fromkeys(titles)])
+        line = Text(text, style="dim")
+        return line if line.cell_len <= self.width else ended([line], self.width)[0]
 
-    def sequence(self, items: Sequence[Block]) -> None:
-        """Print blocks; a blank line stands between kinds of block."""
+    def sequence(self, items: Sequence[Block]) -> Iterator[Section]:
+        """Yield the blocks as sections; neighbours of one kind are one section, tables one each."""
         for _, group in same_kind(items):
-            visible = [block for block in group if self.verbose or not _is_closed(block)]
-            for i, block in enumerate(visible):
-                if i == 0 or isinstance(block, (Table, Chart, Details, Answers)):
-                    self.gap()
-                self.block(block)
+            visible = [block for block in group if self.verbose or not _is_hidden(block)]
+            if visible and isinstance(visible[0], _SHORT):
+                yield Section(
+                    items=[self.short(block) for block in visible],
+                    is_note=all(isinstance(block, Sentence) and block.is_note for block in visible),
+                )
+                continue
+            for block in visible:
+                yield from self.block(block)
 
-    def block(self, block: Block) -> None:
+    def short(self, block: Block) -> Lines:
         match block:
-            case Decision() | Scores():
-                self.first_screen(block)
             case Verdict():
-                self.verdict(block)
+                return self.verdict(block)
             case Sentence():
-                text = self.marked(self.words(block.text), block.tone)
-                self.print(Text(text.plain, style="dim") if block.is_note else text)
+                text = self.words(block.text)
+                style = "dim" if block.is_note else STYLES[block.tone]
+                shape = SHAPES[block.tone] if text and not block.is_note else ""
+                return wrapped(Text(f"{shape} {text}" if shape else text, style=style), self.width)
             case Command():
                 purpose = f"{self.words(block.purpose)}: " if block.purpose else ""
-                line = Text(purpose).append(one_line(block.line, len(block.line) + 1), style="bold")
-                self.console.print(line, soft_wrap=True)
+                return [Text(purpose).append(one_line(block.line, len(block.line) + 1), style="bold")]
+            case _:
+                raise TypeError(block)
+
+    def block(self, block: Block) -> Iterator[Section]:
+        match block:
+            case Decision():
+                yield from self.decision(block)
+            case Scores():
+                yield self.scores(block) if self.verbose else score_section(block, self.width, self.words)
             case Table():
-                self.table(block)
+                yield self.table(block)
             case Chart():
-                self.print(Text(self.words(block.title), style="bold"))
-                for series in block.series:
-                    self.indent(Text(_course(series)))
+                lines = [wrapped(_course(series), self.width, "  ", "  ") for series in block.series]
+                yield Section(head=self.heading(block.title), items=lines)
             case Answers():
-                self.answers(block)
+                yield self.answers(block)
             case Details():
-                self.print(Text(self.words(block.title), style="bold"))
-                self.sequence(block.blocks)
+                yield Section(head=self.heading(block.title))
+                yield from self.sequence(block.blocks)
 
-    def marked(self, text: str, tone: Tone, style: str = "") -> Text:
-        """Return a text with the shape and the colour of its tone."""
-        return Text(f"{SHAPES[tone]} {text}" if SHAPES[tone] and text else text, style=STYLES[tone] or style)
+    def heading(self, title: blocks.Text) -> Lines:
+        return wrapped(Text(self.words(title), style="bold"), self.width) if title else []
 
-    def verdict(self, verdict: Verdict) -> None:
+    def verdict(self, verdict: Verdict) -> Lines:
         line = Text()
         if verdict.subject:
-            line.append(f"{self.words(verdict.subject)}: ", style="bold")
-        shape = Text(f"{SHAPES[verdict.tone] or '·'} ", style=STYLES[verdict.tone])
-        self.indent(line.append(self.words(verdict.sentence)), shape)
-        for evidence in verdict.evidence:
-            self.indent(Text(self.words(evidence), style="dim"))
+            line.append(self.words(verdict.subject) + colon(self.language), style="bold")
+        line.append(self.words(verdict.sentence))
+        lines = wrapped(line, self.width, Text(f"{SHAPES[verdict.tone] or '·'} ", STYLES[verdict.tone]), "  ")
+        for evidence in verdict.evidence if self.verbose else ():
+            lines += wrapped(Text(self.words(evidence), style="dim"), self.width, "  ", "  ")
+        return lines
 
-    def first_screen(self, block: Decision | Scores) -> None:
-        if isinstance(block, Scores):
-            self.table(plain_table(block))
-            for line in block.lines if self.verbose else ():
-                for text in line.details:
-                    self.indent(Text(f"{line.address}: {self.words(text)}", style="dim"))
-            return
-        self.print(Text(self.words(block.title), style="bold"))
-        for bullet in block.bullets:
-            self.verdict(bullet)
-        self.sequence((block.scores,) if block.scores else ())
-        self.sequence(block.judges)
-        if block.details and self.verbose:
-            self.sequence((Details(title=STATISTICS, blocks=block.details),))
-
-    def table(self, table: Table) -> None:
-        if table.title:
-            self.print(Text(self.words(table.title), style="bold"))
-        heads = [self.words(column.head) for column in table.columns]
-        rows = [[self.cell(cell) for cell in row] for row in table.rows]
-        for separators in range(len(STACKED) + 1):  # parts below each other take less room
-            cells = [
-                [_stacked(*pair, separators) for pair in zip(table.columns, row, strict=True)] for row in rows
+    def decision(self, decision: Decision) -> Iterator[Section]:
+        """Yield the title and its reasons, the table, and what is known of the judges."""
+        bullets = [self.verdict(item) for item in decision.bullets]
+        yield Section(head=self.heading(decision.title), items=bullets)
+        if decision.scores:
+            yield from self.sequence((decision.scores,))
+        judges = [self.verdict(item) for item in decision.judges]
+        if not self.verbose:
+            judges = [
+                item if len(item) <= MAX_JUDGE_LINES else ended(item[:MAX_JUDGE_LINES], self.width)
+                for item in judges
             ]
-            widths = _least_widths(table, heads, cells)
-            room = self.console.width - sum(widths) - GAP * (len(widths) - 1)
-            if room >= 0:
-                self.print(_rich_table(table, heads, cells, widths, room))
-                break
+        if judges:
+            yield Section(items=judges)
+        if decision.details and self.verbose:
+            yield from self.sequence((Details(title=STATISTICS, blocks=decision.details),))
+
+    def scores(self, scores: Scores) -> Section:
+        """Return all that is known of each score: its texts and the statistics behind its verdict."""
+        section = self.table(plain_table(scores))
+        for item, line in zip(section.items, scores.lines, strict=True):
+            for text in line.details:
+                item += wrapped(Text(self.words(text), style="dim"), self.width, "  ", "  ")
+        return section
+
+    def table(self, table: Table) -> Section:
+        columns = []
+        for i, column in enumerate(table.columns):
+            cells = [row[i] for row in table.rows]
+            texts = [self.cell(cell) for cell in cells]
+            if any(cell.bar for cell in cells):
+                columns.append(TextColumn(head="", cells=texts, bars=tuple(cell.bar for cell in cells)))
+            columns.append(TextColumn(head=self.words(column.head), align=column.align, cells=texts))
+        drawn = table_lines(columns, self.width)
+        head = self.heading(table.title)
+        if drawn is None:
+            rows = [record_lines(columns, row, self.width) for row in range(len(table.rows))]
         else:
-            for row in rows:
-                self.record(heads, row)
-        for note in table.notes:
-            self.print(Text(self.words(note), style="dim"))
+            head += drawn[0]
+            rows = drawn[1]
+        notes = [
+            line for note in table.notes for line in wrapped(Text(self.words(note), style="dim"), self.width)
+        ]
+        return Section(head=head, items=rows, notes=notes)
 
     def cell(self, cell: Cell) -> Text:
         shape, text = shape_of(cell, self.language), self.words(cell.text)
         return Text(f"{shape} {text}" if shape else text, style=STYLES[cell.tone])
 
-    def record(self, heads: Sequence[str], row: Sequence[Text]) -> None:
-        """Print the row of a table that is too wide: its first cell, then the others with their heads."""
-        self.print(Text(row[0].plain or NOTHING, style="bold"))
-        pairs = [
-            Text.assemble(
-                f"{' '.join(head.split())} " if head else "",
-                Text(" ".join(cell.plain.split("\n")), style=cell.style),
-            )
-            for head, cell in zip(heads[1:], row[1:], strict=True)
-            if cell.plain
-        ]
-        if pairs:
-            self.indent(Text(" · ").join(pairs))
-
-    def answers(self, answers: Answers) -> None:
-        self.print(Text(self.words(answers.title), style="bold"))
-        for answer in answers.rows:
-            self.answer(answer)
+    def answers(self, answers: Answers) -> Section:
+        items = [self.answer(answer) for answer in answers.rows]
         if answers.omitted:
-            self.print(Text(self.words(omitted_words(answers)), style="dim"))
+            items.append(wrapped(Text(self.words(omitted_words(answers)), style="dim"), self.width))
+        return Section(head=self.heading(answers.title), items=items)
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Answer) -> Lines:
         rank = self.words(answer.rank)
         head = " ".join(part for part in (answer_name(answer), answer.headline, rank) if part)
-        self.print(Text(one_line(head, 200)))
-        self.indent(Text(one_line(answer.excerpt or answer.text, 200), style="dim"))
+        lines = wrapped(Text(one_line(head, 200)), self.width)
+        excerpt = Text(one_line(answer.excerpt or answer.text, 200), style="dim")
+        lines += wrapped(excerpt, self.width, "  ", "  ")
         for outcome in answer.outcomes if self.verbose else ():
             words = (outcome.name, outcome.text or outcome.status, outcome.reason)
-            self.indent(Text(one_line(" ".join(words), 400)), "  · ")
+            lines += wrapped(Text(one_line(" ".join(words), 400)), self.width, "  · ", "    ")
+        return lines
 
 
-def _is_closed(block: Block) -> bool:
-    return isinstance(block, Details) and not block.is_open
+def _is_hidden(block: Block) -> bool:
+    """Return whether a block is left out unless all is asked for: charts, and details that are not short."""
+    if isinstance(block, Details):
+        return not block.is_open or not all(isinstance(item, _SHORT) for item in block.blocks)
+    return isinstance(block, (Chart, Answers))
 
 
-def _least_widths(table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]]) -> list[int]:
-    """Return the width of each column below which its table becomes a list: numbers stay on one line."""
-    widths = []
-    for i, (column, head) in enumerate(zip(table.columns, heads, strict=True)):
-        texts = [row[i].plain for row in rows]
-        longest = max((cell_len(line) for text in texts for line in text.split("\n")), default=0)
-        if column.align == "left":
-            word = max((cell_len(word) for text in texts for word in text.split()), default=0)
-            longest = min(longest, max(MIN_WRAPPED, min(word, MAX_WORD)))
-        widths.append(max(longest, *map(cell_len, head.split()), 1))
-    return widths
+def _hidden_titles(items: Sequence[Block]) -> Iterator[blocks.Text]:
+    for block in items:
+        if isinstance(block, Decision) and block.details:
+            yield STATISTICS
+        elif isinstance(block, (Details, Chart, Answers)) and _is_hidden(block):
+            yield block.title
 
 
-def _stacked(column: Column, cell: Text, separators: int) -> Text:
-    """Return a cell of numbers with line breaks at the first ``separators`` of ``STACKED``."""
-    text = cell.plain
-    for separator in STACKED[: separators if column.align == "right" else 0]:
-        text = text.replace(separator, f"\n{separator.strip(' ·')}")
-    return Text(text, style=cell.style)
-
-
-def _rich_table(
-    table: Table, heads: Sequence[str], rows: Sequence[Sequence[Text]], widths: Sequence[int], room: int
-) -> RichTable:
-    """Return a table whose columns share the ``room`` that is left above their least widths."""
-    drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    columns = []
-    for i, (column, head, width) in enumerate(zip(table.columns, heads, widths, strict=True)):
-        cells = [row[i] for row in rows]
-        longest = max(
-            cell_len(line) for text in (head, *(c.plain for c in cells)) for line in text.split("\n")
-        )
-        share = min(longest - width, room)
-        room -= share
-        drawn.add_column(Text(head), justify=column.align, overflow="fold", width=width + share)
-        columns.append([_folded(cell, width + share) for cell in cells])
-    for row in zip(*columns, strict=True):
-        drawn.add_row(*row)
-    return drawn
-
-
-def _folded(cell: Text, width: int) -> Text:
-    """Return a cell whose long words are broken behind a separator, such as the slash of an address."""
-
-    def broken(word: re.Match[str]) -> str:
-        lines = [""]
-        for part in re.split(r"(?<=[/._-])", word[0]):
-            if lines[-1] and cell_len(lines[-1] + part) > width:
-                lines.append("")
-            lines[-1] += part
-        return "\n".join(lines)
-
-    return Text(re.sub(r"\S+", broken, cell.plain), style=cell.style)
-
-
-def _course(series: Series) -> str:
-    """Return a series as bars over the range of its intervals, with its first and last value."""
-    values = [point.value for point in series.points if point.value is not None]
-    ends = [end for point in series.points for end in (point.interval or ())] + values
-    if not values:
-        return one_line(series.name, 200)
-    low, span = min(ends), (max(ends) - min(ends)) or 1.0
-    bars = "".join(
-        " " if point.value is None else BARS[min(7, int((point.value - low) / span * 8))]
-        for point in series.points
-    )
+def _course(series: Series) -> Text:
+    """Return a series as heights, with its first and last value."""
     texts = [point.text for point in series.points if point.value is not None]
-    course = texts[0] if len(texts) == 1 else f"{texts[0]} → {texts[-1]}"
-    return one_line(" ".join(part for part in (series.name, bars, course) if part), 400)
+    ends = texts[0] if len(texts) == 1 else " → ".join(texts[:: len(texts) - 1]) if texts else ""
+    return Text(one_line(" ".join(part for part in (series.name, course(series.points), ends) if part), 400))

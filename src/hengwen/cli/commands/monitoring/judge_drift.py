@@ -51,6 +51,7 @@ def judge_drift(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Did the model change, or its judge? Judge the answers of an earlier checkpoint again, and compare.
 
@@ -106,5 +107,6 @@ def judge_drift(
         language=language.report_language(lang, (report.after,)),
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
     raise typer.Exit(code)

@@ -48,6 +48,7 @@ def monitor(
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Compare a stream of scores with a baseline, score by score; print an alarm when the mean moves away.
 
@@ -80,7 +81,7 @@ def monitor(
             if stop:
                 break
     document = monitor_document(stream_monitor)
-    show(document, outputs, language=chosen_language, as_json=as_json, quiet=quiet)
+    show(document, outputs, language=chosen_language, as_json=as_json, quiet=quiet, verbose=verbose)
     if stream_monitor.alarm_at is not None:
         raise typer.Exit(ALARM_EXIT_CODE)
 

@@ -27,6 +27,7 @@ def sequence(
     ] = 0,
     lang: language.Lang = None,
     as_json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Describe a sequence of scores: level, permutation entropy, inversions, increasing subsequence."""
     from hengwen.cli.ui.output import check_outputs, show
@@ -41,4 +42,11 @@ def sequence(
         summary = summarize(scores, m=m, delay=delay, top=top, seed=seed)
     except ValueError as error:
         raise DataError(f"{file}: {error}") from None
-    show(sequence_document(summary), outputs, language=chosen_language, as_json=as_json, quiet=False)
+    show(
+        sequence_document(summary),
+        outputs,
+        language=chosen_language,
+        as_json=as_json,
+        quiet=False,
+        verbose=verbose,
+    )

@@ -1,0 +1,123 @@
+"""Fit a document into few lines of a terminal: what matters less is cut first, and each cut is marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from hengwen.text.language import Bilingual, in_language
+from hengwen.text.numbers import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.documents.render.terminal_tables import Lines
+    from hengwen.text.language import Language
+
+MAX_LINES = 25
+"""Lines of a document of which not all is asked for."""
+LONG = 2
+"""An item of more lines is cut before a whole item is left out."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Section:
+    """Lines that belong together: a head, items such as rows or verdicts, and notes."""
+
+    head: Lines = field(default_factory=list)
+    items: list[Lines] = field(default_factory=list)
+    notes: Lines = field(default_factory=list)
+    has_gap: bool = True
+    """Whether a blank line stands before it."""
+    left_out: int = 0
+    is_note: bool = False
+    """Whether it only explains others, and is left out before anything of them."""
+
+    def lines(self, language: Language) -> Lines:
+        """Return the lines, with the number of items that were left out."""
+        rest: Lines = []
+        if self.left_out:
+            words = Bilingual(f"… 另有 {count(self.left_out)} 项", f"… {count(self.left_out)} more")
+            rest = [Text(f"  {in_language(words, language)}", style="dim")]
+        lines = [*self.head, *(line for item in self.items for line in item), *rest, *self.notes]
+        return [Text(), *lines] if self.has_gap and lines else lines
+
+    @property
+    def height(self) -> int:
+        """Number of lines, with the blank one."""
+        lines = len(self.head) + sum(map(len, self.items)) + bool(self.left_out) + len(self.notes)
+        return lines + self.has_gap if lines else 0
+
+
+def fit(sections: Sequence[Section], width: int, *, max_lines: int) -> bool:
+    """Cut sections until they have at most ``max_lines`` lines; return whether anything was cut."""
+    was_cut = False
+    while sum(section.height for section in sections) > max_lines:
+        if not (_drop_notes(sections) or _shorten(sections, width) or _drop(sections)):
+            break
+        was_cut = True
+    return was_cut
+
+
+def _drop_notes(sections: Sequence[Section]) -> bool:
+    for section in reversed(sections):
+        if section.notes:
+            section.notes = []
+            return True
+    for section in reversed(sections):
+        if section.is_note and section.height:
+            section.head, section.items = [], []
+            return True
+    return False
+
+
+def _shorten(sections: Sequence[Section], width: int) -> bool:
+    """Take one line off the longest item."""
+    items = [(len(item), section, i) for section in sections for i, item in enumerate(section.items)]
+    longest, section, i = max(items, key=lambda entry: entry[0], default=(0, None, 0))
+    if section is None or longest <= LONG:
+        return False
+    section.items[i] = ended(section.items[i][:-1], width)
+    return True
+
+
+def _drop(sections: Sequence[Section]) -> bool:
+    return _drop_item(sections) or _drop_section(sections)
+
+
+def _drop_item(sections: Sequence[Section]) -> bool:
+    """Leave out the last item of the section with the most lines."""
+    many = [section for section in sections if len(section.items) > 1]
+    if not many:
+        return False
+    section = max(many, key=lambda section: section.height)
+    section.items.pop()
+    section.left_out += 1
+    if section.left_out == 1 and len(section.items) > 1:  # the line that says so takes the place of one
+        section.items.pop()
+        section.left_out += 1
+    return True
+
+
+def _drop_section(sections: Sequence[Section]) -> bool:
+    """Leave out the last section, which is never the first."""
+    for section in reversed(sections[1:]):
+        if section.height:
+            section.head, section.items, section.left_out = [], [], 0
+            return True
+    return False
+
+
+def ended(lines: Lines, width: int) -> Lines:
+    """Return lines whose last one ends with an ellipsis within the width."""
+    last = lines[-1].copy()
+    last.rstrip()
+    while last.plain.endswith("…"):
+        last.right_crop(1)
+    while cell_len(last.plain) > width - 2:
+        last.right_crop(1)
+    last.rstrip()
+    return [*lines[:-1], last.append(" …")]

@@ -1,0 +1,132 @@
+"""The table of scores of a first screen in a terminal: one line a score, or two where it is narrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from hengwen.documents.render.terminal_fit import Section
+from hengwen.documents.render.terminal_marks import course
+from hengwen.documents.render.terminal_tables import TextColumn, table_lines, wrapped
+from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
+from hengwen.text.language import Bilingual
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hengwen.documents import blocks
+    from hengwen.documents.blocks import ScoreLine, Scores, Tone
+    from hengwen.documents.render.terminal_tables import Lines
+
+    Words = Callable[[blocks.Text], str]
+
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "better": "blue",
+    "worse": "red",
+    "none": "dim",
+    "open": "yellow",
+    "rejected": "red",
+    "untested": "yellow",
+}
+MAX_COURSE = 40
+"""Checkpoints of a course that are drawn; of more, every other one or fewer."""
+_COURSE = Bilingual("过程", "course")
+_CHANGE = Bilingual("差", "change")
+_BAR = Bilingual("变差 0 变好", "worse 0 better")
+_LEFT_OUT = (
+    {"compared"},
+    {"compared", "prompts"},
+    {"named", "prompts"},
+    {"named", "prompts", "course"},
+    {"named", "prompts", "course", "p"},
+)
+"""Columns that are left out, until the others have room: either values with the name of a checkpoint or
+those without one are shown."""
+
+
+def score_section(scores: Scores, width: int, words: Words) -> Section:
+    """Return a table of scores: what was compared, the difference as a line, and the verdict."""
+    head = wrapped(Text(words(scores.title), style="bold"), width) if scores.title else []
+    notes = [text for item in scores.legend for text in wrapped(Text(words(item), style="dim"), width)]
+    drawn = _table(scores, width, words)
+    if drawn is None:
+        rows = [_two_lines(line, width, words) for line in scores.lines]
+        return Section(head=head, items=rows, notes=notes)
+    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=notes)
+
+
+def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:
+    """Return the lines of a table, with fewer columns if there is no room for all; None if there is none."""
+    lines = scores.lines
+    columns = {
+        "score": TextColumn(head=words(SCORE), cells=[Text(line.address) for line in lines], is_whole=True),
+        "course": TextColumn(head=words(_COURSE), cells=[_course(line) for line in lines], is_whole=True),
+        "named": _column(scores.compared, words, [_compared(line, words, named=True) for line in lines]),
+        "compared": _column(scores.compared, words, [_compared(line, words) for line in lines]),
+        "change": _column(_CHANGE, words, [_change(line, words) for line in lines]),
+        "bar": TextColumn(
+            head=words(_BAR),
+            cells=[Text(style=STYLES[line.tone]) for line in lines],
+            bars=tuple(line.bar for line in lines),
+        ),
+        "p": _column("p", words, [_p(line, words) for line in lines]),
+        "prompts": TextColumn(
+            head=words(PROMPTS), cells=[Text(words(line.prompts)) for line in lines], is_whole=True
+        ),
+        "verdict": TextColumn(
+            head=words(VERDICT), cells=[_verdict(line, words) for line in lines], is_whole=True
+        ),
+    }
+    used = {
+        key: column
+        for key, column in columns.items()
+        if any(column.bars) or any(cell.plain.strip() for cell in column.cells if not column.bars)
+    }
+    for left_out in _LEFT_OUT:
+        drawn = table_lines([column for key, column in used.items() if key not in left_out], width)
+        if drawn is not None:
+            return drawn
+    return None
+
+
+def _column(head: blocks.Text, words: Words, texts: Sequence[str]) -> TextColumn:
+    return TextColumn(head=words(head), align="right", cells=[Text(text) for text in texts], is_whole=True)
+
+
+def _two_lines(line: ScoreLine, width: int, words: Words) -> Lines:
+    name = Text.assemble((line.address, "bold"), "  ", _verdict(line, words))
+    parts = [_course(line), Text(_compared(line, words)), Text(_change(line, words))]
+    p = _p(line, words)
+    if p:
+        parts.append(Text(f"p {p}"))
+    below = Text(" ").join([part for part in parts if part.plain.strip()])
+    return [*wrapped(name, width, "", "  "), *(wrapped(below, width, "  ", "  ") if below.plain else [])]
+
+
+def _course(line: ScoreLine) -> Text:
+    points = line.course.points if line.course else ()
+    step = -(-len(points) // MAX_COURSE) or 1
+    return Text(course(points[::-step][::-1]))
+
+
+def _compared(line: ScoreLine, words: Words, *, named: bool = False) -> str:
+    before, after = words(line.before), words(line.after)
+    if named and before and line.before_name:
+        before = f"{before} {line.before_name}"
+    return " → ".join(text for text in (before, after) if text)
+
+
+def _change(line: ScoreLine, words: Words) -> str:
+    """Return the difference without its interval, which the bar shows."""
+    return words(line.difference).partition(" [")[0]
+
+
+def _p(line: ScoreLine, words: Words) -> str:
+    return words(line.p).removeprefix("p").removeprefix(" ").removeprefix("= ")
+
+
+def _verdict(line: ScoreLine, words: Words) -> Text:
+    shape, word = SHAPES[line.tone], words(line.word)
+    return Text(f"{shape} {word}" if shape and word else word, style=STYLES[line.tone])
