@@ -47,6 +47,17 @@ def test_a_terminal_gets_a_bar_for_each_checkpoint(monkeypatch: pytest.MonkeyPat
         assert text in terminal.getvalue()
 
 
+def test_the_first_bar_is_that_of_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    with progress_bar(quiet=False, checkpoints=3) as update:
+        assert update is not None
+        update("day-1", 3, 3)
+        update("day-2", 2, 5)
+    text = terminal.getvalue()
+    assert text.index("all") < text.index("day-1")
+    assert "5/13" in text, "3 and 5 samples, and a checkpoint that may have 5 too"
+
+
 def test_a_terminal_gets_a_count_where_the_total_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = open_terminal(monkeypatch)
     with count_bar("lines", quiet=False) as update:

@@ -148,7 +148,9 @@ def evaluate_plan(
             resume = follow_up.resume_hint() if follow_up else "the same command resumes the run"
             return f"the results are in {opened.name}, {resume}"
 
-        with resumable_progress(hint, quiet=quiet or as_json) as progress:
+        with resumable_progress(
+            hint, quiet=quiet or as_json, checkpoints=len(loaded.checkpoints)
+        ) as progress:
             run_options = replace(run_options, progress=progress)
             if evaluate is not None:
                 result = evaluate(loaded, run_options)

@@ -7,17 +7,23 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hengwen.cli.ui.language import choose_language
 from hengwen.cli.ui.messages import print_error, print_info
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield a progress callback for ``run_plan``, or None if ``quiet``."""
+def progress_bar(*, quiet: bool, checkpoints: int = 1) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Yield a progress callback for ``run_plan``, or None if ``quiet``.
+
+    With several checkpoints, a first bar is that of the whole run, estimated as if all had as many samples as
+    the largest so far.
+    """
     if quiet:
         yield None
         return
@@ -25,25 +31,32 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
         yield ProgressTicker()
         return
     with _bar() as bar:
+        whole = bar.add_task(Bilingual("全部", "all").in_language(choose_language(None)), total=None) if checkpoints > 1 else None
         bars: dict[str, TaskID] = {}
+        samples: dict[str, tuple[int, int]] = {}
 
         def update(checkpoint: str, done: int, total: int) -> None:
             if checkpoint not in bars:
                 bars[checkpoint] = bar.add_task(checkpoint, total=total)
             bar.update(bars[checkpoint], completed=done)
+            if whole is not None:
+                samples[checkpoint] = done, total
+                totals = [number for _, number in samples.values()]
+                expected = sum(totals) + max(totals) * max(0, checkpoints - len(totals))
+                bar.update(whole, completed=sum(number for number, _ in samples.values()), total=expected)
 
         yield update
 
 
 @contextmanager
 def resumable_progress(
-    hint: Callable[[], str], *, quiet: bool
+    hint: Callable[[], str], *, quiet: bool, checkpoints: int = 1
 ) -> Iterator[Callable[[str, int, int], None] | None]:
     """Yield a progress callback, or None if ``quiet``; say how to resume a run that is interrupted."""
     from hengwen._internal.gc_tuning import relaxed_gc
 
     try:
-        with relaxed_gc(), progress_bar(quiet=quiet) as progress:
+        with relaxed_gc(), progress_bar(quiet=quiet, checkpoints=checkpoints) as progress:
             yield progress
     except KeyboardInterrupt:
         print_error(f"interrupted; {hint()}")
@@ -78,7 +91,31 @@ def count_bar(description: str, *, quiet: bool) -> Iterator[Callable[[int], None
 
 def _bar() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    class Rate(ProgressColumn):
+        """Items per second over the last 30 seconds."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:.1f}/s", style="progress.data.speed")
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=16),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
