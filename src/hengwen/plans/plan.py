@@ -11,6 +11,7 @@ from hengwen import registry
 from hengwen._internal.code_location import source_path
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
+from hengwen.plans.endpoints import with_endpoint
 from hengwen.plans.gates import GateSpec
 from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
@@ -210,6 +211,11 @@ class BackendSpec(StrictModel):
     """Price of the batch endpoint; default: half of ``price``."""
     batch_tokens: Annotated[int, Field(ge=1)] | None = None
     """Maximum number of estimated prompt tokens that may wait at the batch endpoint at the same time."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_endpoint(cls, data: Any) -> Any:
+        return with_endpoint(data) if isinstance(data, dict) else data
 
     @field_validator("options")
     @classmethod

@@ -31,7 +31,11 @@ def progress_bar(*, quiet: bool, checkpoints: int = 1) -> Iterator[Callable[[str
         yield ProgressTicker()
         return
     with _bar() as bar:
-        whole = bar.add_task(Bilingual("全部", "all").in_language(choose_language(None)), total=None) if checkpoints > 1 else None
+        whole = (
+            bar.add_task(Bilingual("全部", "all").in_language(choose_language(None)), total=None)
+            if checkpoints > 1
+            else None
+        )
         bars: dict[str, TaskID] = {}
         samples: dict[str, tuple[int, int]] = {}
 
