@@ -57,7 +57,10 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
         ("[1]\n", r"x.jsonl:1: expected an object, got list"),
         ("", r"x.jsonl: no rows"),
         ("\n \n", r"x.jsonl: no rows"),
-        (b'{"id": "a"}\n{"id": "\xc4\xe3"}\n', r"x.jsonl:2: not UTF-8 \(byte 0xc4\)"),
+        (
+            b'{"id": "a"}\n{"id": "\xc4\xe3"}\n',
+            r"x.jsonl:2: not UTF-8, but GBK or GB18030; convert it: iconv",
+        ),
         (rows({"id": "a", "references": [1]}), r"x.jsonl:1: field 'references' must be a text or a list"),
         (rows({"id": "a", "metadata": [1]}), r"x.jsonl:1: field 'metadata' must be an object, got list"),
         (
@@ -107,7 +110,8 @@ def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "zzz", "output": "x"}, "no task has a sample 'zzz'"),
+        ({"id": "zzz", "output": "x"}, "no task has a sample 'zzz'; there are 2, such as 'a'"),
+        ({"id": "bothe", "output": "x"}, "no task has a sample 'bothe'; did you mean 'both'?"),
         ({"id": "both", "output": "x"}, "tasks one, two all have a sample 'both'; add a field 'task'"),
         ({"id": "a", "output": "x", "task": "tow"}, "unknown task 'tow'; did you mean 'two'"),
         ({"id": "a", "output": "x", "task": "two"}, "task 'two' has no sample 'a'"),
@@ -116,7 +120,7 @@ def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
         ({"id": "a", "output": "x", "repeat": 0}, "field 'repeat' counts from 1, got 0"),
         ({"id": "a", "output": "x", "repeat": "two"}, "field 'repeat' must be a whole number"),
     ],
-    ids=["unknown", "ambiguous", "task", "wrong task", "no output", "number", "repeat 0", "repeat"],
+    ids=["unknown", "slip", "ambiguous", "task", "wrong task", "no output", "number", "repeat 0", "repeat"],
 )
 def test_wrong_answers_are_named_by_line(tmp_path: Path, tasks: list, row: dict, message: str) -> None:
     with pytest.raises(DataError, match=f"x.jsonl:1: .*{message}"):

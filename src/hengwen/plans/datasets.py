@@ -14,6 +14,7 @@ from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_number, read_rows
 from hengwen.io.untrusted_json import parse_json
 from hengwen.records import Label, Message, Response, Sample
+from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
 MAX_ANSWERED_IN_MEMORY = 2_000
 """Number of samples above which the stored answers of a checkpoint are kept in a temporary file. This
 saves memory, because the answers of all checkpoints are read before the first checkpoint is evaluated."""
+MIN_SIMILARITY = 80
+"""Similarity, in per cent, from which an unknown sample id is taken for a slip of a known one."""
 ROLES = ("system", "user", "assistant")
 
 _SAMPLE_ALIASES = {
@@ -211,14 +214,24 @@ def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> st
         if name not in tasks:
             row.fail(f"unknown task {name!r}{did_you_mean(name, tasks)}")
         if sample_id not in tasks[name].samples:
-            row.fail(f"task {name!r} has no sample {sample_id!r}")
+            row.fail(f"task {name!r} has no sample {sample_id!r}{similar_id(sample_id, tasks[name].samples)}")
         return name
     names = [name for name, task in tasks.items() if sample_id in task.samples]
     if not names:
-        row.fail(f"no task has a sample {sample_id!r}")
+        known = {other for task in tasks.values() for other in task.samples}
+        row.fail(f"no task has a sample {sample_id!r}{similar_id(sample_id, known)}")
     if len(names) > 1:
         row.fail(f"tasks {', '.join(names)} all have a sample {sample_id!r}; add a field 'task'")
     return names[0]
+
+
+def similar_id(sample_id: str, known: Collection[str]) -> str:
+    """Return a hint with the most similar sample id, or how many there are if none is similar."""
+    from rapidfuzz.process import extractOne
+
+    if match := extractOne(sample_id, sorted(known), score_cutoff=MIN_SIMILARITY):
+        return f"; did you mean {short_repr(match[0])}?"
+    return f"; there are {len(known)}, such as {short_repr(min(known))}" if known else ""
 
 
 Levels = Mapping[tuple[str, str], Mapping[str, float]]

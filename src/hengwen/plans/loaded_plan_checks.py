@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.trust.model_families import same_family_warning
+from hengwen.plans.datasets import similar_id
 from hengwen.plans.gates import check_addresses
 from hengwen.plans.locations import locate, located
 from hengwen.plans.plan import PromptSpec
@@ -284,7 +285,8 @@ def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, froz
     if task is None:
         row.fail(f"unknown task {label.task!r}{did_you_mean(label.task, by_name)}")
     if not frozen and label.id not in task.samples.samples:
-        row.fail(f"task {label.task!r} has no sample {label.id!r}")
+        hint = similar_id(label.id, task.samples.samples)
+        row.fail(f"task {label.task!r} has no sample {label.id!r}{hint}")
     if frozen and task.has_persona_template:
         _check_anchor(row, label, task)
     rubrics = task.rubrics

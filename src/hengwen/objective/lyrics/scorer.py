@@ -84,7 +84,10 @@ class Lyric:
 def _template(sample: Sample) -> str:
     template = sample.metadata.get("template")
     if template is None:
-        raise ValueError(f"sample {sample.id!r} has no template, add it as metadata 'template'")
+        others = "rouge, chrf or bleu" if sample.references else "repetition, distinct_n or length"
+        raise ValueError(
+            f"sample {sample.id!r} has no template, add it as metadata 'template', or score with {others}"
+        )
     if not isinstance(template, str):
         raise ValueError(
             f"the template of sample {sample.id!r} must be a string, got {type(template).__name__}"
