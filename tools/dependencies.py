@@ -47,7 +47,7 @@ PURPOSES = {
 ARGUED_MB = 20
 """Size in MB from which a dependency needs an argument."""
 ARGUMENTS = {
-    "scipy": "Its tests and distributions decide every verdict; ours would be less exact, and checked by fewer.",
+    "scipy": "Its tests and distributions decide every verdict; ours would be less exact.",
     "numpy": "A score table of a million values is an array; scipy needs it too.",
     "jieba": "Its words are part of published scores; a smaller dictionary gives other numbers.",
     "langchain": "Loaded only for a backend of this provider; its provider packages are extras.",

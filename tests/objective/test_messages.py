@@ -163,7 +163,8 @@ def test_what_cannot_be_computed_is_explained(call: Callable[[], Any], message: 
     [
         (
             {},
-            "sample 'x7' has no template, add it as metadata 'template', or score with repetition, distinct_n or length",
+            "sample 'x7' has no template, add it as metadata 'template', "
+            "or score with repetition, distinct_n or length",
         ),
         ({"template": 3}, "the template of sample 'x7' must be a string, got int"),
         ({"template": " "}, "the template of sample 'x7' is empty, it needs lines of c and R under (tags)"),
