@@ -383,8 +383,7 @@ class Run:
     checkpoint: str
     order: int = 0
     """Position of the checkpoint in the plan, which lists checkpoints in the order of training."""
-    step: float | None = None
-    """Training step, or epoch such as 0.5; None if it is not known."""
+    step: float | None = None  # a training step, or an epoch such as 0.5
     started: str = ""
     """Start of the run, in ISO 8601 and UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)

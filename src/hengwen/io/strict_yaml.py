@@ -21,6 +21,7 @@ DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")
 """Endings of data file names, which are not read as YAML."""
 _SCALARS = (str, int, float)
 _EXPECTED = {
+    "several_missing": "fields required",
     "path_type": "expected the path of one file",
     "dict_type": "expected a mapping of keys",
     "model_type": "expected a mapping of keys",
@@ -246,9 +247,22 @@ def parse_model(model: type[Model], file: YamlFile) -> Model:
     try:
         return model.model_validate(file.data)
     except ValidationError as error:
-        first, *others = error.errors()
+        first, *others = _with_all_missing(error.errors())
         count = f" (and {len(others)} more)" if others else ""
         raise ConfigError(f"{_message(file, first)}{count}") from None
+
+
+def _with_all_missing(errors: list[Any]) -> list[Any]:
+    """Return the errors, where the first missing key stands for all that its mapping lacks."""
+    first = errors[0]
+    if first["type"] != "missing":
+        return errors
+    mapping = first["loc"][:-1]
+    missing = [error for error in errors if error["type"] == "missing" and error["loc"][:-1] == mapping]
+    names = ", ".join(str(error["loc"][-1]) for error in missing)
+    others = [error for error in errors if error not in missing]
+    stated = {**first, "type": "several_missing", "loc": (*mapping, names)}
+    return [stated, *others] if len(missing) > 1 else errors
 
 
 def _message(file: YamlFile, error: Any) -> str:
@@ -289,7 +303,11 @@ def _plain_message(error: Any) -> str:
 
 def _got(error: Any) -> str:
     value = error.get("input")
-    if error["type"] in ("missing", "too_short"):  # the value would not explain these errors
+    if error["type"] in (
+        "missing",
+        "several_missing",
+        "too_short",
+    ):  # the value would not explain these errors
         return ""
     if error["type"] == "value_error" and not isinstance(value, _SCALARS):
         return ""

@@ -22,8 +22,6 @@ from hengwen.text.numbers import without_fraction
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 """Where the level of an answer comes from: the judge's overall level, or the levels of its criteria."""
-Step = Annotated[FiniteFloat, AfterValidator(without_fraction)]
-"""A training step, or an epoch such as 0.5."""
 
 
 class RuleSpec(StrictModel):
@@ -161,7 +159,7 @@ class CheckpointSpec(StrictModel):
     """A checkpoint of the model under test: stored answers, or a backend that generates them."""
 
     name: Name
-    step: Step | None = None
+    step: Annotated[FiniteFloat, AfterValidator(without_fraction)] | None = None
     responses: Path | None = None
     columns: dict[str, str] = {}
     backend: str | None = None

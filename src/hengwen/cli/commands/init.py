@@ -1,4 +1,4 @@
-"""``hengwen init [DIR]``, and ``hengwen init [DIR] --persona [FILE.yaml]``."""
+"""``hengwen init [DIR]``, also with ``--persona [FILE.yaml]``, ``--rubric`` or ``--scorer``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,20 @@ def init(
             help="Write a suite of the four persona tasks: the packaged example, or one for FILE.yaml.",
         ),
     ] = False,
+    rubric: Annotated[
+        bool, typer.Option("--rubric", help="Write rubric.yaml, a commented rubric, as a start for your own.")
+    ] = False,
+    scorer: Annotated[
+        bool, typer.Option("--scorer", help="Write scorer.py, a small scorer, as a start for your own.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a small plan that runs immediately, as a start for your own."""
+    if (rubric or scorer) and (persona or file):
+        raise typer.BadParameter("--rubric and --scorer write one file each, without --persona")
+    if rubric or scorer:
+        _write_own(folder or Path(), rubric=rubric, scorer=scorer, force=force)
+        return
     if persona:
         _write_persona_suite(*_split_paths(folder, file), force=force)
         return
@@ -70,6 +81,23 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
         f"wrote {', '.join(sorted(files))}; next: put your own prompts and references into the "
         f".jsonl files, set the model's backend in {plan}, then: hengwen validate {plan}"
     )
+
+
+def _write_own(folder: Path, *, rubric: bool, scorer: bool, force: bool) -> None:
+    from importlib.resources import files
+
+    from hengwen.personas.folder import write_folder
+
+    own = files("hengwen.demo") / "own"
+    uses = {
+        "rubric.yaml": "judges: [{rubric: rubric.yaml}]" if rubric else "",
+        "scorer.py": 'scorers: [{"scorer.py:Ending": {}}]' if scorer else "",
+    }
+    sources = {"rubric.yaml": "rubric.yaml", "scorer.py": "scorer.py.txt"}
+    names = [name for name, use in uses.items() if use]
+    write_folder(folder, {name: (own / sources[name]).read_bytes() for name in names}, force=force)
+    for name in names:
+        typer.echo(f"wrote {folder / name}; to use it, write in a task of a plan: {uses[name]}")
 
 
 def _write_starter(folder: Path, *, force: bool) -> None:
