@@ -1,109 +1,142 @@
-"""The decision which checkpoint to ship, as blocks: the first thing that a report says."""
+"""The decision which checkpoint to ship, in words: the first thing that a report says."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hengwen.documents.blocks import Cell, Column, Sentence, Table, Verdict
-from hengwen.documents.cells import SCORE, P, plain_p_cell, right
+from hengwen.documents.blocks import Decision as DecisionBlock
+from hengwen.documents.blocks import Link, Sentence, Verdict
+from hengwen.documents.score_names import mean_text, p_short
 from hengwen.results.comparisons import ALPHA
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, number, p_text, signed
+from hengwen.text.numbers import count, minus, number, p_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hengwen.documents.blocks import Block, Tone
+    from hengwen.documents.blocks import Block, Scores
+    from hengwen.documents.score_names import ScoreName
     from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 
 MAX_NAMES = 6
 """Maximum number of checkpoints that a sentence names."""
-_NEWEST: Mapping[str, tuple[Tone, Bilingual]] = {
-    "worse": ("worse", Bilingual("下降", "fallen")),
-    "better": ("better", Bilingual("上升", "risen")),
-    "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
-    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
-    "too few": ("open", Bilingual("题目太少", "too few prompts")),
-}
-_PROBLEMS: Mapping[str, Bilingual] = {
-    "nothing scored": Bilingual("没有得分", "nothing scored"),
-    "one checkpoint": Bilingual("只有一个检查点", "one checkpoint"),
-    "not comparable": Bilingual("设置不同", "settings differ"),
-    "order unknown": Bilingual("先后未知", "order unknown"),
-    "missing answers": Bilingual("缺回答", "missing answers"),
-    "not tested": Bilingual("未检验", "not tested"),
-}
+FELL = Bilingual("下降", "Fell")
+ROSE = Bilingual("上升", "Rose")
+DISAGREE = Bilingual("分数不一致", "Scores disagree")
+UNDECIDED = Bilingual("未定", "Undecided")
+
+
+class PromptChanges(NamedTuple):
+    """On how many prompts the newest checkpoint is better and worse than the best seen before it."""
+
+    better: int
+    worse: int
+    prompts: int
 
 
 class DecisionWords:
-    """The sentences and the table of a decision."""
+    """The title and the sentences of a decision."""
 
-    def __init__(self, decision: Decision, decimals: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        decision: Decision,
+        decimals: Mapping[str, int],
+        names: Mapping[str, ScoreName],
+        changes: Mapping[str, PromptChanges] | None = None,
+        links: Mapping[str, str] | None = None,
+    ) -> None:
+        """``links`` has, by the address of the score, the key of the block with the prompts that fell."""
         self._decision = decision
         self._decimals = decimals
-        names = [score.address.partition("/")[2] for score in decision.scores]
-        self._names = {
-            score.address: name if names.count(name) == 1 else score.address
-            for score, name in zip(decision.scores, names, strict=True)
-        }
+        self._words = {address: name.words for address, name in names.items()}
+        self._changes = changes or {}
+        self._links = links or {}
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the verdict, what it rests on, and a table; nothing if there is nothing to decide."""
+    def block(
+        self,
+        *,
+        scores: Scores | None = None,
+        further: Sequence[Verdict] = (),
+        judges: Sequence[Verdict] = (),
+        details: Sequence[Block] = (),
+    ) -> DecisionBlock:
+        """Return the first screen; ``further`` follows the reasons of the decision."""
         if self._decision.verdict == "none":
-            return
-        yield Verdict(tone=self._tone(), sentence=self._title())
-        yield from (self._change(score) for score in self._decision.scores if self._has_moved(score))
-        yield from self._disagreement()
-        yield from self._undecided()
-        yield from self._alone()
-        yield self._table()
+            bullets, own = tuple(further), []
+        else:
+            disputes = [*self._disagreement()]
+            undecided = [*self._undecided()]
+            shown = disputes or undecided
+            bullets = (*self._moved("worse"), *self._moved("better"), *shown, *further)
+            own = [*(undecided if disputes else ()), *self._lists(), *self._alone()]
+        return DecisionBlock(
+            title=self.title(),
+            bullets=bullets,
+            scores=scores,
+            judges=tuple(judges),
+            details=(*own, *details),
+        )
 
-    def _tone(self) -> Tone:
-        if self._decision.verdict == "undecided":
-            return "open"
-        return "worse" if self._newest_is_worse() else "plain"
-
-    def _newest_is_worse(self) -> list[tuple[ScoreDecision, CheckpointStanding]]:
-        """Return the scores in which the newest checkpoint is shown to be worse, the largest fall first."""
-        return [
-            (score, score.standings[-1])
-            for score in self._decision.scores
-            if score.standings and score.standings[-1].standing == "worse"
-        ]
-
-    def _title(self) -> Bilingual:
+    def title(self) -> Bilingual:
+        """Return what to do, in one sentence."""
         decision = self._decision
         chosen, newest = decision.checkpoint, decision.newest
+        if decision.verdict == "none":
+            return self._nothing_to_decide()
         if decision.verdict == "undecided":
             return self._undecided_title()
         falls = self._newest_is_worse()
-        rises = [self._names[score.address] for score in decision.scores if score.newest == "better"]
+        rises = [self._words[score.address] for score in decision.scores if score.newest == "better"]
         verb = Bilingual("建议发布", "Ship") if decision.verdict == "ship" else Bilingual("暂留", "Keep")
         if chosen == newest:
             return Bilingual(f"{verb.zh} {chosen}，即最新的检查点。", f"{verb.en} {chosen}, the newest.")
         if falls and rises:
-            down = [self._names[score.address] for score, _ in falls]
+            down = [self._words[score.address] for score, _ in falls]
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} 在 {'、'.join(rises)} 上更好，"
-                f"在 {'、'.join(down)} 上更差。",
-                f"{verb.en} {chosen}. The newest, {newest}, is better in {_and(rises)}, "
-                f"but worse in {_and(down)}.",
+                f"{verb.zh} {chosen}；最新的 {newest} {_zh(rises)}更好，但{_zh(down)}变差。",
+                f"{verb.en} {chosen}. The newest, {newest}, is better in {_and(_en(rises))}, "
+                f"but worse in {_and(_en(down))}.",
             )
         if falls:
             score, standing = falls[0]
-            size = number(abs(standing.difference or 0.0), self._fine(score))
-            name = self._names[score.address]
+            size = number(abs(standing.difference or 0.0), self._decimals[score.address])
+            name = self._words[score.address]
             is_chosen = standing.better == chosen
             it_zh, it_en = ("它", "it") if is_chosen else (f" {standing.better} ", standing.better)
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} 的 {name} 已比{it_zh}差 {size}。",
-                f"{verb.en} {chosen}. The newest, {newest}, has fallen {size} below {it_en} in {name}.",
+                f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}低 {size}。"
+                if (standing.difference or 0.0) < 0
+                else f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}差 {size}。",
+                f"{verb.en} {chosen}. The newest, {newest}, has fallen {size} below {it_en} in {name.en}."
+                if (standing.difference or 0.0) < 0
+                else f"{verb.en} {chosen}. The newest, {newest}, is {size} worse than {it_en} in {name.en}.",
             )
         return Bilingual(
             f"{verb.zh} {chosen}；最新的 {newest} 没有显示更差，但均值落后。",
             f"{verb.en} {chosen}. The newest, {newest}, is not shown to be worse, but its means trail.",
         )
+
+    def _nothing_to_decide(self) -> Bilingual:
+        scores, newest = self._decision.scores, self._decision.newest
+        if not scores or all(score.problem == "nothing scored" for score in scores):
+            return Bilingual("没有分数，无从决定。", "No scores, so nothing to decide.")
+        if all(score.problem in ("one checkpoint", "nothing scored") for score in scores):
+            return Bilingual(
+                f"{newest}：只有一个检查点有得分，尚无可比。",
+                f"{newest}: only one checkpoint has scores, so there is nothing to compare yet.",
+            )
+        return Bilingual(
+            "无法决定：没有可以比较的分数。", "Nothing can be decided: no score can be compared."
+        )
+
+    def _newest_is_worse(self) -> list[tuple[ScoreDecision, CheckpointStanding]]:
+        """Return the scores in which the newest checkpoint is shown to be worse."""
+        return [
+            (score, score.standings[-1])
+            for score in self._decision.scores
+            if score.standings and score.standings[-1].standing == "worse"
+        ]
 
     def _undecided_title(self) -> Bilingual:
         chosen = self._decision.checkpoint
@@ -118,33 +151,56 @@ class DecisionWords:
             "least.",
         )
 
-    def _has_moved(self, score: ScoreDecision) -> bool:
-        return score.newest in ("worse", "better")
+    def _moved(self, direction: str) -> Iterator[Verdict]:
+        """Yield one sentence on all scores in which the newest differs from the best seen before it."""
+        moved = [score for score in self._decision.scores if score.newest == direction]
+        if not moved:
+            return
+        parts = [self._change(score) for score in moved]
+        link = None
+        linked = next((score for score in moved if score.address in self._links), None)
+        if linked is not None:
+            link = Link(text=self._size(linked), target=self._links[linked.address])
+        yield Verdict(
+            tone="worse" if direction == "worse" else "better",
+            subject=FELL if direction == "worse" else ROSE,
+            sentence=Bilingual(
+                f"{'；'.join(part.zh for part in parts)}。", f"{'; '.join(part.en for part in parts)}."
+            ),
+            link=link,
+        )
 
-    def _change(self, score: ScoreDecision) -> Verdict:
+    def _change(self, score: ScoreDecision) -> Bilingual:
         """Return how the newest checkpoint differs from the best seen before it."""
         means = {item.checkpoint: item.mean for item in score.standings}
-        decimals, name = self._decimals[score.address], self._names[score.address]
-        before, after = number(means[score.peak], decimals), number(score.standings[-1].mean, decimals)
-        change, prompts = signed(score.change, self._fine(score)), count(score.prompts or 0)
-        p = p_text(score.p if score.p is not None else 1.0)
-        tone, verb = _NEWEST[score.newest or ""]
-        en = "fell" if tone == "worse" else "rose"
+        decimals, name = self._decimals[score.address], self._words[score.address]
+        before, after = mean_text(means[score.peak], decimals), mean_text(score.standings[-1].mean, decimals)
+        size, p = self._size(score), p_short(score.p if score.p is not None else 1.0)
         newest = self._decision.newest
-        return Verdict(
-            tone=tone,
-            sentence=Bilingual(
-                f"{name} {verb.zh}：{before}（{score.peak}）→ {after}（{newest}），"
-                f"{prompts} 题相差 {change}，p {p}",
-                f"{name} {en}: {before} ({score.peak}) → {after} ({newest}), {change} on {prompts} prompts, "
-                f"p {p}",
-            ),
+        return Bilingual(
+            f"{name.zh} {before}（{score.peak}）→ {after}（{newest}）（{size.zh}，{p}）",
+            f"{name.en} {before} ({score.peak}) → {after} ({newest}) ({size.en}, {p})",
+        )
+
+    def _size(self, score: ScoreDecision) -> Bilingual:
+        """Return the change, and on how many of the common prompts it shows."""
+        change = minus(signed(score.change, self._decimals[score.address]))
+        moved = self._changes.get(score.address)
+        if moved is None:
+            n = count(score.prompts or 0)
+            return Bilingual(f"{change}，{n} 题", f"{change}, {n} prompts")
+        moves, total = (moved.worse if score.newest == "worse" else moved.better), moved.prompts
+        zh, en = ("变差", "worse") if score.newest == "worse" else ("变好", "better")
+        if moves == total:
+            return Bilingual(f"{change}，{total} 题全部{zh}", f"{change}, all {total} prompts {en}")
+        return Bilingual(
+            f"{change}，{total} 题中 {moves} 题{zh}", f"{change}, {moves} of {total} prompts {en}"
         )
 
     def _disagreement(self) -> Iterator[Verdict]:
         decision = self._decision
         for item in decision.disagreements[-1:]:
-            up, down = ([self._names[address] for address in group] for group in (item.better, item.worse))
+            up, down = ([self._words[address] for address in group] for group in (item.better, item.worse))
             none_zh = none_en = deed_zh = deed_en = ""
             if not decision.on_every_list:
                 none_zh, none_en = (
@@ -152,27 +208,33 @@ class DecisionWords:
                     ", and none is among the best in all",
                 )
             if decision.verdict == "keep":
-                deed_zh = f"。{decision.checkpoint} 没有以一项换另一项；值不值得换，由人决定"
+                deed_zh = f"{decision.checkpoint} 没有以一项换另一项；值不值得换，由人决定。"
                 deed_en = (
-                    f". {decision.checkpoint} has traded no score for another; whether the gain is worth "
-                    "the loss is for people to say"
+                    f" {decision.checkpoint} has traded no score for another; whether the gain is worth "
+                    "the loss is for people to say."
                 )
             yield Verdict(
-                tone="worse",
+                tone="open",
+                subject=DISAGREE,
                 sentence=Bilingual(
-                    f"分数不一致：到 {item.checkpoint}，{'、'.join(up)} 上升而 {'、'.join(down)} 下降"
-                    f"{none_zh}{deed_zh}",
-                    f"Scores disagree: at {item.checkpoint} {_and(up)} {_verb(up, 'rise')} while "
-                    f"{_and(down)} {_verb(down, 'fall')}{none_en}{deed_en}",
+                    f"到 {item.checkpoint}，{_zh(up)}上升，{_zh(down)}下降{none_zh}。{deed_zh}",
+                    f"at {item.checkpoint} {_and(_en(up))} {_verb(up, 'rise')} while "
+                    f"{_and(_en(down))} {_verb(down, 'fall')}{none_en}.{deed_en}",
                 ),
             )
 
     def _undecided(self) -> Iterator[Verdict]:
-        """Yield, for each score, the checkpoints that are not shown to be worse, and what would tell."""
+        """Yield one sentence on the checkpoints that are not shown to be worse, and what would tell."""
+        parts = [*self._undecided_parts()]
+        if parts:
+            zh, en = "；".join(part.zh for part in parts), "; ".join(part.en for part in parts)
+            yield Verdict(tone="open", subject=UNDECIDED, sentence=Bilingual(f"{zh}。", f"{en}."))
+
+    def _undecided_parts(self) -> Iterator[Bilingual]:
         for score, items in self._open_ones():
             listed = items[:MAX_NAMES]
-            fine, name = self._fine(score), self._names[score.address]
-            names = [f"{item.checkpoint} ({signed(item.difference, fine)})" for item in listed]
+            fine, name = self._decimals[score.address], self._words[score.address]
+            names = [f"{item.checkpoint} ({minus(signed(item.difference, fine))})" for item in listed]
             more = len(items) - len(listed)
             zh = "、".join(names) + (f" 等 {len(items)} 个" if more else "")
             en = _and(names) if not more else f"{', '.join(names)} and {more} more"
@@ -182,18 +244,15 @@ class DecisionWords:
             if all(needed):
                 counts = [count(n) for n in needed if n]
                 there = count(max(item.prompts or 0 for item in listed))
-                price_zh = f"；要分出高下约需 {'、'.join(counts)} 题，现有 {there} 题"
-                price_en = f"; to tell takes about {_and(counts)} prompts, there are {there}"
+                price_zh = f"，要分出高下约需 {'、'.join(counts)} 题，现有 {there} 题"
+                price_en = f" (to tell takes about {_and(counts)} prompts, there are {there})"
             best = listed[0].better
             limit = score.margin
             than_zh = f"比 {best} 差" if limit is None else f"与 {best} 的差距在 {limit:g} 以内"
             than_en = f"worse than {best}" if limit is None else f"within {limit:g} of {best}"
-            yield Verdict(
-                tone="open",
-                sentence=Bilingual(
-                    f"{name}：{zh} 没有显示{than_zh}{price_zh}",
-                    f"{name}: {en} {'is' if is_one else 'are'} not shown to be {than_en}{price_en}",
-                ),
+            yield Bilingual(
+                f"{name.zh}：{zh} 没有显示{than_zh}{price_zh}",
+                f"{name.en}: {en} {'is' if is_one else 'are'} not shown to be {than_en}{price_en}",
             )
 
     def _alone(self) -> Iterator[Sentence]:
@@ -237,73 +296,28 @@ class DecisionWords:
             if items:
                 yield score, sorted(items, key=lambda item: -abs(item.difference or 0.0))
 
-    def _table(self) -> Table:
-        scores = self._decision.scores
-        return Table(
-            key="decision",
-            columns=(
-                SCORE,
-                Column(key="best_seen", head=Bilingual("所见最高", "best seen"), align="right"),
-                right("newest", "最新", "newest"),
-                right("change", "变化", "change"),
-                P,
-                Column(key="verdict", head=Bilingual("最新的", "the newest")),
-            ),
-            rows=tuple(self._row(score) for score in scores),
-            notes=tuple(self._notes()),
-        )
-
-    def _row(self, score: ScoreDecision) -> tuple[Cell, ...]:
-        decimals = self._decimals[score.address]
-        means = {item.checkpoint: item.mean for item in score.standings}
-        best = f"{number(means[score.best_seen], decimals)} {score.best_seen}" if score.best_seen else NOTHING
-        tone, word = _NEWEST.get(
-            score.newest or "", ("open", _PROBLEMS.get(score.problem, Bilingual("", "")))
-        )
-        if score.newest is None and not score.problem:
-            word = _PROBLEMS["missing answers"]
-        newest = score.standings[-1].mean if score.standings else None
-        return (
-            Cell(text=self._names[score.address], values={"": score.address}),
-            Cell(text=best, values={"": score.best_seen, "mean": means.get(score.best_seen)}),
-            Cell(text=number(newest, decimals), values={"": newest}),
-            Cell(
-                text=NOTHING if score.change is None else signed(score.change, self._fine(score)),
-                values={"": score.change},
-            ),
-            plain_p_cell(score.p),
-            Cell(text=word, values={"": score.newest or score.problem}, tone=tone),
-        )
-
-    def _notes(self) -> Iterator[Bilingual]:
-        yield Bilingual(
-            "变化：最新检查点与此前所见最高之差；p 按全部比较校正。所见最高是多个中最高的，偏高。",
-            "change: the newest against the best seen before it; p corrected for all comparisons. The best "
-            "seen of several is overstated.",
-        )
+    def _lists(self) -> Iterator[Sentence]:
+        """Yield, for each score, which checkpoints are not worse than the best seen."""
         for score in self._decision.scores:
             if score.problem or not score.not_worse:
                 continue
             others = [name for name in score.not_worse if name != score.best_seen]
-            name = self._names[score.address]
+            name = self._words[score.address]
+            zh, en = _names_text(others, "无", "none other")
+            text = Bilingual(
+                f"{name.zh}：不差于 {score.best_seen} 的：{zh}。",
+                f"{name.en}: not worse than {score.best_seen}: {en}.",
+            )
             if len(others) == len(score.standings) - 1:
-                yield Bilingual(
-                    f"{name}：没有检查点显示比 {score.best_seen} 差",
-                    f"{name}: no checkpoint is shown to be worse than {score.best_seen}",
+                text = Bilingual(
+                    f"{name.zh}：没有检查点显示比 {score.best_seen} 差。",
+                    f"{name.en}: no checkpoint is shown to be worse than {score.best_seen}.",
                 )
-            else:
-                zh, en = _names_text(others, "无", "none other")
-                yield Bilingual(
-                    f"{name}：不差于 {score.best_seen} 的：{zh}",
-                    f"{name}: not worse than {score.best_seen}: {en}",
-                )
+            yield Sentence(text=text)
         counted = [score for score in self._decision.scores if not score.problem]
         if len(counted) > 1 and self._decision.on_every_list:
             zh, en = _names_text(self._decision.on_every_list, "", "")
-            yield Bilingual(f"各项都不差的：{zh}", f"not worse in any score: {en}")
-
-    def _fine(self, score: ScoreDecision) -> int:
-        return self._decimals[score.address]
+            yield Sentence(text=Bilingual(f"各项都不差的：{zh}。", f"Not worse in any score: {en}."))
 
 
 def decision_record(decision: Decision) -> dict[str, Any]:
@@ -333,5 +347,15 @@ def _and(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _verb(subjects: Sequence[str], verb: str) -> str:
+def _zh(words: Sequence[Bilingual]) -> str:
+    """Return names for a Chinese sentence, with a space where one begins or ends in Latin letters."""
+    text = "、".join(item.zh for item in words)
+    return f"{' ' if text[:1].isascii() else ''}{text}{' ' if text[-1:].isascii() else ''}"
+
+
+def _en(words: Sequence[Bilingual]) -> list[str]:
+    return [item.en for item in words]
+
+
+def _verb(subjects: Sequence[object], verb: str) -> str:
     return verb if len(subjects) > 1 else f"{verb}s"

@@ -33,7 +33,7 @@ def test_the_answer_is_shown_as_it_was_written(make):
 
 
 def test_each_headline_score_of_several_checkpoints_has_a_chart(data, table_of):
-    assert page(data).count("<svg") == 3
+    assert page(data).count('<svg class="chart"') == 3
     assert page(table_of({"a": [1.0, 2.0]})).count("<svg") == 0
 
 
@@ -49,7 +49,7 @@ def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_o
     ("values", "message"),
     [
         pytest.param({}, "There are no runs.", id="no-runs"),
-        pytest.param({"a": []}, "There are no scores.", id="no-rows"),
+        pytest.param({"a": []}, "No scores, so nothing to decide.", id="no-rows"),
         pytest.param({"a": [None, None]}, "no answer has a score", id="all-failed"),
         pytest.param({"a": [1.0]}, "1 prompt · 1 answer", id="one-prompt"),
     ],

@@ -121,7 +121,8 @@ def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(tabl
 )
 def test_the_summary_says_how_checkpoints_are_compared_if_they_are(table_of, values, tests) -> None:
     document = run_document(table_of(values, scale=UNIT))
-    notes = [block.text for block in document.blocks if isinstance(block, Sentence)]
+    (decision,) = [block for block in document.blocks if isinstance(block, Decision)]
+    notes = [block.text for block in decision.details if isinstance(block, Sentence) and block.is_note]
     assert len(notes) == tests
     for note in notes:
         assert "eight evaluations in ten" in note.en
@@ -137,8 +138,8 @@ def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
         "(3 tests of 1 score with a value for each prompt; p corrected for all of them)"
         in comparison_note(report).en
     )
-    (comparisons,) = report.comparisons.values()
-    doubled = replace(report, comparisons={"t/a.x": comparisons, "t/b.x": comparisons})
+    (course,) = report.courses
+    doubled = replace(report, courses=(course, replace(course, address="t/b.x")))
     assert "(6 tests of 2 scores with a value for each prompt; " in comparison_note(doubled).en
 
 

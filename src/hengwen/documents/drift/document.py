@@ -13,6 +13,7 @@ from hengwen.documents.drift.tables import answer_tables
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.score_names import score_names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
@@ -42,7 +43,9 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
     tested = [score for score in report.scores if _is_tested(score)]
     decimals = {score.address: words.mean_decimals(score) for score in report.scores}
-    blocks: list[Block] = [*DecisionWords(report.decision, decimals).blocks()]
+    names = score_names(score.address for score in report.decision.scores)
+    is_decided = report.decision.verdict != "none"
+    blocks: list[Block] = [DecisionWords(report.decision, decimals, names).block()] if is_decided else []
     if blocks:
         blocks.append(Sentence(text=DECISION_NOTE, is_note=True))
     blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report)]

@@ -67,12 +67,12 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
     admission = "" if judge.admission is None else judge.admission.verdict
     agreement = "" if judge.agreement is None else judge.agreement.decision
     if admission == "not admitted":
-        return "worse", Bilingual("未准入", "not admitted")
+        return "rejected", Bilingual("未准入", "not admitted")
     if agreement == "not certified":
-        return "worse", DECISIONS["not certified"]
+        return "rejected", DECISIONS["not certified"]
     if not (admission or agreement):
-        return "open", Bilingual("从未检验", "never tested")
-    tone: Tone = "plain" if (admission, agreement) == ("admitted", "certified") else "open"
+        return "untested", Bilingual("从未检验", "never tested")
+    tone: Tone = "plain" if (admission, agreement) == ("admitted", "certified") else "untested"
     return tone, _TESTED.get((admission, agreement), Bilingual("几乎未经检验", "hardly tested"))
 
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.decision import DecisionWords
-from hengwen.documents.judges.trust import trust_verdicts
+from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
+from hengwen.documents.run.courses import score_chart
 from hengwen.documents.run.failures import failure_details
+from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.stored_answers import StoredAnswers
 from hengwen.documents.run.tables import (
     CHECKPOINT,
-    score_chart,
     score_table,
     trajectory_table,
 )
-from hengwen.documents.run.words import GUIDE, STATUS_WORDS, comparison_note
+from hengwen.documents.run.words import GUIDE, STATUS_WORDS
+from hengwen.documents.score_names import score_names
 from hengwen.monitoring.group_scores import compare_groups
-from hengwen.results.comparisons import family_size
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, format_timestamp
@@ -124,8 +122,8 @@ def run_document(data: ReportData) -> Document:
             *([f"Hengwen {data.version}"] if data.version else ()),
         ),
         blocks=(
-            *_decision(report),
-            *_summary(report),
+            first_screen(report),
+            *_warnings(report),
             *(_task(task, report) for task in report.tasks),
             failure_details(report),
             *_answers(report),
@@ -138,28 +136,20 @@ def run_document(data: ReportData) -> Document:
     )
 
 
-def _decision(report: Report) -> Iterator[Block]:
-    decimals = {score.address: score.decimals for score in report.scores}
-    return DecisionWords(report.decision, decimals).blocks()
-
-
-def _summary(report: Report) -> Iterator[Block]:
-    for finding in report.findings:
-        yield Verdict(tone=finding.tone, sentence=finding.text, subject=finding.address)
-    if not report.scores:
-        yield Sentence(text=Bilingual("没有分数。", "There are no scores."))
-    yield from trust_verdicts(report.judges)
-    if family_size(chain.from_iterable(report.comparisons.values())):
-        yield Sentence(text=comparison_note(report), is_note=True)
+def _warnings(report: Report) -> Iterator[Block]:
     for warning in report.warnings:
         yield Sentence(text=f"⚠ {warning}")
 
 
 def _task(task: TaskScores, report: Report) -> Details:
+    names = score_names(score.address for score in report.scores)
     blocks: list[Block] = []
     has_course = len(report.data.runs) > 1
     if task.headlines and has_course:
-        blocks += [score_chart(f"{score.address}/chart", score, report) for score in task.headlines]
+        blocks += [
+            score_chart(f"{score.address}/chart", score, names[score.address].head, report)
+            for score in task.headlines
+        ]
     if task.headlines:
         blocks.append(score_table(f"{task.name}/headline", task.headlines, report))
         if has_course:

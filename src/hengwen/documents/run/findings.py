@@ -36,6 +36,8 @@ class Finding:
     """Address of the score, as ``TASK/SCORE``."""
     text: Bilingual
     tone: Tone = "plain"
+    short: Bilingual | None = None
+    """In a few words, why the score can hardly tell checkpoints apart; None if it can."""
     is_alarm: bool = False
     """Whether a change for the worse is significant, or nothing can be compared."""
 
@@ -44,7 +46,8 @@ class Finding:
         if note is None:
             return self
         text = Bilingual(f"{note.zh}：{self.text.zh}", f"{note.en}: {self.text.en}")
-        return replace(self, text=text)
+        short = self.short and Bilingual(f"{self.short.zh}（{note.zh}）", f"{self.short.en} ({note.en})")
+        return replace(self, text=text, short=short)
 
     def with_suffix(self, note: Bilingual | None) -> Finding:
         """Return the finding with a note about the judge after it."""
@@ -91,9 +94,12 @@ class ScoreContext(NamedTuple):
         """Format a checkpoint's name with its mean and interval."""
         return f"{self.checkpoints[index]} {self.value(index)}"
 
-    def finding(self, zh: str, en: str, tone: Tone = "open", *, alarm: bool = False) -> Finding:
+    def finding(
+        self, zh: str, en: str, tone: Tone = "open", *, alarm: bool = False, short: Bilingual | None = None
+    ) -> Finding:
         """Return a finding about this score."""
-        return Finding(address=self.address, text=Bilingual(zh, en), tone=tone, is_alarm=alarm)
+        text = Bilingual(zh, en)
+        return Finding(address=self.address, text=text, tone=tone, is_alarm=alarm, short=short)
 
 
 def finding_of(score: ScoreContext) -> Finding | None:
@@ -234,6 +240,10 @@ def _tested(score: ScoreContext) -> Finding | None:
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
             "none",
+            short=Bilingual(
+                f"{percentage} 的得分同为 {value}，难以区分这些检查点",
+                f"{percentage} of its values are {value}, so it can hardly tell these checkpoints apart",
+            ),
         )
     if all(item.verdict == "too few" for item in score.comparisons):
         prompts = max(item.prompts for item in score.comparisons)

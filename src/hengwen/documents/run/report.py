@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.decide import ScoreCourse
     from hengwen.results.decision import Decision
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
@@ -78,8 +79,8 @@ class Report:
     data: ReportData
     labels: tuple[str, ...]
     tasks: tuple[TaskScores, ...]
-    comparisons: Mapping[str, Sequence[Comparison]]
-    """Paired tests between checkpoints, corrected for all tests of the report."""
+    courses: tuple[ScoreCourse, ...]
+    """Tested scores with their values for each prompt and their tests."""
     decision: Decision
     """Which checkpoint to ship."""
     trajectories: Mapping[str, Trajectory]
@@ -95,6 +96,11 @@ class Report:
     def scores(self) -> tuple[ScoreSummaries, ...]:
         """Scores of all tasks."""
         return tuple(score for task in self.tasks for score in task.scores)
+
+    @property
+    def comparisons(self) -> Mapping[str, Sequence[Comparison]]:
+        """Paired tests between checkpoints, corrected for all tests of the report."""
+        return {course.address: course.comparisons for course in self.courses}
 
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
@@ -140,7 +146,7 @@ def build_report(data: ReportData) -> Report:
         data=data,
         labels=labels,
         tasks=tasks,
-        comparisons={course.address: course.comparisons for course in courses},
+        courses=tuple(courses),
         decision=decide(labels, courses, margins_of(data.runs)),
         trajectories={
             score.address: trajectory_of(checkpoints, score.summaries, data.order_problem) for score in scores

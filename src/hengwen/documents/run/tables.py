@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Chart, Column, Point, Series, Table
-from hengwen.documents.run.words import KIND_WORDS, counts_in_words, score_counts
+from hengwen.documents.blocks import Cell, Column, Table
+from hengwen.documents.run.words import KIND_WORDS, score_counts
+from hengwen.documents.score_names import decimals_of
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual, in_language
@@ -92,7 +91,7 @@ def _range_notes(score: ScoreSummaries) -> list[Bilingual]:
     low, high = max(end[0] for end in ends), min(end[1] for end in ends)
     if score.scale is not None and (low, high) == (score.scale.low, score.scale.high):
         return notes
-    low_text, high_text = number(low, score.decimals), number(high, score.decimals)
+    low_text, high_text = number(low, decimals_of(score)), number(high, decimals_of(score))
     return [
         *notes,
         Bilingual(
@@ -138,8 +137,8 @@ def _cells(score: ScoreSummaries, report: Report, *, with_counts: bool) -> list[
 def _cell(summary: Summary | None, score: ScoreSummaries, *, is_worse: bool, with_counts: bool) -> Cell:
     if summary is None:
         return Cell(text=NOTHING)
-    bounds = f" {interval(summary.interval, score.decimals)}" if summary.interval else ""
-    lines: list[Text] = [f"{number(summary.mean, score.decimals)}{bounds}"]
+    bounds = f" {interval(summary.interval, decimals_of(score))}" if summary.interval else ""
+    lines: list[Text] = [f"{number(summary.mean, decimals_of(score))}{bounds}"]
     if with_counts:
         lines.append(score_counts(summary))
     if summary.failed and score.group == "published":
@@ -196,7 +195,7 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
         rows=tuple(
             (
                 Cell(text=score.name, values={"": score.address}),
-                *_trajectory_cells(report.trajectories[score.address], score.decimals),
+                *_trajectory_cells(report.trajectories[score.address], decimals_of(score)),
             )
             for score in scores
         ),
@@ -221,55 +220,3 @@ def _metric_cell(path: Trajectory, metric: SequenceMetric) -> Cell:
         text=f"{text} †" if is_biased else text,
         values={"": value, **({"windows": path.windows} if metric.has_patterns else {})},
     )
-
-
-def score_chart(key: str, score: ScoreSummaries, report: Report) -> Chart:
-    """Return the chart of a score over the checkpoints."""
-    names, worse = _axis_labels(report), report.worse_runs(score)
-    steps = [run.step for run in report.data.runs]
-    has_steps = None not in steps and len(set(steps)) == len(steps)
-    points = tuple(
-        _point(
-            score, report.labels[i], name, i, x=float(steps[i] or 0) if has_steps else i, is_worse=i in worse
-        )
-        for i, name in enumerate(names)
-    )
-    return Chart(
-        key=key,
-        title=_head(score, " · "),
-        series=(Series(name="", points=points),),
-        limits=(score.scale.low, score.scale.high) if score.scale else None,
-        is_in_table=True,
-    )
-
-
-def _axis_labels(report: Report) -> list[str]:
-    """Return short checkpoint labels: steps if all runs have a step."""
-    steps = [run.step for run in report.data.runs]
-    if steps and None not in steps and len(set(steps)) == len(steps):
-        return [count(step or 0) for step in steps]
-    parts = [re.split(r"(?<=[-_./: ])", label) for label in report.labels]
-    shared = sum(1 for _ in takewhile(lambda heads: len(set(heads)) == 1, zip(*parts, strict=False)))
-    return ["".join(part[shared:]) or label for part, label in zip(parts, report.labels, strict=True)]
-
-
-def _point(score: ScoreSummaries, name: str, label: str, i: int, *, x: float, is_worse: bool) -> Point:
-    summary = score.summaries[i]
-    if summary is None or summary.mean is None:
-        return Point(x=x, label=label, value=None, hint=Bilingual(f"{name}: 没有得分", f"{name}: no score"))
-    mean, words = number(summary.mean, score.decimals), counts_in_words(summary)
-    bounds = f" {interval(summary.interval, score.decimals)}" if summary.interval else ""
-    return Point(
-        x=x,
-        label=label,
-        value=summary.mean,
-        text=mean,
-        interval=summary.interval,
-        hint=Bilingual(f"{name}: {mean}{bounds}, {words.zh}", f"{name}: {mean}{bounds}, {words.en}"),
-        is_connected=_has_same_signature(score.summaries[i - 1] if i else None, summary),
-        tone="worse" if is_worse else "plain",
-    )
-
-
-def _has_same_signature(previous: Summary | None, summary: Summary) -> bool:
-    return previous is not None and previous.signatures == summary.signatures and len(summary.signatures) == 1

@@ -1,0 +1,282 @@
+"""The first screen of runs: the decision, one line for each headline score and one for each judge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
+from hengwen.documents.cells import bar_limits, detectable_text
+from hengwen.documents.decision import DecisionWords, PromptChanges
+from hengwen.documents.judges.trust import trust_verdicts
+from hengwen.documents.run.courses import course_of
+from hengwen.documents.run.words import comparison_note
+from hengwen.documents.score_names import (
+    decimals_of,
+    difference_text,
+    mean_text,
+    p_short,
+    score_names,
+)
+from hengwen.results.comparisons import family_size
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import scale_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.documents.blocks import Block, Decision, Text, Tone, Value
+    from hengwen.documents.run.report import Report
+    from hengwen.documents.score_names import ScoreName
+    from hengwen.monitoring.group_scores import GroupComparison
+    from hengwen.results.comparisons import Comparison
+    from hengwen.results.decision import ScoreDecision
+    from hengwen.results.score_summaries import ScoreSummaries
+
+WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
+    "worse": ("worse", Bilingual("下降", "fallen")),
+    "better": ("better", Bilingual("上升", "risen")),
+    "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
+    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
+    "too few": ("open", Bilingual("题目太少", "too few prompts")),
+    "nothing scored": ("open", Bilingual("没有得分", "nothing scored")),
+    "one checkpoint": ("plain", Bilingual("只有一个检查点", "one checkpoint")),
+    "not comparable": ("open", Bilingual("设置不同", "settings differ")),
+    "order unknown": ("open", Bilingual("先后未知", "order unknown")),
+    "missing answers": ("open", Bilingual("缺回答", "missing answers")),
+    "not tested": ("open", Bilingual("未检验", "not tested")),
+}
+"""Tone and words of what is known of the newest checkpoint."""
+WEIGHTS: Mapping[Tone, int] = {"worse": 0, "better": 1}
+"""The lines that matter most come first."""
+COMPARED = Bilingual("此前所见最高 → 最新", "best seen before → newest")
+LEGEND = Bilingual(
+    "◆ 所见最高（多个中最高的，偏高）· ○ 最新 · ▼ 低于此前所见最高 · 浅带：均值的 95% 区间。横条左为变差；"
+    "粗线：只看这一次比较的 95%，细线：按全部 {} 次比较校正，触及 0 即不称有差异。",
+    "◆ best seen (the best of several, so overstated) · ○ newest · ▼ fallen from the best seen before · "
+    "band: 95% interval of the mean. Bar left of 0: worse. Thick: 95% of this comparison alone; thin: "
+    "corrected for all {} comparisons. Where the thin line touches 0, no difference is claimed.",
+)
+CANNOT = Bilingual("无法判断", "Cannot be told")
+CHECK = Bilingual("请核对", "Check")
+
+
+def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Decision:
+    """Return the first screen; ``links`` has the key of the block with the prompts that fell, by address."""
+    names = score_names(score.address for score in report.scores)
+    decimals = {score.address: decimals_of(score) for score in report.scores}
+    words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links)
+    tests = family_size(item for items in report.comparisons.values() for item in items)
+    lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
+    legend = Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))
+    return words.block(
+        scores=Scores(key="scores", lines=tuple(lines), compared=COMPARED, legend=(legend,) if tests else ())
+        if lines
+        else None,
+        further=tuple(_doubts(report, names)),
+        judges=trust_verdicts(report.judges),
+        details=tuple(_details(report, names)),
+    )
+
+
+def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
+    """Yield what cannot be compared or told."""
+    for finding in report.findings:
+        if finding.is_alarm or finding.short:
+            yield Verdict(
+                tone=finding.tone,
+                subject=CANNOT if finding.tone in ("open", "none") else CHECK,
+                sentence=_about(finding.address, finding.short or finding.text, names),
+            )
+
+
+def _about(address: str, text: Bilingual, names: Mapping[str, ScoreName]) -> Bilingual:
+    name = names[address].words if address in names else Bilingual(address, address)
+    return Bilingual(f"{name.zh}：{text.zh}。", f"{name.en}: {text.en}.")
+
+
+def _details(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Block]:
+    for finding in report.findings:
+        if not finding.is_alarm:
+            yield Sentence(text=_about(finding.address, finding.text, names), tone=finding.tone)
+    if family_size(item for items in report.comparisons.values() for item in items):
+        yield Sentence(text=comparison_note(report), is_note=True)
+
+
+def _prompt_changes(report: Report) -> dict[str, PromptChanges]:
+    """Return on how many prompts the newest is better and worse than the best seen before it."""
+    changes = {}
+    for course in report.courses:
+        series, pair = course.series, newest_pair(report, course.address)
+        if series is None or pair is None:
+            continue
+        before, after = series.values[pair.earlier], series.values[pair.later]
+        sign = 1 if course.higher_is_better else -1
+        differences = [sign * (after[name] - before[name]) for name in before.keys() & after.keys()]
+        changes[course.address] = PromptChanges(
+            sum(value > 0 for value in differences), sum(value < 0 for value in differences), len(differences)
+        )
+    return changes
+
+
+def newest_pair(report: Report, address: str) -> Comparison | None:
+    """Return the test of the newest checkpoint against the best seen before it."""
+    decided = next((score for score in report.decision.scores if score.address == address), None)
+    if decided is None or not decided.peak:
+        return None
+    earlier, later = report.labels.index(decided.peak), len(report.labels) - 1
+    items = report.comparisons.get(address, ())
+    return next((item for item in items if (item.earlier, item.later) == (earlier, later)), None)
+
+
+def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine]:
+    scores = {score.address: score for score in report.scores}
+    for decided in report.decision.scores:
+        score = scores[decided.address]
+        pair = newest_pair(report, decided.address)
+        groups = [item for item in report.data.groups if item.address == decided.address]
+        line = _line(report, decided, score, names[decided.address])
+        if pair is not None:
+            yield _tested(line, pair, score)
+        elif groups:
+            yield _of_groups(line, groups, report, score)
+        else:
+            yield line
+
+
+def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: ScoreName) -> ScoreLine:
+    """Return the line of a score without a test."""
+    decimals = decimals_of(score)
+    summary = score.summaries[-1]
+    newest = summary.mean if summary else None
+    peak = _peak_before_newest(score)
+    before = score.summaries[peak] if peak is not None else None
+    problem = decided.newest or decided.problem or "missing answers"
+    tone, word = WORDS[problem]
+    judged_zh, judged_en = ("，评审", ", judged") if score.kind == "judge" and name.is_known else ("", "")
+    head = name.head
+    return ScoreLine(
+        key=f"score-{decided.address}",
+        name=Bilingual(f"{head.zh}{judged_zh}", f"{head.en}{judged_en}"),
+        address=_address(score, report),
+        scale=_scale(score),
+        course=course_of(score, report) if len(report.labels) > 1 else None,
+        before=mean_text(before.mean, decimals) if before else "",
+        after=mean_text(newest, decimals) if newest is not None else "",
+        before_name=report.labels[peak] if peak is not None else "",
+        after_name=report.labels[-1],
+        tone=tone,
+        word=word,
+        values={
+            "before": before.mean if before else None,
+            "after": newest,
+            "p": None,
+            "prompts": None,
+            "verdict": problem,
+        },
+    )
+
+
+def _address(score: ScoreSummaries, report: Report) -> str:
+    """Return the address of a score, without the task if no other task has a score of this name."""
+    names = [item.name for item in report.scores]
+    return score.name if names.count(score.name) == 1 else score.address
+
+
+def _scale(score: ScoreSummaries) -> Text:
+    scale = scale_text(score.scale) if score.scale else ""
+    if score.higher_is_better:
+        return scale
+    dot = " · " if scale else ""
+    return Bilingual(f"{scale}{dot}越低越好", f"{scale}{dot}lower is better")
+
+
+def _peak_before_newest(score: ScoreSummaries) -> int | None:
+    """Return the index of the best mean before the newest checkpoint."""
+    sign = 1 if score.higher_is_better else -1
+    means = [
+        (sign * summary.mean, -index)
+        for index, summary in enumerate(score.summaries[:-1])
+        if summary is not None and summary.mean is not None
+    ]
+    return -max(means)[1] if means else None
+
+
+def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLine:
+    decimals, difference = decimals_of(score), pair.test.difference
+    family = pair.family_interval or (-inf, inf)
+    values: dict[str, Value] = {
+        "p": pair.p_adjusted,
+        "p_alone": pair.test.p,
+        "family_low": None if pair.family_interval is None else family[0],
+        "family_high": None if pair.family_interval is None else family[1],
+        "prompts": pair.prompts,
+        "clusters": pair.clusters,
+    }
+    claimed = pair.family_interval or pair.interval
+    ends = difference_text(difference, claimed, decimals)
+    detectable = detectable_text(pair.detectable, decimals, pair.clusters, pair.prompts)
+    alone = difference_text(difference, pair.interval, decimals)
+    units = Bilingual(f"{pair.prompts} 题", f"{pair.prompts} prompts")
+    if pair.clusters != pair.prompts:
+        units = Bilingual(
+            f"{pair.prompts} 题（{pair.clusters} 组）", f"{pair.prompts} prompts in {pair.clusters} clusters"
+        )
+    return replace(
+        line,
+        bar=Bar(
+            value=difference,
+            interval=pair.interval,
+            family_interval=family,
+            limits=bar_limits(difference, pair.interval, pair.family_interval),
+            lower_is_better=not score.higher_is_better,
+        ),
+        difference=ends,
+        p=p_short(pair.p_adjusted),
+        prompts=units,
+        values={**line.values, **values},
+        details=(
+            Bilingual(
+                f"{units.zh}；只看这一次比较 {alone}，{p_short(pair.test.p)}；按全部比较校正 {ends}，"
+                f"{p_short(pair.p_adjusted)}；{detectable.zh}。",
+                f"{units.en}; this comparison alone {alone}, {p_short(pair.test.p)}; corrected for all "
+                f"{ends}, {p_short(pair.p_adjusted)}; {detectable.en}.",
+            ),
+        ),
+    )
+
+
+def _of_groups(
+    line: ScoreLine, groups: list[GroupComparison], report: Report, score: ScoreSummaries
+) -> ScoreLine:
+    """Return the line of a score of whole sets: the newest against the best seen before it that is tested."""
+    newest = [item for item in groups if item.later == len(report.labels) - 1]
+    peak = _peak_before_newest(score)
+    item = next((item for item in newest if item.earlier == peak), newest[-1] if newest else None)
+    if item is None:
+        return line
+    decimals = decimals_of(score)
+    tone, word = WORDS[item.verdict]
+    first, second = (mean_text(value, decimals) for value in (item.test.first, item.test.second))
+    at_equal = Bilingual(f"字数相等时 {first} → {second}", f"{first} → {second} at equal length")
+    summaries = score.summaries
+    before = summaries[item.earlier]
+    return replace(
+        line,
+        before=mean_text(before.mean, decimals) if before else "",
+        before_name=report.labels[item.earlier],
+        difference=at_equal,
+        p=p_short(item.p_adjusted),
+        prompts=Bilingual(f"{item.test.units} 题", f"{item.test.units} prompts"),
+        tone=tone,
+        word=word,
+        values={
+            **line.values,
+            "before": before.mean if before else None,
+            "p": item.p_adjusted,
+            "p_alone": item.test.p,
+            "prompts": item.test.units,
+            "verdict": item.verdict,
+        },
+    )

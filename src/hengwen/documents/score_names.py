@@ -1,0 +1,96 @@
+"""Names of scores in words, for titles and tables that are read before anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.score_id import FINAL, LEVEL
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import minus, number, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hengwen.documents.blocks import Bounds
+    from hengwen.results.score_summaries import ScoreSummaries
+
+MAX_DECIMALS = 2
+"""Decimals of a mean between 0 and 1: a third one is noise at the usual numbers of prompts."""
+_KNOWN: Mapping[str, Bilingual] = {
+    "lyric.total": Bilingual("歌词格式", "lyric form"),
+    "distinct_1": Bilingual("用字多样", "variety of words"),
+    "distinct_2": Bilingual("用词多样", "variety of wording"),
+    "lyric_craft": Bilingual("歌词文笔", "lyric craft"),
+    "persona_generic": Bilingual("人设一致", "staying in character"),
+    "relevance": Bilingual("切题", "relevance"),
+}
+"""Names of the scorers and rubrics that come with Hengwen; others are called as their plan calls them."""
+
+
+class ScoreName(NamedTuple):
+    """The name of a score in words."""
+
+    words: Bilingual
+    is_known: bool
+
+    @property
+    def head(self) -> Bilingual:
+        """The name as it begins a line."""
+        words = self.words
+        return Bilingual(words.zh, words.en[:1].upper() + words.en[1:]) if self.is_known else words
+
+
+def score_names(addresses: Iterable[str]) -> dict[str, ScoreName]:
+    """Return the name of each score in words, by address; names that would be equal get the task."""
+    plain = {address: _name(address.partition("/")[2]) for address in addresses}
+    words = [name.words for name in plain.values()]
+    return {
+        address: name if words.count(name.words) == 1 else _with_task(name, address.partition("/")[0])
+        for address, name in plain.items()
+    }
+
+
+def _name(name: str) -> ScoreName:
+    known = _KNOWN.get(name.removesuffix(".checkpoint"))
+    if known is None and name.endswith((f".{LEVEL}", f".{FINAL}")):
+        known = _KNOWN.get(name.rpartition(".")[0])
+    return ScoreName(known or Bilingual(name, name), known is not None)
+
+
+def _with_task(name: ScoreName, task: str) -> ScoreName:
+    zh, en = name.words
+    return name._replace(words=Bilingual(f"{zh}（{task}）", f"{en} ({task})"))
+
+
+def decimals_of(score: ScoreSummaries) -> int:
+    """Return the number of decimals with which the means of a score are printed on a page."""
+    return min(score.decimals, MAX_DECIMALS)
+
+
+def mean_text(value: float | None, decimals: int) -> str:
+    """Format a mean."""
+    return minus(number(value, decimals))
+
+
+def difference_text(value: float, bounds: Bounds | None, decimals: int) -> str:
+    """Format a difference with its interval; an end that would round to 0 gets more digits."""
+    ends = (
+        ""
+        if bounds is None
+        else f" [{_end(bounds[0], bounds, decimals)}, {_end(bounds[1], bounds, decimals)}]"
+    )
+    return minus(f"{signed(value, decimals)}{ends}")
+
+
+def _end(value: float, bounds: Bounds, decimals: int) -> str:
+    is_apart = bounds[0] > 0 or bounds[1] < 0
+    while is_apart and value and not float(number(value, decimals)) and decimals < 6:
+        decimals += 1
+    return number(value, decimals)
+
+
+def p_short(p: float) -> str:
+    """Format a p-value with three decimals, as ``p = .020`` or ``p < .001``."""
+    if p < 0.001:
+        return "p < .001"
+    return "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".")
