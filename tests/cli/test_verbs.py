@@ -35,15 +35,24 @@ def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path)
 def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Path) -> None:
     assert hengwen("demo", "--quiet", "-o", "r.md").code == 0
     lines = (tmp_path / "r.md").read_text("utf-8").replace("\\", "").splitlines()
-    verdicts = [line for line in lines if line.startswith("- ")]
-    assert verdicts[0].startswith(
-        "- ▼ Keep ckpt-3000. The newest, ckpt-4000, is better in lyric.total, but worse"
+    (title,) = [line for line in lines if line.startswith("## Keep")]
+    assert (
+        title == "## Keep ckpt-3000. The newest, ckpt-4000, is better in lyric form, but worse in character."
     )
-    assert re.match(r"- ▲ lyric.total rose: .*ckpt-4000\), \+17.3 on 12 prompts", verdicts[1])
-    assert re.match(r"- ▼ persona_generic.level fell: .*ckpt-4000\), -0.490 on 12 prompts", verdicts[2])
-    assert "at ckpt-4000 lyric.total rises while persona_generic.level falls" in verdicts[3]
-    craft = next(line for line in verdicts if "**lyrics/lyric_craft.level**" in line)
-    assert "no difference seen" in craft
+    fell, rose, disagree, craft = [line for line in lines if line.startswith("- ")][:4]
+    assert re.match(r"- ▼ \*\*Fell\*\*: character .*ckpt-4000\) \(−0.49, all 12 prompts worse", fell)
+    assert re.match(r"- ▲ \*\*Rose\*\*: lyric form .*ckpt-4000\) \(\+17.3, all 12 prompts better", rose)
+    assert "at ckpt-4000 lyric form rises while character falls" in disagree
+    assert craft.startswith("- – **Cannot be told**: lyric craft: ")
+    scores = [
+        line.split(" | ") for line in lines if re.match(r"\| (lyric|persona|distinct)\S* \|.*ckpt", line)
+    ]
+    assert [(row[0], row[-1]) for row in scores] == [
+        ("| persona_generic.level", "▼ fallen |"),
+        ("| lyric.total", "▲ risen |"),
+        ("| distinct_2.checkpoint", "▲ risen |"),
+        ("| lyric_craft.level", "– no difference seen |"),
+    ]
 
 
 def test_the_demo_says_the_same_twice(hengwen) -> None:

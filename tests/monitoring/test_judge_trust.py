@@ -80,7 +80,7 @@ def test_a_judge_that_nobody_tested_is_never_tested_with_the_commands() -> None:
     human, judge = levels_of()
     table = table_of(np.full_like(human, np.nan), judge)
     assert line(trust_of([run_of(0), run_of(1)], table, {})) == (
-        "open: never tested: model gpt-4o-2024 · admission never tested "
+        "untested: never tested: model gpt-4o-2024 · admission never tested "
         "(hengwen doctor --judge openai/gpt-4o) · people: no labels "
         "(hengwen label PLAN) · no anchors · rubric 2.aaaaaaaa"
     )
@@ -115,7 +115,7 @@ def test_the_distance_between_checkpoints_does_not_certify() -> None:
     (trust,) = trust_of([run_of(0), run_of(1)], table_of(human, judge), {})
     assert trust.agreement.kappa.low > 0.8
     assert trust.agreement.decision == "not certified"
-    assert line([trust]).startswith("worse: not certified")
+    assert line([trust]).startswith("rejected: not certified")
 
 
 @pytest.mark.parametrize("verdict", ["not admitted", "inconclusive"])
@@ -125,7 +125,7 @@ def test_a_judge_that_failed_or_is_not_known_never_looks_fine(verdict) -> None:
     trust = trust_of([run_of(0), run_of(1)], table, {judge_key(SIGNATURE): vars_of(record)})
     text = line(trust)
     assert text.startswith(
-        "worse: not admitted" if verdict == "not admitted" else "open: certified, admission"
+        "rejected: not admitted" if verdict == "not admitted" else "open: certified, admission"
     )
     assert "(degraded, lower: 40 of 45) · attacks: none of 38 attacks could have raised a level" in text
 

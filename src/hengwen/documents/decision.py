@@ -67,8 +67,8 @@ class DecisionWords:
         else:
             disputes = [*self._disagreement()]
             undecided = [*self._undecided()]
-            shown = disputes or undecided
-            bullets = (*self._moved("worse"), *self._moved("better"), *shown, *further)
+            moved = (*self._moved("worse"), *self._moved("better"))
+            bullets = (*moved, *(disputes or undecided), *further)
             own = [*(undecided if disputes else ()), *self._lists(), *self._alone()]
         return DecisionBlock(
             title=self.title(),

@@ -21,7 +21,7 @@ _KNOWN: Mapping[str, Bilingual] = {
     "distinct_1": Bilingual("用字多样", "variety of words"),
     "distinct_2": Bilingual("用词多样", "variety of wording"),
     "lyric_craft": Bilingual("歌词文笔", "lyric craft"),
-    "persona_generic": Bilingual("人设一致", "staying in character"),
+    "persona_generic": Bilingual("人设一致", "character"),
     "relevance": Bilingual("切题", "relevance"),
 }
 """Names of the scorers and rubrics that come with Hengwen; others are called as their plan calls them."""

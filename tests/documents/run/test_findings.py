@@ -8,7 +8,7 @@ import pytest
 from rows import each_row
 from score_rows import row_of
 
-from hengwen.documents.blocks import Sentence, Table
+from hengwen.documents.blocks import Decision, Sentence, Table
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.words import comparison_note

@@ -72,8 +72,10 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
         return "rejected", DECISIONS["not certified"]
     if not (admission or agreement):
         return "untested", Bilingual("从未检验", "never tested")
-    tone: Tone = "plain" if (admission, agreement) == ("admitted", "certified") else "untested"
-    return tone, _TESTED.get((admission, agreement), Bilingual("几乎未经检验", "hardly tested"))
+    if (admission, agreement) == ("admitted", "certified"):
+        return "plain", _TESTED[admission, agreement]
+    word = _TESTED.get((admission, agreement))
+    return ("untested", Bilingual("几乎未经检验", "hardly tested")) if word is None else ("open", word)
 
 
 def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:

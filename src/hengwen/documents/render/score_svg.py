@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Bar, Bounds, Point, ScoreLine, Series, Tone
 
-COURSE_WIDTH, COURSE_HEIGHT = 268.0, 64.0
-COURSE_LEFT, COURSE_RIGHT, COURSE_TOP, COURSE_BOTTOM = 44.0, 44.0, 15.0, 55.0
+COURSE_WIDTH, COURSE_HEIGHT = 268.0, 60.0
+COURSE_LEFT, COURSE_RIGHT, COURSE_TOP, COURSE_BOTTOM = 44.0, 44.0, 14.0, 53.0
 BAR_WIDTH, BAR_HEIGHT, BAR_MARGIN = 224.0, 44.0, 8.0
 MAX_DOTS = 40
 """Above this number of points, only those with a mark or a tone are drawn as dots."""
