@@ -37,8 +37,9 @@ def exchange_test(
     """
     sums, is_possible = _changes(np.asarray(values, np.float64), clusters)
     counts = is_possible.sum(axis=1)
-    choices = np.argsort(~is_possible, axis=1, kind="stable")  # possible columns first
-    rows = np.arange(len(sums))
+    possible_first = np.argsort(~is_possible, axis=1, kind="stable")
+    choices = np.take_along_axis(sums, possible_first, axis=1).ravel()
+    rows = np.arange(len(sums)) * sums.shape[1]
 
     def statistic(changes: Floats) -> Floats:
         totals = np.abs(changes.sum(axis=1))
@@ -49,13 +50,18 @@ def exchange_test(
 
     observed = float(statistic(sums[:, -1][None, :])[0])
     least = observed * (1 - TIE)
-    draws = max(MIN_DRAWS, ceil(20 / alpha))
+    draws = draws_for(alpha)
     generator = np.random.default_rng(seed)
     extreme = 1
     for start in range(0, draws, BLOCK):
         picks = generator.integers(0, counts, (min(BLOCK, draws - start), len(sums)))
-        extreme += int((statistic(sums[rows, choices[rows, picks]]) >= least).sum())
+        extreme += int((statistic(choices.take(rows + picks)) >= least).sum())
     return extreme / (draws + 1)
+
+
+def draws_for(alpha: float) -> int:
+    """Return the number of draws of a test at a level."""
+    return max(MIN_DRAWS, ceil(20 / alpha))
 
 
 def _changes(values: Floats, clusters: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:

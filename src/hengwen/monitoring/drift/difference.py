@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ from hengwen.monitoring.drift.score_drift import PromptChange
 from hengwen.stats.checkpoints.variance_by_source import shrink_changes
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.effect_sizes import effect_sizes
-from hengwen.stats.exchange import exchange_test
+from hengwen.stats.exchange import draws_for, exchange_test
 from hengwen.stats.paired import sign_flip_test
 
 if TYPE_CHECKING:
@@ -50,12 +50,18 @@ class PromptDifferences:
     """The cluster of each prompt."""
     table: Floats
     """Value of each prompt (row) at the checkpoints of the baseline and, last, at the newest."""
+    exchanged: dict[int, float] = field(default_factory=dict)
+    """p-values of ``exchange_p``, by their numbers of draws."""
 
     def exchange_p(self, alpha: float) -> float:
         """Return the p-value of the newest checkpoint against several, by exchanging values."""
-        values = self.table[~np.isnan(self.table)]
-        is_pass_or_fail = bool(((values == 0) | (values == 1)).all())
-        return exchange_test(self.table, self.clusters, alpha=alpha, plain=is_pass_or_fail)
+        draws = draws_for(alpha)
+        if draws not in self.exchanged:
+            values = self.table[~np.isnan(self.table)]
+            is_pass_or_fail = bool(((values == 0) | (values == 1)).all())
+            p = exchange_test(self.table, self.clusters, alpha=alpha, plain=is_pass_or_fail)
+            self.exchanged[draws] = p
+        return self.exchanged[draws]
 
 
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
