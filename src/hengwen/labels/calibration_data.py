@@ -95,11 +95,12 @@ def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
         texts = {
             (answer.task, answer.sample_id, answer.repeat): answer.text for answer in store.responses(run)
         }
+        has_scores_only = "imported" in run.facts  # another tool's scores, maybe without its texts
         for row in store.rows([run]):
             text = texts.get((row.task, row.sample_id or "", row.repeat or 0))
-            if text is None:
+            if text is None and (row.sample_id is None or not has_scores_only):
                 continue
-            outcome = row.outcome
+            text, outcome = text or "", row.outcome
             if outcome.kind == "human":
                 human += _human_labels(row, text)
             elif outcome.kind == "judge" and row.score.is_of_run:

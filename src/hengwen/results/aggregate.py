@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -207,6 +208,14 @@ def _outside(column: Column) -> float | None:
     excess = np.fmax(low - values, values - high)
     worst = int(np.nanargmax(excess))
     return float(values[worst]) if excess[worst] > 0 else None
+
+
+def group_variance(column: Column) -> float | None:
+    """Return the squared standard error of a score of a group of answers, None if unknown."""
+    if column.interval is None or set(column.sample_ids) != {None}:
+        return None
+    low, high = column.interval
+    return ((high - low) / 2 / NormalDist().inv_cdf(0.5 + (column.confidence or 0.95) / 2)) ** 2
 
 
 def deciding_interval(column: Column, *, confidence: float = 0.95) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""``hengwen import muchin FILE -o DIR`` and ``hengwen import muice FILE.md -o DIR``."""
+"""``hengwen import scores FILE...``, ``import muchin FILE -o DIR`` and ``import muice FILE.md -o DIR``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,96 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hengwen.cli.ui import options
 from hengwen.cli.ui.usage import Commands
 
 if TYPE_CHECKING:
     from hengwen.importers.notes import ImportNote
 
-app = Commands(help="Convert files of other projects into plans.")
+app = Commands(
+    help="Import scores of other tools into a store, or convert files of other projects into plans."
+)
+
+
+@app.command("scores")
+def scores(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Scores, .csv, .jsonl or .parquet, one row per score."),
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            help="FIELD=COLUMN,... such as score=judge_score,checkpoint=model; default: by the names of "
+            "columns. Fields: score, id, checkpoint, step, task, judge, name, rater, repeat, cluster, "
+            "failure, reason, stderr, n, prompt, answer, version.",
+        ),
+    ] = None,
+    judge_name: Annotated[
+        str, typer.Option("--judge-name", help="Name of the judge that gave the scores.")
+    ] = "",
+    scorer: Annotated[str, typer.Option("--scorer", help="Name of the scorer that gave the scores.")] = "",
+    judge_version: Annotated[
+        str,
+        typer.Option(
+            "--judge-version",
+            help="Version of the judge or scorer; scores of one version can be compared across imports.",
+        ),
+    ] = "",
+    scale: Annotated[
+        str, typer.Option("--scale", help="1-10 (a range), 1,2,3 (levels) or A=3,B=2,C=1 (names of levels).")
+    ] = "",
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Lower scores are better.")
+    ] = False,
+    task: Annotated[str, typer.Option("--task", help="Task of rows without one.")] = "scores",
+    checkpoint: Annotated[
+        str, typer.Option("--checkpoint", help="Checkpoint of rows without one; default: name of the file.")
+    ] = "",
+    checkpoints: Annotated[
+        str, typer.Option("--checkpoints", help="Comma-separated checkpoint names in training order.")
+    ] = "",
+    plan: Annotated[
+        str, typer.Option("--plan", help="Name under which the runs are stored; default: name of the file.")
+    ] = "",
+    store: options.Store = options.DEFAULT_STORE,
+    quiet: options.Quiet = False,
+) -> None:
+    """Record scores of another tool as runs, which report, compare, drift, gate and calibrate read.
+
+    Cells that are empty, no number or off the scale, and rows with an error, are failures, never scores.
+    """
+    from hengwen.cli.ui.messages import print_info
+    from hengwen.runs.imported.record import import_scores
+
+    pairs = [pair for text in columns or () for pair in options.parse_pairs("--columns", text.split(","))]
+    result = import_scores(
+        files,
+        store,
+        columns=pairs,
+        plan=plan,
+        task=task,
+        judge=judge_name,
+        scorer=scorer,
+        version=judge_version,
+        checkpoint=checkpoint,
+        checkpoints=[name.strip() for name in checkpoints.split(",") if name.strip()],
+        scale=scale,
+        lower_is_better=lower_is_better,
+    )
+    if not quiet:
+        print_info(f"columns: {', '.join(result.columns)}")
+        if result.unused:
+            print_info(f"not read: {', '.join(result.unused)}")
+        for note in result.notes:
+            print_info(note)
+    failures = ", ".join(f"{number} {status}" for status, number in result.failures.items())
+    failed = sum(result.failures.values())
+    numbers = {"run": len(result.runs), "score": result.scores, "failure": failed}
+    counts = ", ".join(f"{number} {word}{'s' * (number != 1)}" for word, number in numbers.items())
+    known = "; known already, nothing recorded" if result.is_known else ""
+    typer.echo(f"{store}: {counts}{f' ({failures})' if failures else ''}{known}")
 
 
 @app.command("muchin")

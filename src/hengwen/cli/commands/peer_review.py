@@ -1,4 +1,4 @@
-"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review-plan PLAN``."""
+"""``hengwen peer-review BATTLES...``, ``peer-review STORE`` and ``hengwen peer-review-plan PLAN``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ BattlesFile = Annotated[
     Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
 ]
 PLAN_SUFFIXES = (".yaml", ".yml")
+STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
 def peer_review(
@@ -27,7 +28,8 @@ def peer_review(
         list[Path],
         typer.Argument(
             metavar="BATTLES...",
-            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict.",
+            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict; or a "
+            "store (.db): of two answers, the one to which a judge gave the better score wins.",
         ),
     ],
     method: Annotated[
@@ -107,7 +109,7 @@ def peer_review(
             check_target(target, inputs)
     outputs = check_outputs(output, inputs)
     ranking = read_human_ranking(human) if human else None
-    data = read_battles(files)
+    data = _stored(files[0]) if _is_store(files) else read_battles(files)
     if battles is not None:
         write_battles(battles, data)
     review, comparison = _review(
@@ -124,6 +126,18 @@ def peer_review(
     if pairs is not None:
         _write_pairs(pairs, data, review, questions, answers or [])
     _show(review, comparison, data, outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _is_store(files: list[Path]) -> bool:
+    return len(files) == 1 and files[0].suffix.lower() in STORE_SUFFIXES
+
+
+def _stored(store: Path) -> BattleFiles:
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.peer_review.readers.stored_scores import stored_battles
+
+    with open_existing_store(str(store)) as opened:
+        return stored_battles(opened)
 
 
 def peer_review_plan(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.results.aggregate import group_variance
 from hengwen.results.comparability import UNKNOWN, comparability_of, distinct_parts
 from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
@@ -53,6 +54,8 @@ class CollectedScore:
     """For each checkpoint, a description of the data behind the score; None if the checkpoint does not have
     the score."""
     signatures: list[str] = field(default_factory=list)
+    variances: list[float | None] = field(default_factory=list)
+    """For each checkpoint, the squared standard error that the score of a group of answers brings."""
     bounds: list[tuple[float, float] | None] = field(default_factory=list)
     """For each checkpoint, its mean with all missing answers at the lowest, and at the highest value."""
     human: list[AnswerPairs] = field(default_factory=list)
@@ -71,6 +74,7 @@ class CollectedScore:
         key = SeriesKey(run.id, self.id, self.kind)
         column = table.series.get(key)
         self.matrix.add(column or Column())
+        self.variances.append(group_variance(column) if column else None)
         self.bounds.append(mean_bounds(column) if column else None)
         self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
         self.keys.append(comparability_of(key, table, run.facts) if column else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,7 +131,9 @@ class TestedSeries:
     def mean_variance(self) -> float | None:
         """Return the squared standard error of a checkpoint's mean; None if unknown."""
         if self.matrix.is_group_score:
-            return None
+            variances = [self.score.variances[index] for index in self.included]
+            known = [variance for variance in variances if variance is not None]
+            return fmean(known) if known and len(known) == len(variances) else None
         return mean_variance(self.table, self.matrix.clusters)
 
 

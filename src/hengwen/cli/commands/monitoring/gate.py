@@ -12,9 +12,10 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hengwen.monitoring.gates.results import GateReport
+    from hengwen.plans.plan import Plan
     from hengwen.text.language import Language
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -22,7 +23,10 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def gate(
-    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    plan: Annotated[
+        Path,
+        typer.Argument(help="The plan, a YAML file; or with --gate the name of a plan in the store."),
+    ],
     run: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +90,9 @@ def gate(
     from hengwen.plans.plan import load_plan
     from hengwen.store import store_files
 
-    loaded = load_plan(plan) if confirm is None else load_trusted(plan, trust=trust)
+    loaded = _named_plan(plan, expressions or (), confirm)
+    if loaded is None:
+        loaded = load_plan(plan) if confirm is None else load_trusted(plan, trust=trust)
     files = {"--junit": junit, "--summary": summary, "--comment": comment}
     inputs = [plan, *input_files(loaded), *([calibration] if calibration else ()), *store_files(store)]
     for path in files.values():
@@ -122,6 +128,15 @@ def gate(
         verbose=verbose,
     )
     raise typer.Exit(report.exit_code)
+
+
+def _named_plan(plan: Path, expressions: Sequence[str], confirm: int | None) -> Plan | None:
+    """Return a plan that has only its name, as imported scores have it; None if a file is meant."""
+    from hengwen.plans.plan import Plan
+
+    if confirm is not None or not expressions or plan.suffix.lower() in (".yaml", ".yml") or plan.exists():
+        return None
+    return Plan.model_construct(name=str(plan), tasks=[], checkpoints=[])
 
 
 def _check_different(files: Mapping[str, Path | None]) -> None:

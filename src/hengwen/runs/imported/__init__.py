@@ -1,0 +1,1 @@
+"""Scores that another tool gave become runs of a store."""

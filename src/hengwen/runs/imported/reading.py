@@ -1,0 +1,272 @@
+"""Read the scores of files row by row: whose answer, which score, which value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen.errors import DataError
+from hengwen.io.parquet_reader import scan_parquet
+from hengwen.io.row_reader import read_rows
+from hengwen.runs.imported.columns import JOIN, map_columns
+from hengwen.runs.imported.values import Levels, Reading
+from hengwen.score_id import LEVEL, ScoreId
+from hengwen.text.safety import replace_controls, short_repr, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from hengwen.io.row_reader import DataRow
+    from hengwen.records import Kind, Outcome
+
+MAX_NAME = 200
+"""Maximum number of characters of the name of a checkpoint, task, judge or score."""
+HEADER_ROWS = 100
+"""Number of rows of JSONL whose fields are the columns of the file."""
+NORMAL_95 = 1.96
+"""Standard errors from a mean to the end of its interval of 95 %."""
+
+MAX_REASON = 10_000
+"""Maximum number of characters of the reason for a score."""
+ORIGIN_FIELDS = ("checkpoint", "step", "task", "judge", "name", "rater", "version")
+"""Fields that many rows have in common."""
+MAX_ORIGINS = 100_000
+
+RunKey = tuple[str, int | None]
+"""(checkpoint, step)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """What the user says about the scores of a file."""
+
+    task: str = "scores"
+    judge: str = ""
+    scorer: str = ""
+    version: str = ""
+    checkpoint: str = ""
+    levels: Levels = field(default_factory=Levels)
+    columns: tuple[tuple[str, str], ...] = ()
+
+
+class ImportedScore(NamedTuple):
+    """One score or failure of a file."""
+
+    run: RunKey
+    score: ScoreId
+    sample_id: str | None
+    repeat: int | None
+    cluster: str
+    outcome: Outcome
+    rater: str
+    prompt: str
+    answer: str
+
+
+class _Series(NamedTuple):
+    """A score that a row of a file has."""
+
+    score: ScoreId
+    reading: Reading
+    column: str
+    error: str
+
+
+class _Origin(NamedTuple):
+    """What many rows have in common."""
+
+    run: RunKey
+    task: str
+    rater: str
+    series: tuple[_Series, ...]
+
+
+class ScoreFile:
+    """A file of scores, which can be read several times."""
+
+    def __init__(self, path: Path, naming: Naming, file_hash: str) -> None:
+        self.path = path
+        self._naming = naming
+        self._file_hash = file_hash
+        self.columns = map_columns(_header(path), naming.columns, str(path))
+        self._readings: dict[tuple[Kind, str, str, str], Reading] = {}
+        self.numbered = 0
+        """Number of scores that got a number as repeats, because the file has no column of repeats."""
+        self.doubles = 0
+        """Number of means that repeat an earlier row, which are read once."""
+        self._means: dict[tuple[object, ...], str] = {}
+        self._origins: dict[tuple[str, ...], _Origin] = {}
+        self._origin_columns = [
+            column for field_name in ORIGIN_FIELDS for column in self.columns.fields.get(field_name, ())
+        ]
+
+    def scores(self, repeats: dict[tuple[object, ...], int]) -> Iterator[ImportedScore]:
+        """Yield the scores; ``repeats`` counts those of all files with the same key."""
+        self.numbered = self.doubles = 0
+        columns = self.columns
+        has_repeats, has_clusters = columns.has("repeat"), columns.has("cluster")
+        for row in _rows(self.path):
+            origin = self._origin(row)
+            sample_id = self._name(row, "id") if columns.has("id") else None
+            if sample_id == "":
+                row.fail(f"{JOIN.join(columns.fields['id'])} is empty: which prompt has this score?")
+            stated = self._repeat(row) if has_repeats else None
+            cluster = (has_clusters and self._name(row, "cluster")) or sample_id or origin.task
+            for series in origin.series:
+                outcome = self._outcome(row, series)
+                key = (origin.run, series.score, sample_id, stated, origin.rater)
+                number = repeats[key] = repeats.get(key, 0) + 1
+                if number > 1:
+                    if sample_id is None and self._is_double(row, key, series):
+                        continue
+                    self._check_repeat(row, sample_id, stated)
+                    self.numbered += 1
+                elif sample_id is None:
+                    self._means[key] = str(row.values.get(series.column))
+                yield ImportedScore(
+                    run=origin.run,
+                    score=series.score,
+                    sample_id=sample_id,
+                    repeat=None if sample_id is None else stated or number,
+                    cluster=cluster,
+                    outcome=outcome,
+                    rater=origin.rater,
+                    prompt=self._text(row, "prompt"),
+                    answer=self._text(row, "answer"),
+                )
+
+    def _origin(self, row: DataRow) -> _Origin:
+        """Return what many rows have in common, by the cells that say it."""
+        cells = tuple([str(row.values.get(column)) for column in self._origin_columns])
+        origin = self._origins.get(cells)
+        if origin is None:
+            run, judge = self._run(row), self._name(row, "judge", self._naming.judge)
+            task, rater = self._name(row, "task", self._naming.task), self._name(row, "rater")
+            kind: Kind = "human" if rater else "judge" if judge else "scorer"
+            version = self._name(row, "version", self._naming.version)
+            series = []
+            for column, error in zip(self.columns.scores, self.columns.errors, strict=True):
+                score = self._score_id(row, task, judge, column)
+                reading = self._reading(kind, score.evaluator, version, score.base)
+                of_people = ScoreId(score.task, score.evaluator, score.part, "human")
+                series.append(_Series(of_people if rater else score, reading, column, error))
+            origin = _Origin(run, task, rater, tuple(series))
+            if len(self._origins) < MAX_ORIGINS:
+                self._origins[cells] = origin
+        return origin
+
+    def _is_double(self, row: DataRow, key: tuple[object, ...], series: _Series) -> bool:
+        """Return whether a mean is given twice, with the same value."""
+        is_double = self._means.get(key) == str(row.values.get(series.column))
+        self.doubles += is_double
+        return is_double
+
+    def _check_repeat(self, row: DataRow, sample_id: str | None, stated: int | None) -> None:
+        """Raise an error if a row repeats the key of an earlier row and is not another answer."""
+        if sample_id is None:
+            row.fail(
+                "another row has a mean for the same checkpoint, task and score; name the column of prompts: "
+                "--columns id=COLUMN, or all columns that tell means apart: --columns task=A+B"
+            )
+        if stated is not None:
+            row.fail(f"another row has the same prompt, repeat {stated}, judge and checkpoint")
+
+    def _run(self, row: DataRow) -> RunKey:
+        cell = self.columns.value(row.values, "step")
+        step = None
+        if cell not in (None, ""):
+            try:
+                step = int(float(str(cell)))
+            except (ValueError, OverflowError):
+                row.fail(f"the step must be a whole number, got {short_repr(cell)}")
+        name = self._name(row, "checkpoint", self._naming.checkpoint)
+        if not name:
+            if self.columns.has("checkpoint"):
+                row.fail(f"{JOIN.join(self.columns.fields['checkpoint'])} is empty: which checkpoint is it?")
+            name = self.path.stem if step is None else ""
+        return name, step
+
+    def _repeat(self, row: DataRow) -> int | None:
+        if not self.columns.has("repeat"):
+            return None
+        cell = self.columns.value(row.values, "repeat")
+        try:
+            number = int(float(str(cell)))
+        except (ValueError, OverflowError):
+            number = 0
+        if number < 1:
+            row.fail(f"a repeat counts from 1, got {short_repr(cell)}")
+        return number
+
+    def _name(self, row: DataRow, field_name: str, default: str = "") -> str:
+        cell = self.columns.value(row.values, field_name)
+        if cell is None or cell == "":
+            return default
+        if isinstance(cell, (dict, list)):
+            row.fail(f"{field_name} must be text, got {type(cell).__name__}")
+        name = replace_controls(str(cell)).strip().replace("\n", " ")
+        if len(name) > MAX_NAME:
+            row.fail(f"{field_name} is longer than {MAX_NAME} characters: {short_repr(name)}")
+        return name
+
+    def _text(self, row: DataRow, field_name: str) -> str:
+        if not self.columns.has(field_name):
+            return ""
+        cell = self.columns.value(row.values, field_name)
+        return "" if cell is None else cell if isinstance(cell, str) else str(cell)
+
+    def _score_id(self, row: DataRow, task: str, judge: str, column: str) -> ScoreId:
+        """Return the identity of a score: a judge's level or a part of it, or a score by its own name."""
+        name = self._name(row, "name")
+        parts = [name] if name else []
+        if len(self.columns.scores) > 1:
+            parts.append(column)
+        part = ".".join(parts)
+        if judge:
+            return ScoreId(task, judge, part or LEVEL)
+        return ScoreId(task, self._naming.scorer, part or ("" if self._naming.scorer else column))
+
+    def _outcome(self, row: DataRow, series: _Series) -> Outcome:
+        cell, has = row.values.get(series.column), self.columns.has
+        return series.reading.outcome(
+            cell,
+            self.columns.value(row.values, "failure") if has("failure") else None,
+            shorten(self._text(row, "reason"), MAX_REASON) if has("reason") else "",
+            None if has("id") else self._interval(row, cell, series.error),
+        )
+
+    def _interval(self, row: DataRow, cell: Any, error: str) -> dict[str, object] | None:
+        """Return the interval of a mean from its standard error, and the number of prompts."""
+        details: dict[str, object] = {}
+        levels = self._naming.levels
+        mean, stderr = levels.number(cell), levels.number(row.values.get(error)) if error else None
+        if mean is not None and stderr is not None and stderr >= 0:
+            details = {"ci": [mean - NORMAL_95 * stderr, mean + NORMAL_95 * stderr], "level": 0.95}
+        cases = levels.number(self.columns.value(row.values, "n")) if self.columns.has("n") else None
+        if cases is not None and cases >= 1:
+            details |= {"prompts": int(cases), "answers": int(cases)}
+        return details
+
+    def _reading(self, kind: Kind, evaluator: str, version: str, name: str) -> Reading:
+        key = (kind, evaluator, version, name)
+        reading = self._readings.get(key)
+        if reading is None:
+            # without a version, only the file itself says that its scores were given in one way
+            source = f"version:{version}" if version else f"file:{self._file_hash[:12]}"
+            of = f"{evaluator or name}|imported|{source}|v:1"
+            reading = self._readings[key] = Reading(name, kind, of, self._naming.levels)
+        return reading
+
+
+def _rows(path: Path) -> Iterator[DataRow]:
+    yield from scan_parquet(path) if path.suffix.lower() == ".parquet" else read_rows(path)
+
+
+def _header(path: Path) -> Sequence[str]:
+    rows = list(islice(_rows(path), HEADER_ROWS))
+    header = dict.fromkeys(name for row in rows for name in row.values)
+    if not header:
+        raise DataError(f"{path}: no rows")
+    return list(header)

@@ -1,0 +1,51 @@
+"""``hengwen import scores``, and the commands that then read the scores without one call."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """Write what two judges and two people say about two checkpoints, and one failure of a judge."""
+    generator = random.Random(5)
+    lines = ["model,step,question_id,judge,rater,rating"]
+    for step, model in enumerate(("base", "tuned"), start=1):
+        for question in range(40):
+            quality = generator.randint(1, 5 - (step == 2) * 2)
+            for name in ("g4", "q3"):
+                lines.append(f"{model},{step},{question},{name},,{max(1, quality - generator.randint(0, 1))}")
+            lines += [f"{model},{step},{question},,{rater},{quality}" for rater in ("ann", "bo")]
+    lines[1] = lines[1].rpartition(",")[0] + ",error"
+    file = tmp_path / "judged.csv"
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    return file
+
+
+@pytest.mark.slow
+def test_every_command_reads_imported_scores(hengwen, judged: Path) -> None:
+    done = hengwen("import", "scores", "judged.csv", "--scale", "1,2,3,4,5")
+    assert done.code == 0
+    assert done.out == "hengwen.db: 2 runs, 159 scores, 1 failure (1 parse_error)\n"
+    assert (
+        "columns: score=rating, id=question_id, checkpoint=model, step=step, judge=judge, rater=rater"
+        in done.err
+    )
+    again = hengwen("import", "scores", "judged.csv", "--scale", "1,2,3,4,5")
+    assert again.out.endswith("known already, nothing recorded\n")
+    assert "Ship base. The newest, tuned, has fallen" in " ".join(hengwen("report").out.split())
+    assert "worse" in hengwen("compare", "base", "tuned").out
+    assert "scores/g4.level: differ" in hengwen("drift").out
+    assert "scores/g4.level: certified" in hengwen("calibrate", "hengwen.db").out
+    assert "tuned" in hengwen("peer-review", "hengwen.db").out
+    gate = hengwen("gate", "judged", "--gate", "scores/g4.level >= 4.9")
+    assert "failed" in gate.out
+
+
+def test_a_wrong_column_is_one_line(hengwen, judged: Path) -> None:
+    done = hengwen("import", "scores", "judged.csv", "--columns", "score=ratings")
+    assert done.code == 2
+    assert done.err == "hengwen: judged.csv: no column 'ratings'; did you mean 'rating'?\n"
