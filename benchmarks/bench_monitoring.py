@@ -126,28 +126,6 @@ def autocorrelated(seed: int, count: int = 100, correlation: float = 0.6) -> lis
     return values
 
 
-def judge_drift_figures(samples: int) -> Iterator[Figure]:
-    """Measure how often drift of judge or model is named, and how often a worse model is called stable."""
-    from tests.monitoring.judge_drift import simulations as judges
-
-    samples *= 5
-    for name, (case, right) in judges.CASES.items():
-        for design, prompts, anchors in (
-            ("60 x 3, judged again", 60, None),
-            ("250 anchors, 150 x 3", 150, 250),
-            ("300 anchors, 150 x 3", 150, 300),
-        ):
-            shares = judges.verdict_shares(case, prompts, samples, anchors=anchors)
-            yield figure(f"{name}, {design}: named", shares.get(right, 0.0), 0.95)
-            wrong = judges.share_of_wrong_names(shares, right)
-            yield figure(f"{name}, {design}: named wrong", wrong, high=0.02)
-    for prompts in (15, 60, 150):
-        stable = judges.verdict_shares(judges.Case(model=0.2), prompts, samples).get("stable", 0.0)
-        yield figure(f"model fallen by .046, {prompts} x 3: stable", stable, high=0.05)
-    stable = judges.verdict_shares(judges.Case(), 300, samples).get("stable", 0.0)
-    yield figure("nothing changed, 300 x 3: stable", stable, 0.95)
-
-
 def monitor_figures(samples: int) -> Iterator[Figure]:
     """Measure the false alarms of ``Monitor`` with 100 baseline scores, and how many changes it detects."""
     from tests.monitoring import test_monitor_rates as monitor
@@ -204,6 +182,7 @@ MODULES: tuple[str, ...] = (
     "decision",
     "groups",
     "intervals",
+    "judge-drift",
     "rankings",
     "slope",
 )
@@ -219,7 +198,6 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "drift": drift_figures,
     "course": course_figures,
-    "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
     "gate": gate_figures,
     "power": power_figures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from judge_drifts import effect, report, score
+from judge_drifts import CROSSED, effect, report, score
 from printed import printed
 
 from hengwen.documents.judge_drift import judge_drift_document
@@ -101,6 +101,24 @@ def test_runs_of_older_versions_are_named() -> None:
 def test_stable_shows_the_intervals_that_decide() -> None:
     text = words(score(verdict="stable", judge=effect(0.0), model=effect(0.01)))
     assert "both 90% intervals lie within ±0.040: judge [-0.015, 0.015], model [-0.005, 0.025]" in text
+
+
+def test_the_old_judge_on_later_answers_has_a_row_and_measures_the_model() -> None:
+    item = score(interaction=effect(0.09, 0.002), crossed=0.72, now=0.79, verdict="judge drifted")
+    text = words(item, crossed=CROSSED)
+    assert "b: answers judged by the old judge at 2026-01-02 12:30:00 UTC" in text
+    rows = [line.split() for line in text.splitlines() if line.startswith("t/j.level ")]
+    assert rows[1][:6] == ["t/j.level", "judge", "(later", "-", "earlier)", "–"]
+    assert rows[2][:4] == ["t/j.level", "model", "0.700", "0.720"]
+    assert "change of the model: b minus a, both by the old judge" in text
+    assert "模型的变化：b 减去 a，都由原来的评审打分" in words(item, crossed=CROSSED, language="zh")
+    stable = score(interaction=effect(0.0), verdict="stable")
+    assert "all three 90% intervals lie within" in words(stable)
+
+
+def test_an_old_judge_that_is_not_what_it_was_is_said() -> None:
+    text = words(score(old_conflicts=(Difference("model", "m-1", "m-2"),)))
+    assert "the old judge is not what it was: model m-1 → m-2; its verdicts on the later answers" in text
 
 
 def test_a_second_change_that_is_not_clear_enough_is_mentioned() -> None:

@@ -20,6 +20,15 @@ AGAIN = Run(
     rejudges="r1",
     status="finished",
 )
+CROSSED = Run(
+    id="r5",
+    plan="p",
+    plan_hash="",
+    checkpoint="b",
+    started="2026-01-02T12:30:00+00:00",
+    rejudges="r2",
+    status="finished",
+)
 
 
 def effect(difference: float = -0.05, p: float = 0.001, **fields: Any) -> Effect:

@@ -36,7 +36,11 @@ _VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
     "both": ("plain", Bilingual("模型和评审都变了", "both drifted")),
     "cannot tell": ("open", Bilingual("无法判断", "cannot tell")),
 }
-_CHANGED = {"judge": Bilingual("评审", "judge"), "model": Bilingual("模型", "model")}
+_CHANGED = {
+    "judge": Bilingual("评审", "judge"),
+    "model": Bilingual("模型", "model"),
+    "interaction": Bilingual("评审（新减旧回答）", "judge (later - earlier)"),
+}
 _PROBLEMS = {
     "one checkpoint": Bilingual(
         "库中只有一个检查点，没有更早的回答可比",
@@ -86,6 +90,21 @@ def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilin
                     "judging again is not finished; the same command resumes it",
                 )
             )
+    if report.crossed is not None:
+        crossed = format_timestamp(report.crossed.started)
+        notes.append(
+            Bilingual(
+                f"{names[1]} 的回答由原来的评审评审于 {crossed}",
+                f"{names[1]}: answers judged by the old judge at {crossed}",
+            )
+        )
+        if report.crossed.status != "finished":
+            notes.append(
+                Bilingual(
+                    "原来的评审尚未评完，同一命令可以继续",
+                    "the old judge is not finished; the same command resumes it",
+                )
+            )
     if report.left_out_prompts:
         notes.append(cells.left_out_prompts_text(report.left_out_prompts))
     if report.unchecked:
@@ -112,7 +131,16 @@ def _change_table(
 ) -> Table:
     before, after = names
     notes = []
-    if any(score.arm == "re-judged" for score in scores):
+    if any(score.interaction is not None for score in scores):
+        notes.append(
+            Bilingual(
+                f"模型的变化：{after} 减去 {before}，都由原来的评审打分；评审的变化：{before} 的回答，"
+                f"新评分减去原来的评分；再看 {after} 的回答上的变化减去前者",
+                f"change of the model: {after} minus {before}, both by the old judge; change of the judge: "
+                f"new minus old verdicts on the answers of {before}, then on those of {after} minus that",
+            )
+        )
+    if any(score.arm == "re-judged" and score.interaction is None for score in scores):
         notes.append(
             Bilingual(
                 f"评审的变化：{before} 的同样回答，重新评审减去当时；模型的变化：{after} 减去重新评审的 "
@@ -157,15 +185,18 @@ def _change_table(
 
 
 def _change_rows(score: JudgedScoreDrift) -> list[tuple[Cell, ...]]:
-    """Return the change of the judge and that of the model, with the means between which they lie."""
+    """Return the changes of the judge and that of the model, with the means between which they lie."""
     is_rejudged = score.arm == "re-judged"
     judge = (score.then, score.again) if is_rejudged else (None, None)
     model = (score.again, score.now) if is_rejudged else (score.then, score.now)
-    return [
-        _change_row(score, name, effect, means)
-        for name, effect, means in (("judge", score.judge, judge), ("model", score.model, model))
-        if effect is not None
-    ]
+    if score.interaction is not None:
+        model = (score.then, score.crossed)
+    changes = (
+        ("judge", score.judge, judge),
+        ("interaction", score.interaction, (None, None)),
+        ("model", score.model, model),
+    )
+    return [_change_row(score, name, effect, means) for name, effect, means in changes if effect is not None]
 
 
 def _change_row(
@@ -205,6 +236,7 @@ def _record(report: JudgeDriftReport) -> dict[str, Any]:
         "after": _run_record(report.after),
         "again": _run_record(report.again),
         "repeat": _run_record(report.repeat),
+        "crossed": _run_record(report.crossed),
         "problem": report.problem,
         "alpha": report.alpha,
         "left_out_prompts": report.left_out_prompts,
@@ -220,6 +252,6 @@ def _run_record(run: Run | None) -> dict[str, Any] | None:
 
 def _score_record(score: JudgedScoreDrift) -> dict[str, Any]:
     record = asdict(score)
-    for name in ("changes", "conflicts"):
+    for name in ("changes", "conflicts", "old_conflicts"):
         record[name] = [change._asdict() for change in getattr(score, name)]
     return {**record, "prompts_needed": score.prompts_needed, "anchors_needed": score.anchors_needed}

@@ -62,6 +62,11 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
     return plan.model_copy(update={"tasks": tasks, "backends": backends})
 
 
+def is_plan_path(judge: str) -> bool:
+    """Return whether the name of a judge is the path of a plan that has it."""
+    return judge.lower().endswith((".yaml", ".yml"))
+
+
 def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
     """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0."""
     provider, _, model = judge.partition("/")

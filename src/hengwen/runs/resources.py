@@ -47,6 +47,7 @@ class RunResources:
         dry: bool = False,
         checkpoints: Collection[str] | None = None,
         make_limiter: LimiterFactory | None = None,
+        within: RunResources | None = None,
     ) -> None:
         if options.share and options.fresh:
             raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
@@ -66,8 +67,10 @@ class RunResources:
         self.started_at = datetime.now(UTC)
         self.run_ids: set[str] = set()
         """Ids of the runs that this command has begun or resumed."""
-        self.stopping = asyncio.Event()
-        self.budget = _budget(suite.plan, options.budget)
+        budget = _budget(suite.plan, options.budget)
+        self.stopping: asyncio.Event = asyncio.Event() if within is None else within.stopping
+        self.budget: Budget = budget if within is None else within.budget
+        """Budget of the command; resources ``within`` those of another plan share its budget and its end."""
         self.specs = suite.plan.used_backends
         self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=self._needs_key())
         self._pool: ScoringPool | None = None
@@ -174,6 +177,12 @@ class RunResources:
         """Return the price of a backend's tokens, or None if the plan states no price."""
         spec = self.specs[name].price
         return Price(input=spec.input, output=spec.output) if spec else None
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """Endpoints that were given up, because their calls failed for too long."""
+        given_up = [name for name, item in self.limiters.items() if item.circuit.state == "given_up"]
+        return tuple(dict.fromkeys(self.backends[name].endpoint for name in given_up))
 
     async def close(self) -> None:
         """Close the backends, and end the worker processes."""

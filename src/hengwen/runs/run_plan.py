@@ -266,13 +266,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         else {},
         unscored=tuple(unscored),
         out_of_budget=resources.budget.stopped,
-        unreachable=tuple(
-            dict.fromkeys(
-                resources.backends[name].endpoint
-                for name, limiter in resources.limiters.items()
-                if limiter.circuit.state == "given_up"
-            )
-        ),
+        unreachable=resources.unreachable,
         pending_calls=0 if session is None else session.pending_calls,
         exported=() if session is None else session.exported,
     )

@@ -36,7 +36,7 @@ class Case:
     """What changed between two checkpoints."""
 
     judge: float = 0.0
-    """Share of the answers that the judge of now puts one level lower."""
+    """Share of the answers that the judge of now puts one level lower, or higher if it is negative."""
     model: float = 0.0
     """Share of the later answers that are one level lower."""
     low_only: bool = False
@@ -65,10 +65,11 @@ class Simulation:
 
     def verdicts(self, levels: Levels, *, now: bool) -> NDArray[np.float64]:
         case, rng = self.case, self.rng
-        chance = np.full(levels.shape, case.judge if now else 0.0)
+        chance = np.full(levels.shape, abs(case.judge) if now else 0.0)
         if case.low_only:
             chance = np.where((levels == 1) | (levels == 2), chance / (SHARES[1] + SHARES[2]), 0.0)
-        seen = np.maximum(levels - (rng.random(levels.shape) < chance), 0)
+        step = np.sign(case.judge).astype(int) * (rng.random(levels.shape) < chance)
+        seen = np.clip(levels - step, 0, 4)
         step = np.where(rng.random(levels.shape) < 0.5, 1, -1) * (rng.random(levels.shape) < case.flips)
         judged = seen + step
         judged = np.where(judged < 0, 1, np.where(judged > 4, 3, judged))  # the only neighbour
@@ -95,22 +96,42 @@ def rejudged(case: Case, prompts: int, seed: int) -> JudgedScoreDrift:
 
 
 def by_length(
-    prompts: int, seed: int, *, longer: float = 0.4, favours: float = 0.8, model: float = 0.0
-) -> str:
-    """Return the verdict on a judge that raises long answers and a model that writes longer ones."""
+    prompts: int,
+    seed: int,
+    *,
+    longer: float = 0.4,
+    favours: float = 0.8,
+    model: float = 0.0,
+    crossed: bool = False,
+) -> JudgedScoreDrift:
+    """Return the verdict on a judge that raises long answers and a model that writes longer ones.
+
+    With ``crossed``, the old judge judges the later answers too.
+    """
     simulation = Simulation(Case(model=model), seed)
     rng = simulation.rng
     before, after = simulation.two_checkpoints(prompts)
     lengths = [np.exp(rng.normal(5 + more, 0.3, before.shape)) for more in (0, longer)]
     then = simulation.verdicts(before, now=False)
-    again, now = (
-        simulation.verdicts(
-            np.minimum(levels + (rng.random(levels.shape) < favours * np.clip((long - 100) / 200, 0, 1)), 4),
-            now=True,
-        )
-        for levels, long in zip((before, after), lengths, strict=True)
-    )
+
+    def favoured(levels: Levels, long: NDArray[np.float64]) -> NDArray[np.float64]:
+        chance = favours * np.clip((long - 100) / 200, 0, 1)
+        return simulation.verdicts(np.minimum(levels + (rng.random(levels.shape) < chance), 4), now=True)
+
+    again, now = favoured(before, lengths[0]), favoured(after, lengths[1])
     names = [str(index) for index in range(prompts)]
+    if crossed:
+        repeat, old = favoured(before, lengths[0]), simulation.verdicts(after, now=False)
+        return decided(
+            judge=paired_effect(then.mean(axis=1), again.mean(axis=1), names, scale=UNIT),
+            model=paired_effect(then.mean(axis=1), old.mean(axis=1), names, scale=UNIT),
+            interaction=paired_effect(
+                (old - then).mean(axis=1), (now - again).mean(axis=1), names, scale=(-1.0, 1.0)
+            ),
+            consistency=judge_consistency(
+                then.ravel(), [again.ravel(), repeat.ravel()], np.repeat(names, REPEATS)
+            ),
+        )
     earlier, later = (
         [
             JudgedAnswer(prompt=name, cluster=name, length=round(long), new=value, old=old)
@@ -123,7 +144,7 @@ def by_length(
         judge=paired_effect(then.mean(axis=1), again.mean(axis=1), names, scale=UNIT),
         model=paired_effect(again.mean(axis=1), now.mean(axis=1), names, scale=UNIT),
         length=length_adjustment(earlier, later),
-    ).verdict
+    )
 
 
 def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> JudgedScoreDrift:

@@ -121,7 +121,8 @@ def test_a_rare_change_is_tested_by_signs_and_a_common_one_by_t() -> None:
     ("changes", "verdict", "reason"),
     [
         ({}, "stable", ""),
-        ({"p": 0.03}, "judge drifted", ""),
+        ({"p": 0.02}, "judge drifted", ""),
+        ({"p": 0.03}, "stable", ""),  # one of two tests of the judge
         ({"kappa_interval": (0.1, 0.3)}, "judge drifted", ""),
         ({"kappa_interval": (0.3, 0.9)}, "cannot tell", "judge agreement"),
         ({"excess": 0.07}, "cannot tell", "judge agreement"),
@@ -142,7 +143,7 @@ def test_means_that_hardly_changed_are_not_enough_to_be_stable(
 
 
 def test_a_changed_judge_is_named_beside_a_changed_model_only_on_strong_evidence() -> None:
-    seen = [replace(SAME, p=0.03), replace(SAME, p=0.001)]
+    seen = [replace(SAME, p=0.01), replace(SAME, p=0.001)]
     decided = [decide([drift(model=0.001, consistency=item)])[0].verdict for item in seen]
     assert decided == ["model drifted", "both"]
 

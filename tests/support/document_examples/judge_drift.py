@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judge_drifts import effect, report, score
+from judge_drifts import CROSSED, effect, report, score
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.judge_drift import judge_drift_document
@@ -30,5 +30,14 @@ def example(folder: Path) -> Document:
             ),
             score(family="member", label="m-2/strict", arm="anchors", agreement=agreement, again=None),
             score(address="t/k.level", reason="not enough evidence", judge=effect(-0.01, 0.4)),
+            score(
+                address="t/l.level",
+                verdict="judge drifted",
+                judge=effect(0.0, 0.6),
+                interaction=effect(0.09, 0.002),
+                crossed=0.7,
+                now=0.79,
+            ),
+            crossed=CROSSED,
         )
     )

@@ -95,6 +95,7 @@ def evidence(score: JudgedScoreDrift) -> list[Bilingual]:
         lines += _second_change(score)
     lines += [_change_text(change) for change in score.changes]
     lines += [_conflict_text(change) for change in score.conflicts]
+    lines += [_old_judge_text(change) for change in score.old_conflicts]
     if score.consistency is not None:
         lines += _consistency_texts(score.consistency, score_decimals(score))
     if score.length is not None and score.length.p > ALPHA and _is_model_seen(score):
@@ -130,9 +131,16 @@ def _reason(score: JudgedScoreDrift) -> Bilingual:
 def _stable_text(score: JudgedScoreDrift) -> Bilingual:
     decimals = score_decimals(score)
     margin = number(score.margin, decimals)
-    judge, model = (
-        interval(effect.interval_90 if effect else None, decimals) for effect in (score.judge, score.model)
+    judge, model, later = (
+        interval(effect.interval_90 if effect else None, decimals)
+        for effect in (score.judge, score.model, score.interaction)
     )
+    if score.interaction is not None:
+        return Bilingual(
+            f"三个变化的 90% 区间都在 ±{margin} 之内：评审 {judge}，评审（新减旧回答） {later}，模型 {model}",
+            f"all three 90% intervals lie within ±{margin}: judge {judge}, judge on later minus earlier "
+            f"answers {later}, model {model}",
+        )
     return Bilingual(
         f"两个变化的 90% 区间都在 ±{margin} 之内：评审 {judge}，模型 {model}",
         f"both 90% intervals lie within ±{margin}: judge {judge}, model {model}",
@@ -142,8 +150,9 @@ def _stable_text(score: JudgedScoreDrift) -> Bilingual:
 def _second_change(score: JudgedScoreDrift) -> list[Bilingual]:
     """Return a sentence if both judge and model may have changed, but the verdict names only one of them."""
     is_model = score.verdict == "model drifted"
-    other = score.judge if is_model else score.model
-    if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:
+    model_p = None if score.model is None else score.model.p_adjusted
+    p = score.judge_p if is_model else model_p
+    if p is None or p > ALPHA:
         return []
     name = Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model")
     return [
@@ -167,6 +176,15 @@ def _conflict_text(change: Difference) -> Bilingual:
     return Bilingual(
         f"重新评审：{change.part} {this}；较晚的运行：{that}",
         f"{change.part}: {this} where judged again, {that} in the later run",
+    )
+
+
+def _old_judge_text(change: Difference) -> Bilingual:
+    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
+    return Bilingual(
+        f"原来的评审已不是当时的评审：{change.part} {this} → {that}；它对新回答的评分没有使用",
+        f"the old judge is not what it was: {change.part} {this} → {that}; its verdicts on the later answers "
+        "are not used",
     )
 
 

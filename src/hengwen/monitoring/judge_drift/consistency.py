@@ -43,15 +43,19 @@ class JudgeConsistency:
     p: float | None
     """Two-sided p-value of ``excess`` if old and new verdicts of a prompt can be exchanged; not corrected."""
     p_adjusted: float | None = None
-    """p-value corrected for the number of scores; None if it is not tested."""
+    """p-value corrected for all tests of the judge, over all scores; None if it is not tested."""
     answers: int
     prompts: int
+
+    @property
+    def is_unlike(self) -> bool:
+        """Whether the new verdicts do not reproduce the old ones: kappa's upper limit is below the least."""
+        return self.kappa_interval is not None and self.kappa_interval[1] < MIN_KAPPA
 
     def has_changed(self, alpha: float) -> bool:
         """Return whether the judge's verdicts on the same answers have changed."""
         p = self.p if self.p_adjusted is None else self.p_adjusted
-        upper = None if self.kappa_interval is None else self.kappa_interval[1]
-        return (p is not None and p <= alpha) or (upper is not None and upper < MIN_KAPPA)
+        return (p is not None and p <= alpha) or self.is_unlike
 
     def is_stable(self, width: float) -> bool:
         """Return whether old and new verdicts agree closely enough on a scale of this width."""

@@ -38,7 +38,7 @@ class Effect:
     p: float
     """Two-sided p-value of the sign-flip test or of a t test, not corrected for the number of scores."""
     p_adjusted: float | None = None
-    """p-value corrected for the number of scores; None if the score is not tested."""
+    """p-value corrected for the number of scores and, for a judge, of its tests; None if it is not tested."""
     interval: Bounds | None
     """95 % confidence interval of the change; None if there is only one cluster, or if values are unbounded
     and all differences are equal."""

@@ -3,6 +3,7 @@
 The difference between the two new verdicts on an answer is the noise floor of the judge. The new verdicts of
 each pass are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore the new
 verdicts never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
+The old judge, where it still answers, judges the later answers once, in a run of the same kind.
 """
 
 from __future__ import annotations
@@ -18,8 +19,15 @@ from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import ConfigError
-from hengwen.monitoring.judge_drift.report import PASSES, RunPair, choose_runs, rejudging_for
-from hengwen.plans.overrides import resolve_plan
+from hengwen.monitoring.judge_drift.report import (
+    CROSSED,
+    PASSES,
+    RunPair,
+    choose_runs,
+    crossed_pair,
+    rejudging_for,
+)
+from hengwen.plans.overrides import is_plan_path, resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.records import Run, digest_of
 from hengwen.runs.estimate_plan import estimates_of
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 
-def rejudge(
+def rejudge(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
@@ -52,6 +60,7 @@ def rejudge(
     after: str | None = None,
     judge: str | None = None,
     base_url: str | None = None,
+    old_judge: Plan | str | Path | None = None,
     options: RunOptions | None = None,
     trust: bool = False,
 ) -> RunResult:
@@ -72,17 +81,21 @@ def rejudge(
             fixed rules, which call no model. Use the judge of the later run: only then can the answers of
             both runs be compared.
         base_url: URL of an OpenAI-compatible server for ``judge``.
+        old_judge: The judge of the earlier run, where it still answers; it judges the later answers once.
+            ``PROVIDER/MODEL``, or the plan (or its path, ``*.yaml``) that has the old judge with its settings
+            and its price.
         options: How the judges are called; see ``RunOptions``. With ``fresh``, all answers are judged once
             more, even if they already have new verdicts.
         trust: Whether the plan may run code that it names, and use environment variables other than
             ``*_API_KEY``.
 
     Returns:
-        The two runs that have the new verdicts, with warnings and failures; one run if it was stopped.
+        The two runs that have the new verdicts, and that of the old judge if there is one, with warnings and
+        failures; fewer if a run was stopped.
 
     Raises:
-        ConfigError: The plan, a run or an option is wrong; the plan has no judges; or there is no earlier run
-            with stored answers.
+        ConfigError: The plan, a run or an option is wrong; the plan has no judges; there is no earlier run
+            with stored answers; or ``old_judge`` is not the judge of the earlier run.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``options.wait`` is not set.
@@ -99,14 +112,14 @@ def rejudge(
         >>> [(run.checkpoint, run.status) for run in result.runs]
         [('ckpt-3000', 'finished'), ('ckpt-3000', 'finished')]
     """
-    suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
+    suites = _suites(plan, judge, base_url, old_judge, trust=trust)
     with opened_store(store) as opened:
-        pair = choose_runs(opened, before, after, suite.plan.name)
-        start = partial(_rejudge, suite, opened, options or RunOptions(), pair)
+        pair = choose_runs(opened, before, after, suites[0].plan.name)
+        start = partial(_rejudge, suites, opened, options or RunOptions(), pair)
         return run_until_complete(start)
 
 
-def estimate_rejudging(
+def estimate_rejudging(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",
@@ -114,15 +127,41 @@ def estimate_rejudging(
     after: str | None = None,
     judge: str | None = None,
     base_url: str | None = None,
+    old_judge: Plan | str | Path | None = None,
     options: RunOptions | None = None,
     trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``rejudge`` with the same arguments, without any call."""
-    suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
+    suites = _suites(plan, judge, base_url, old_judge, trust=trust)
     with opened_store(store) as opened:
-        pair = choose_runs(opened, before, after, suite.plan.name)
-        resources = RunResources(suite, opened, options or RunOptions(), dry=True)
+        pair = choose_runs(opened, before, after, suites[0].plan.name)
+        resources = _resources(suites, opened, options or RunOptions(), dry=True)
         return run_until_complete(lambda _: _estimate(resources, pair))
+
+
+def _suites(
+    plan: Plan | str | Path,
+    judge: str | None,
+    base_url: str | None,
+    old_judge: Plan | str | Path | None,
+    *,
+    trust: bool,
+) -> list[LoadedPlan]:
+    """Load the plan with the present judges and, if it is named, that with the old judge."""
+    plans = [resolve_plan(plan, judge=judge, base_url=base_url)]
+    if isinstance(old_judge, str) and not is_plan_path(old_judge):
+        plans.append(resolve_plan(plan, judge=old_judge))
+    elif old_judge is not None:
+        plans.append(resolve_plan(old_judge))
+    return [_judges_only(item, trust=trust) for item in plans]
+
+
+def _resources(
+    suites: Sequence[LoadedPlan], store: Store, options: RunOptions, *, dry: bool = False
+) -> list[RunResources]:
+    """Return the resources of both plans, which share one budget and end together."""
+    first = RunResources(suites[0], store, options, dry=dry)
+    return [first, *(RunResources(suite, store, options, dry=dry, within=first) for suite in suites[1:])]
 
 
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
@@ -136,26 +175,43 @@ def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
 
 
 async def _rejudge(
-    suite: LoadedPlan, store: Store, options: RunOptions, pair: RunPair, interrupts: Interrupts
+    suites: Sequence[LoadedPlan], store: Store, options: RunOptions, pair: RunPair, interrupts: Interrupts
 ) -> RunResult:
-    resources = RunResources(suite, store, options)
-    rejudging = RejudgingRun(resources, pair)
+    resources = _resources(suites, store, options)
     runs: list[Run] = []
-    async with run_session(resources, interrupts):
-        for number in PASSES:
-            if all(run.status == "finished" for run in runs):
-                runs.append(await rejudging.execute(number))
-    return run_result(resources, runs, rejudging.warnings)
+    async with run_session(resources[0], interrupts):
+        try:
+            rejudging = _rejudging_runs(resources, pair)
+            for item, number in rejudging:
+                if all(run.status == "finished" for run in runs):
+                    runs.append(await item.execute(number))
+        finally:
+            for other in resources[1:]:
+                await other.close()
+    warnings = dict.fromkeys(warning for item, _ in rejudging for warning in item.warnings)
+    unreachable = dict.fromkeys(endpoint for item in resources for endpoint in item.unreachable)
+    return replace(run_result(resources[0], runs, [*warnings]), unreachable=tuple(unreachable))
 
 
-async def _estimate(resources: RunResources, pair: RunPair) -> list[CostEstimate]:
+async def _estimate(resources: Sequence[RunResources], pair: RunPair) -> list[CostEstimate]:
     try:
-        rejudging = RejudgingRun(resources, pair)
-        for number in PASSES:
-            await rejudging.execute(number)
+        for item, number in _rejudging_runs(resources, pair):
+            await item.execute(number)
     finally:
-        await resources.close()
-    return estimates_of(resources)
+        for used in resources:
+            await used.close()
+    return [estimate for used in resources for estimate in estimates_of(used)]
+
+
+def _rejudging_runs(resources: Sequence[RunResources], pair: RunPair) -> list[tuple[RejudgingRun, int]]:
+    """Return the passes of the present judge and then that of the old one, each with its number."""
+    again = RejudgingRun(resources[0], pair)
+    passes = [(again, number) for number in PASSES]
+    for old in resources[1:]:
+        crossed = RejudgingRun(old, crossed_pair(pair))
+        crossed.check_judges_of(again.judged)
+        passes.append((crossed, CROSSED))
+    return passes
 
 
 @dataclass(slots=True)
@@ -182,16 +238,17 @@ class RejudgingRun:
             )
         self._resources = resources
         self._pair = pair
-        self._before = pair.before
+        self.judged = pair.before
+        """Run whose answers are judged again."""
         self.warnings: list[str] = []
         self._answers = self._stored_answers()
 
     def _stored_answers(self) -> list[_TaskAnswers]:
         """Return the earlier run's answers to the prompts that are still the same in the plan."""
         store = self._resources.store
-        hashes = store.sample_hashes(self._before)
+        hashes = store.sample_hashes(self.judged)
         responses: dict[str, dict[str, list[Response]]] = defaultdict(lambda: defaultdict(list))
-        for response in store.responses(self._before):
+        for response in store.responses(self.judged):
             responses[response.task][response.sample_id].append(response)
         answers = []
         skipped = 0
@@ -213,15 +270,33 @@ class RejudgingRun:
                 else "the store has none for tasks with judges; run it again: hengwen run"
             )
             raise ConfigError(
-                f"no answers of {self._before.checkpoint} ({self._before.id}) to judge again: {reason}, or "
+                f"no answers of {self.judged.checkpoint} ({self.judged.id}) to judge again: {reason}, or "
                 "name another earlier run"
             )
         if skipped:
             noun = "1 prompt" if skipped == 1 else f"{skipped} prompts"
             self.warnings.append(
-                f"{self._before.checkpoint}: skipped {noun}, changed or removed in the plan since the run"
+                f"{self.judged.checkpoint}: skipped {noun}, changed or removed in the plan since the run"
             )
         return answers
+
+    def check_judges_of(self, run: Run) -> None:
+        """Raise an error if none of the judges has judged a run."""
+        resources = self._resources
+        ledger = DryLedger(resources.store.ledger())
+        context = CallContext(ledger, Committer(ledger), "", resources.budget, resources.stopping)
+        built = {judge.signature for task in self._answers for judge in self._judges(context, task, "")}
+        known = {
+            signature
+            for key, column in resources.store.table([run]).series.items()
+            if key.kind == "judge"
+            for signature in column.signatures
+        }
+        if not built & known:
+            raise ConfigError(
+                f"the old judge did not judge {run.checkpoint}: it is {', '.join(sorted(built))}, "
+                f"and the judge of {run.checkpoint} was {', '.join(sorted(known)) or 'none'}"
+            )
 
     async def execute(self, number: int) -> Run:
         """Judge the answers in one pass and return the run that has its verdicts."""
@@ -262,7 +337,7 @@ class RejudgingRun:
 
     def _begin(self, number: int, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
         """Return the run to resume, or a new one."""
-        before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
+        before, suite, plan_hash = self.judged, self._resources.suite, self._plan_hash(judges)
         earlier = rejudging_for(self._resources.store, self._pair, number)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
             earlier = Run(
@@ -292,7 +367,7 @@ class RejudgingRun:
 
     def _facts(self, number: int) -> dict[str, Any]:
         """The settings to store with this run: those of the earlier run, but with the present judges."""
-        before: Mapping[str, Any] = self._before.facts
+        before: Mapping[str, Any] = self.judged.facts
         facts: dict[str, Any] = {"for_run": self._pair.after.id, "pass": number}
         if not before:  # runs by older versions of Hengwen did not store their settings
             return facts

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Problem = Literal["", "one checkpoint", "no judged scores"]
 PASSES = (1, 2)
 """Numbers of the passes in which stored answers are judged again."""
+CROSSED = 3
+"""Number of the pass in which the old judge judges the later answers."""
 
 
 class RunPair(NamedTuple):
@@ -88,6 +90,12 @@ def rejudging_for(store: Store, pair: RunPair, number: int = 1) -> Run | None:
     )
 
 
+def crossed_pair(pair: RunPair) -> RunPair:
+    """Return a pair whose later answers are judged for its earlier run."""
+    assert pair.before is not None
+    return RunPair(pair.after, pair.before)
+
+
 def _passes(store: Store, pair: RunPair) -> tuple[Run | None, Run | None]:
     """Return the runs that judged the earlier answers again, of which the second repeats the first."""
     first, second = (rejudging_for(store, pair, number) for number in PASSES)
@@ -113,6 +121,8 @@ class JudgeDriftReport:
     """Run that judged the earlier answers again; None if there is no such run."""
     repeat: Run | None = None
     """Run that judged them once more, which shows how far the judge repeats itself; None if there is none."""
+    crossed: Run | None = None
+    """Run in which the old judge judged the later answers; None if there is none."""
     scores: tuple[JudgedScoreDrift, ...] = ()
     """Reported scores, each followed by the scores of the single members of its panel (several models that
     judge together). By default, the judged scores of a report's summary are reported, in the order of the
@@ -150,7 +160,9 @@ def judge_drift(
 
     If ``rejudge`` has judged the earlier answers again, the judge's change is the mean of their new verdicts
     minus the mean of their old verdicts. The model's change is then the mean of the later answers minus the
-    mean of the earlier answers, all judged by the present judge. Without new verdicts, the judge's change is
+    mean of the earlier answers, all judged by the present judge. If ``rejudge`` also let the old judge judge
+    the later answers, the old judge measures the model's change, and the judge's change is tested on the
+    later answers too. Without new verdicts, the judge's change is
     measured on anchors (fixed answers with human values) that both runs judged. The model's change is then
     the difference between the scores of the two runs minus the judge's change.
 
@@ -194,7 +206,8 @@ def judge_drift_of(
     """Return the judge drift report of two runs."""
     if pair.before is None:
         return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
-    verdicts = StoredVerdicts(store, pair.before, pair.after, *_passes(store, pair))
+    crossed = rejudging_for(store, crossed_pair(pair), CROSSED)
+    verdicts = StoredVerdicts(store, pair.before, pair.after, *_passes(store, pair), crossed)
     names = verdicts.judged_scores(scores, skip_others=skip_others)
     drifts = [drift for name in names for drift in verdicts.drifts(name)]
     return JudgeDriftReport(
@@ -202,6 +215,7 @@ def judge_drift_of(
         after=pair.after,
         again=verdicts.again,
         repeat=verdicts.repeat,
+        crossed=crossed,
         scores=decide(drifts),
         problem="" if names else "no judged scores",
         left_out_prompts=sum(map(len, verdicts.differing.values())),

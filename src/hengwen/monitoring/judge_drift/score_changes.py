@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.monitoring.judge_drift.consistency import judge_consistency
+from hengwen.monitoring.judge_drift.crossed import with_old_judge
 from hengwen.monitoring.judge_drift.effects import (
     MARGIN_SHARE,
     AnchorChanges,
@@ -163,6 +164,8 @@ class Verdicts(NamedTuple):
     """Verdicts that the later run gave to its own answers."""
     repeat: JudgedSeries | None = None
     """Verdicts of a second rejudging of the earlier answers; None if there was none."""
+    crossed: JudgedSeries | None = None
+    """Verdicts of the old judge on the later answers; None if it gave none."""
 
 
 def with_changes(
@@ -171,7 +174,7 @@ def with_changes(
     *,
     anchors: Sequence[JudgedAnchor] = (),
     differing: Collection[str] = (),
-    incomplete: Sequence[Collection[AnswerId]] = ((), (), (), ()),
+    incomplete: Sequence[Collection[AnswerId]] = ((), (), (), (), ()),
     equal: Mapping[AnswerId, AnswerId] | None = None,
     lengths: tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]] = ({}, {}),
 ) -> JudgedScoreDrift:
@@ -186,7 +189,7 @@ def with_changes(
     prompts -= set(differing)
     if not prompts:
         return replace(drift, reason="no common prompts")
-    then, again, now, repeat = (
+    then, again, now, repeat, crossed = (
         None if series is None else restricted(series.column, prompts, without=left_out)
         for series, left_out in zip(verdicts, incomplete, strict=True)
     )
@@ -211,7 +214,14 @@ def with_changes(
             _judged_answers(again, lengths[0], values_by_answer(then)), _judged_answers(now, lengths[1])
         ),
     )
-    return _rejudged(drift, then, again, now, bounds)
+    drift = _rejudged(drift, then, again, now, bounds)
+    if crossed is None or verdicts.crossed is None:
+        return drift
+    drift = replace(drift, old_conflicts=judge_changes(verdicts.then.judge, verdicts.crossed.judge))
+    if drift.model is None or drift.conflicts or drift.old_conflicts:
+        return drift
+    crossed = with_values_of(crossed, then, equal or {})
+    return with_old_judge(drift, (then, again), (crossed, now), applicable_prompts(then), bounds)
 
 
 def _judged_answers(

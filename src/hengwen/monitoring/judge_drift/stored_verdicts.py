@@ -43,6 +43,8 @@ class StoredVerdicts:
     """Run in which the earlier answers were judged again; None if they were not."""
     repeat: Run | None
     """Run in which they were judged once more; None if they were not."""
+    crossed: Run | None
+    """Run in which the old judge judged the later answers; None if it did not."""
     differing: Mapping[str, set[str]] = field(init=False)
     """Prompts, by task, whose text, references or metadata differ between ``before`` and ``after``."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
@@ -73,8 +75,8 @@ class StoredVerdicts:
         }
 
     @property
-    def _runs(self) -> tuple[Run, Run | None, Run, Run | None]:
-        return self.before, self.again, self.after, self.repeat
+    def _runs(self) -> tuple[Run, Run | None, Run, Run | None, Run | None]:
+        return self.before, self.again, self.after, self.repeat, self.crossed
 
     def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreId]:
         """Return the named scores or, if none is named, the tasks' main scores that a judge gave."""
@@ -99,10 +101,12 @@ class StoredVerdicts:
     def drifts(self, score: ScoreId) -> list[JudgedScoreDrift]:
         """Return the changes of one score, then of its panel's members; ``decide`` adds the verdicts."""
         drift = JudgedScoreDrift(address=score.address)
-        then, again, now, repeat = (None if run is None else self._series(run, score) for run in self._runs)
+        then, again, now, repeat, crossed = (
+            None if run is None else self._series(run, score) for run in self._runs
+        )
         if then is None or now is None:
             return [replace(drift, reason="not scored")]
-        verdicts = Verdicts(then, again, now, repeat)
+        verdicts = Verdicts(then, again, now, repeat, crossed)
         whole = with_changes(
             drift,
             verdicts,
@@ -134,7 +138,7 @@ class StoredVerdicts:
         return earlier, later
 
     def _members(self, score: ScoreId, verdicts: Verdicts) -> list[JudgedScoreDrift]:
-        then, again, now, repeat = (self._panel(run, score) for run in self._runs)
+        then, again, now, repeat, crossed = (self._panel(run, score) for run in self._runs)
         if then is None or now is None:
             return []
         labels = dict(zip(now.members, short_labels(list(now.members)), strict=True))
@@ -152,6 +156,7 @@ class StoredVerdicts:
                 _of_member(verdicts.again, again, later),
                 member_series(verdicts.now, now.members[later]),
                 _of_member(verdicts.repeat, repeat, later),
+                _of_member(verdicts.crossed, crossed, earlier),
             )
             anchors = self._anchors[self.before.id].pairs(
                 self._anchors[self.after.id], level, (earlier, later)

@@ -1,10 +1,11 @@
 """Decide for each judged score what changed (drifted): the model, its judge, both or neither.
 
-The change of the model and the change of the judge each have a p-value. The verdict names the change with the
-smaller p-value if this p-value is at most ``ALPHA``. It also names the change with the larger p-value if that
-p-value is at most ``SECOND_ALPHA``. If both p-values are equal and above ``SECOND_ALPHA``, neither change is
-named. If ``ALPHA`` were the limit for both changes, one report in twenty would name both although only one
-has drifted.
+The change of the model has a p-value. The judge has up to three: of its mean change, of its verdicts on the
+same answers, and of its change on later answers. They are corrected as one family, and the least counts. The
+verdict names the change with the smaller p-value if this p-value is at most ``ALPHA``. It also names the
+change with the larger p-value if that p-value is at most ``SECOND_ALPHA``. If both p-values are equal and
+above ``SECOND_ALPHA``, neither change is named. If ``ALPHA`` were the limit for both changes, one report in
+twenty would name both although only one has drifted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hengwen.stats.equivalence import is_within
 from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Effect
@@ -122,9 +123,17 @@ class JudgedScoreDrift:
     verdicts."""
     consistency: JudgeConsistency | None = None
     """Agreement of the old verdicts with the new ones on the same answers; None if none has both."""
+    crossed: float | None = None
+    """Mean value of the later answers by the old judge; None if it did not judge them."""
+    interaction: Effect | None = None
+    """Change of the judge on the later answers minus that on the earlier ones; the old judge then measures
+    the change of the model. None if the old judge did not judge the later answers."""
+    old_conflicts: tuple[Difference, ...] = ()
+    """Settings in which the judge of the earlier run differs from that named as the old judge; if there are
+    any, its verdicts on the later answers are not used."""
     length: LengthAdjustment | None = None
     """The model's change without that which a judge's change by length would explain; None if the earlier
-    answers were not judged again, or all have the same length."""
+    answers were not judged again, all have the same length, or the old judge judged the later answers."""
     agreement: AnchorAgreement | None = None
     """Distance of the judge's values from human values; None if no anchor (fixed answer) that both runs
     judged has a human value of this score."""
@@ -132,12 +141,24 @@ class JudgedScoreDrift:
     @property
     def prompts_needed(self) -> int | None:
         """Number of prompts that the verdict ``stable`` usually needs if nothing changed; None if unknown."""
-        return _largest(effect.prompts_needed for effect in (self.model, self.judge) if effect)
+        return _largest(effect.prompts_needed for effect in self.effects)
+
+    @property
+    def effects(self) -> list[Effect]:
+        """Changes that are measured: of the judge, of the model, and of the judge on the later answers."""
+        return [effect for effect in (self.judge, self.model, self.interaction) if effect is not None]
 
     @property
     def anchors_needed(self) -> int | None:
         """Number of anchors that the verdict ``stable`` usually needs; None if it is unknown."""
-        return _largest(effect.anchors_needed for effect in (self.model, self.judge) if effect)
+        return _largest(effect.anchors_needed for effect in self.effects)
+
+    @property
+    def judge_p(self) -> float | None:
+        """Smallest corrected p-value of the judge's tests; None if none is corrected."""
+        tests = (self.judge, self.consistency, self.interaction)
+        p_values = [test.p_adjusted for test in tests if test is not None and test.p_adjusted is not None]
+        return min(p_values, default=None)
 
 
 def _largest(values: Iterable[int | None]) -> int | None:
@@ -162,41 +183,51 @@ def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple
         tested = [name for name, is_enough in zip(effects, enough, strict=True) if is_enough]
         correct = holm if family == "headline" else benjamini_hochberg
         model_p = correct({name: effects[name][0].p for name in tested})
-        judge_p = correct({name: effects[name][1].p for name in tested})
-        seen = {name: scores[int(name)].consistency for name in tested}
-        consistency_p = correct(
-            {name: item.p for name, item in seen.items() if item is not None and item.p is not None}
+        judge_p = correct(
+            {f"{name} {test}": p for name in tested for test, p in _judge_tests(scores[int(name)]).items()}
         )
-        for name, (model, judge) in effects.items():
+        for name, (model, _) in effects.items():
             score = scores[int(name)]
-            if score.consistency is not None:
-                consistency = replace(score.consistency, p_adjusted=consistency_p.get(name))
-                score = replace(score, consistency=consistency)
             if name in model_p:
-                corrected = replace(
-                    score,
-                    model=replace(model, p_adjusted=model_p[name]),
-                    judge=replace(judge, p_adjusted=judge_p[name]),
+                corrected = _with_judge_p(
+                    score, {test: judge_p.get(f"{name} {test}") for test in _JUDGE_TESTS}
                 )
-                decided[int(name)] = _decided(corrected, model_p[name], judge_p[name], alpha)
+                corrected = replace(corrected, model=replace(model, p_adjusted=model_p[name]))
+                decided[int(name)] = _decided(corrected, model_p[name], alpha)
             else:
                 decided[int(name)] = replace(score, reason="too few")
     return tuple(decided)
 
 
-def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: float) -> JudgedScoreDrift:
-    intervals = [effect.interval_90 for effect in (score.model, score.judge) if effect]
-    has_changed = score.consistency is not None and score.consistency.has_changed(alpha)
-    if score.margin and all(is_within(interval, score.margin) for interval in intervals):
-        if has_changed:
+_JUDGE_TESTS = ("judge", "consistency", "interaction")
+"""Fields of a score that have a test of its judge."""
+
+
+def _judge_tests(score: JudgedScoreDrift) -> dict[str, float]:
+    tests = {test: getattr(score, test) for test in _JUDGE_TESTS}
+    return {test: item.p for test, item in tests.items() if item is not None and item.p is not None}
+
+
+def _with_judge_p(score: JudgedScoreDrift, adjusted: Mapping[str, float | None]) -> JudgedScoreDrift:
+    judge, consistency, interaction = score.judge, score.consistency, score.interaction
+    return replace(
+        score,
+        judge=judge and replace(judge, p_adjusted=adjusted["judge"]),
+        consistency=consistency and replace(consistency, p_adjusted=adjusted["consistency"]),
+        interaction=interaction and replace(interaction, p_adjusted=adjusted["interaction"]),
+    )
+
+
+def _decided(score: JudgedScoreDrift, model_p: float, alpha: float) -> JudgedScoreDrift:
+    consistency, judge_p = score.consistency, 1.0 if score.judge_p is None else score.judge_p
+    if score.margin and all(is_within(effect.interval_90, score.margin) for effect in score.effects):
+        if consistency is not None and consistency.has_changed(alpha):
             return replace(score, verdict="judge drifted")
         reason = _unstable(score, score.margin / MARGIN_SHARE)
         return replace(score, reason=reason) if reason else replace(score, verdict="stable")
+    if consistency is not None and consistency.is_unlike:
+        judge_p = min(judge_p, SECOND_ALPHA)
     verdict = name_drift(model_p, judge_p, alpha)
-    if has_changed and verdict == "cannot tell":
-        verdict = "judge drifted"
-    elif verdict == "model drifted" and score.consistency and score.consistency.has_changed(SECOND_ALPHA):
-        verdict = "both"
     if score.length is not None and score.length.p > alpha:  # the judge on longer answers explains the model
         if verdict == "model drifted":
             return replace(score, reason="length")

@@ -37,6 +37,15 @@ def judge_drift(
     ] = None,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
+    old_judge: Annotated[
+        str | None,
+        typer.Option(
+            "--old-judge",
+            metavar="JUDGE",
+            help="Judge of the earlier run, where it still answers: PROVIDER/MODEL, or its plan (*.yaml). It "
+            "judges the later answers too.",
+        ),
+    ] = None,
     concurrency: options.Concurrency = 16,
     budget: options.Budget = None,
     time_limit: options.TimeLimit = None,
@@ -66,11 +75,13 @@ def judge_drift(
     from hengwen.documents.judge_drift import judge_drift_document
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
     from hengwen.monitoring.judge_drift.report import choose_runs, judge_drift_of
+    from hengwen.plans.overrides import is_plan_path
     from hengwen.runs.options import RunOptions
 
     outputs = check_outputs(output, [plan])
     with open_existing_store(store) as opened:
         loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
+        old_plan = old_judge is not None and is_plan_path(old_judge)
         pair = choose_runs(opened, before, after, loaded.name)
         common: dict[str, Any] = {
             "store": opened,
@@ -78,6 +89,7 @@ def judge_drift(
             "after": pair.after.id,
             "judge": judge,
             "base_url": base_url,
+            "old_judge": load_trusted(Path(old_judge or ""), trust=trust) if old_plan else old_judge,
             "trust": True,
         }
         limits = RunOptions(
