@@ -56,7 +56,7 @@ def line(address: str, tone: Tone, word: str, change: float, interval: tuple[flo
 def document(lines: int = 2, judges: int = 1, bullets: int = 1) -> Document:
     scores = [
         line("lyric.total", "worse", "fallen", -7.9, (-12.8, -2.8)),
-        line("lyric_craft", "none", "none seen", 0.4, (-3.0, 4.0)),
+        line("lyric_craft", "none", "none seen", 2.4, (-3.0, 6.0)),
     ]
     return Document(
         kind="k",
@@ -85,7 +85,7 @@ def test_a_table_of_scores_has_the_course_the_difference_as_a_line_and_the_verdi
     assert lines[at] == (
         "lyric.total  ▃▁█▆▆▄  86.1 ckpt-2 → 78.2    -7.9    ───●─── │            .020  26 prompts  ▼ fallen"
     )
-    assert "  ──┼●─  " in lines[at + 1]
+    assert " ─┼●── " in lines[at + 1]
 
 
 def test_a_score_takes_two_lines_in_a_narrow_terminal() -> None:
