@@ -6,7 +6,7 @@ import pytest
 from printed import printed
 from score_pairs import comparison, pair
 
-from hengwen.documents.compare import compare_document
+from hengwen.documents.compare.document import compare_document
 from hengwen.monitoring.compare.run_comparison import ScorePair
 
 HALF, MORE = [0.125] * 12, [0.75, 0.875] * 6
@@ -23,20 +23,43 @@ def row(text: str, address: str) -> list[str]:
 
 def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
     text = words(pair(HALF, MORE), pair(MORE, HALF, family="breakdown", address="t/other"))
-    assert text.splitlines()[0] == "a → b"
-    assert "▲ t/s: better" in text.splitlines()
+    lines = text.splitlines()
+    assert lines[:2] == ["compare a → b · 12 common prompts", "b is better than a in t/s."]
+    assert "▲ Better: t/s 0.125 → 0.812, +0.688 (0 worse, 12 better, p = .0005)" in lines
     assert "t/other: worse" not in text
-    assert row(text, "t/s")[:5] == ["t/s", "0.125", "0.812", "+0.688", "[0.319,"]
-    assert row(text, "t/s")[6:] == [".0005", "(maxT)", "12", "▲", "better"]
-    assert row(text, "t/other")[6:] == [".0005", "(BH)", "12", "▼", "worse"]
+    assert " ".join(row(text, "t/s")) == (
+        "t/s 0.125 → 0.812 +0.688 [0.319, 0.860] .0005 0 worse, 12 better ▲ better"
+    )
+    assert row(text, "t/other")[-2:] == ["▼", "worse"]
     assert "headline scores: 1 test, p corrected by maxT" in text
     assert "the smaller p here counts if the pair was chosen before looking" in text
     assert "breakdowns: 1 test, p corrected by BH" in text
 
 
+@pytest.mark.parametrize(
+    ("pairs", "title"),
+    [
+        ((pair(HALF, MORE), pair(MORE, HALF, address="t/z")), "b is worse than a in t/z, but better in t/s."),
+        ((pair(MORE, HALF), pair(MORE, HALF, address="t/z")), "b is worse than a in t/s and t/z."),
+        ((pair(HALF, HALF),), "No difference seen between a and b."),
+        ((pair([0] * 4, [1] * 4),), "Undecided between a and b: t/s."),
+        (
+            (ScorePair(address="t/g", family="headline", problem="group score"),),
+            "a and b cannot be compared.",
+        ),
+        (
+            [pair(MORE, HALF, address=f"t/{i}") for i in range(7)],
+            "b is worse than a in t/0, t/1, t/2, t/3 and 3 more.",
+        ),
+    ],
+)
+def test_the_title_says_what_differs(pairs, title: str) -> None:
+    assert title in words(*pairs).splitlines()
+
+
 def test_chinese_has_no_english_sentences() -> None:
     text = words(pair(HALF, HALF), pair(MORE, HALF), language="zh")
-    assert "▼ t/s：更差" in text
+    assert "▼ 变差：t/s" in text
     assert "主要分数：共 2 次检验，p 按 maxT 校正" in text
     assert "可检出的最小差别" in text
     assert "difference" not in text
@@ -69,13 +92,13 @@ TEN = [0.1] * 10
     [
         pytest.param(pair(*PASSES), "McNemar's p (not corrected)", id="passes and failures"),
         pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
-        pytest.param(pair([0] * 4, [1] * 4), "◇ t/s: too few prompts", id="few in words"),
+        pytest.param(pair([0] * 4, [1] * 4), "◇ Too few prompts: t/s", id="few in words"),
         pytest.param(
             pair(HALF, HALF),
             "difference cannot be estimated from these differences",
             id="constant",
         ),
-        pytest.param(pair(HALF, HALF), "1.00 (maxT)", id="constant p"),
+        pytest.param(pair(HALF, HALF), " 1.00 ", id="constant p"),
         pytest.param(
             pair([0] * 60, [1, 1] + [0] * 58),
             "only 2 of 60 prompts have another score: too few to tell",
@@ -145,8 +168,6 @@ def test_prompts_that_are_left_out_are_counted() -> None:
 
 def test_the_rows_have_all_digits() -> None:
     document = compare_document(comparison(pair([0] * 7, [1 / 3] * 7)))
-    (scores,) = (block for block in document.blocks if getattr(block, "key", "") == "scores")
-    values = {column.key: cell.values for column, cell in zip(scores.columns, scores.rows[0], strict=True)}
-    assert values["after"] == {"": pytest.approx(1 / 3, rel=1e-15)}
-    assert values["score"] == {"": "t/s", "family": "headline"}
-    assert values["verdict"] == {"": "mean undecided"}
+    (line,) = document.blocks[0].scores.lines
+    assert line.values["after"] == pytest.approx(1 / 3, rel=1e-15)
+    assert (line.values["family"], line.values["verdict"]) == ("headline", "mean undecided")

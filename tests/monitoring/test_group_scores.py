@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from hengwen import compare_runs, drift_report, report_document
-from hengwen.documents.compare import compare_document
+from hengwen.documents.compare.document import compare_document
 from hengwen.documents.drift.document import drift_document
 from hengwen.documents.groups import group_verdicts
 from hengwen.documents.render.markdown import to_markdown

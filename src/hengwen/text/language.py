@@ -23,6 +23,11 @@ def in_language(text: str | Bilingual, language: Language) -> str:
     return text.in_language(language) if isinstance(text, Bilingual) else text
 
 
+def both(text: str | Bilingual) -> Bilingual:
+    """Return a text in both languages."""
+    return text if isinstance(text, Bilingual) else Bilingual(text, text)
+
+
 def check_language(value: str) -> Language:
     """Return the value of a language option if it is valid."""
     if value not in get_args(Language):

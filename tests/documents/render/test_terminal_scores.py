@@ -85,7 +85,7 @@ def test_a_table_of_scores_has_the_course_the_difference_as_a_line_and_the_verdi
     assert lines[at] == (
         "lyric.total  ▃▁█▆▆▄  86.1 ckpt-2 → 78.2    -7.9    ───●─── │            .020  26 prompts  ▼ fallen"
     )
-    assert " ─┼●── " in lines[at + 1]
+    assert "─┼─●─" in lines[at + 1]
 
 
 def test_a_score_takes_two_lines_in_a_narrow_terminal() -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.render.words import COMPARED, DIFFERENCE, PROMPTS, SCORE, VERDICT
-from hengwen.text.language import Bilingual, in_language
+from hengwen.text.language import Bilingual, both, in_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.documents.blocks import ScoreLine, Scores, Text, Value
+    from hengwen.documents.blocks import ScoreLine, Scores, Value
 
 
 def plain_table(scores: Scores) -> Table:
@@ -42,25 +42,21 @@ def plain_table(scores: Scores) -> Table:
 
 def _texts(line: ScoreLine) -> Iterator[tuple[str, Bilingual]]:
     """Yield the texts of the cells of a line."""
-    yield "address", _both(line.address)
+    yield "address", both(line.address)
     yield "compared", Bilingual(*(_compared(line, in_zh) for in_zh in (True, False)))
-    p = _both(line.p)
+    p = both(line.p)
     yield (
         "p",
         Bilingual(p.zh.removeprefix("p = ").removeprefix("p "), p.en.removeprefix("p = ").removeprefix("p ")),
     )
-    yield from (("difference", _both(line.difference)), ("prompts", _both(line.prompts)))
-    yield "word", _both(line.word)
+    yield from (("difference", both(line.difference)), ("prompts", both(line.prompts)))
+    yield "word", both(line.word)
 
 
 def _compared(line: ScoreLine, in_zh: bool) -> str:
     before, after = (in_language(text, "zh" if in_zh else "en") for text in (line.before, line.after))
     ends = (f"{before} {line.before_name}".rstrip(), f"{after} {line.after_name}".rstrip())
     return " → ".join(end for end in ends if end)
-
-
-def _both(text: Text) -> Bilingual:
-    return text if isinstance(text, Bilingual) else Bilingual(text, text)
 
 
 def _record(line: ScoreLine) -> dict[str, Value]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from hengwen.documents.render.terminal_fit import Section
 from hengwen.documents.render.terminal_marks import course
-from hengwen.documents.render.terminal_tables import TextColumn, table_lines, wrapped
+from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
 from hengwen.text.language import Bilingual
 
@@ -34,7 +34,11 @@ MAX_COURSE = 40
 """Checkpoints of a course that are drawn; of more, every other one or fewer."""
 _COURSE = Bilingual("过程", "course")
 _CHANGE = Bilingual("差", "change")
-_BAR = Bilingual("变差 0 变好", "worse 0 better")
+_BAR = Bilingual("变差  0  变好", "worse  0  better")
+_LEGEND = Bilingual(
+    "横线：95% 区间，按同表各行一起校正；含 0 即不称有差别",
+    "line: 95 % interval, corrected for all rows; it holds 0 where no difference is claimed",
+)
 _LEFT_OUT = (
     {"compared"},
     {"compared", "prompts"},
@@ -43,17 +47,21 @@ _LEFT_OUT = (
     {"named", "prompts", "course", "p"},
 )
 """Columns that are left out, until the others have room: either values with the name of a checkpoint or
-those without one are shown."""
+those without one are shown. Bars give way only after the first three."""
 
 
 def score_section(scores: Scores, width: int, words: Words) -> Section:
     """Return a table of scores: what was compared, the difference as a line, and the verdict."""
     head = wrapped(Text(words(scores.title), style="bold"), width) if scores.title else []
-    notes = [text for item in scores.legend for text in wrapped(Text(words(item), style="dim"), width)]
+    notes = (
+        wrapped(Text(words(_LEGEND), style="dim"), width) if any(line.bar for line in scores.lines) else []
+    )
     drawn = _table(scores, width, words)
     if drawn is None:
         rows = [_two_lines(line, width, words) for line in scores.lines]
-        return Section(head=head, items=rows, notes=notes)
+        return Section(head=head, items=rows)
+    has_bars = any("●" in line.plain for row in drawn[1] for line in row)
+    notes = wrapped(Text(words(_LEGEND), style="dim"), width) if has_bars else []
     return Section(head=[*head, *drawn[0]], items=drawn[1], notes=notes)
 
 
@@ -84,10 +92,12 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
         for key, column in columns.items()
         if any(column.bars) or any(cell.plain.strip() for cell in column.cells if not column.bars)
     }
-    for left_out in _LEFT_OUT:
-        drawn = table_lines([column for key, column in used.items() if key not in left_out], width)
-        if drawn is not None:
-            return drawn
+    for bar_widths, left_outs in ((BAR_WIDTHS, _LEFT_OUT[:3]), ((0,), _LEFT_OUT[2:])):
+        for left_out in left_outs:
+            shown = [column for key, column in used.items() if key not in left_out]
+            drawn = table_lines(shown, width, bar_widths if "bar" in used else (0,))
+            if drawn is not None:
+                return drawn
     return None
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from hengwen.documents.render.terminal_marks import difference_bar
@@ -24,12 +23,12 @@ STACKED = (" [", " · ", " (")
 """Before these, the text of a number may go on below: an interval, counts, a remark."""
 GAP = 2
 """Spaces between two columns."""
-BAR_WIDTHS = (21, 15, 11)
+BAR_WIDTHS = (21, 15, 11, 9)
 """Columns that the bars of a table may take, the most readable first."""
 
 Lines = list[Text]
-_CONSOLE = Console(width=80)
-"""Only for the width of a tab; the width of lines is given with each text."""
+_OPENING, _CLOSING = "（“‘《「『([", "，。；：、？！）”’》」』%…)]·,.;:?!"
+"""Marks that do not end a line, and marks that do not begin one."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,16 +46,42 @@ class TextColumn:
 def wrapped(text: Text, width: int, first: Text | str = "", rest: str = "") -> Lines:
     """Return a text in lines; ``first`` stands before the first line, ``rest`` before the others."""
     lines: Lines = []
-    for line in text.wrap(_CONSOLE, max(width - cell_len(rest), 1), overflow="fold"):
-        line.rstrip()
-        lines.append(Text.assemble(rest if lines else first, line))
+    for paragraph in text.split("\n", allow_blank=True):
+        for line in paragraph.divide(_breaks(paragraph.plain, max(width - cell_len(rest), 1))):
+            line.rstrip()
+            lines.append(Text.assemble(rest if lines else first, line))
     return lines or [Text.assemble(first)]
 
 
-def table_lines(columns: Sequence[TextColumn], width: int) -> tuple[Lines, list[Lines]] | None:
+def _breaks(text: str, width: int) -> list[int]:
+    """Return where lines end: behind a space, and between Chinese characters but not before punctuation."""
+    breaks: list[int] = []
+    start = allowed = used = 0
+    for i, character in enumerate(text):
+        size = cell_len(character)
+        if i and _may_break(text[i - 1], character):
+            allowed = i
+        if used + size > width and not character.isspace():
+            start = allowed if allowed > start else i
+            breaks.append(start)
+            used = cell_len(text[start:i])
+        used += size
+    return breaks
+
+
+def _may_break(before: str, after: str) -> bool:
+    if before.isspace() or after.isspace():
+        return before.isspace() and not after.isspace()
+    is_wide = cell_len(before) == 2 or cell_len(after) == 2
+    return is_wide and before not in _OPENING and after not in _CLOSING
+
+
+def table_lines(
+    columns: Sequence[TextColumn], width: int, bar_widths: Sequence[int] = (*BAR_WIDTHS, 0)
+) -> tuple[Lines, list[Lines]] | None:
     """Return the lines of the head and of each row; None if the columns do not fit next to each other."""
     has_bars = any(column.bars for column in columns)
-    for bar_width in (*BAR_WIDTHS, 0) if has_bars else (0,):
+    for bar_width in bar_widths if has_bars else (0,):
         drawn = [_with_bars(column, bar_width) for column in columns if bar_width or not column.bars]
         # intervals go below their values only where there is no room even without bars
         for separators in range(1 if bar_width else len(STACKED) + 1):
@@ -89,7 +114,8 @@ def _with_bars(column: TextColumn, width: int) -> TextColumn:
     texts = [difference_bar(bar, width) if bar else "" for bar in column.bars]
     styles = [cell.style for cell in column.cells] or [""] * len(texts)
     cells = [Text(text, style=style) for text, style in zip(texts, styles, strict=True)]
-    return replace(column, cells=cells, is_whole=True)
+    head = column.head if cell_len(column.head) <= width else "0".center(width)
+    return replace(column, head=head.rstrip(), cells=cells, is_whole=True)
 
 
 def _side_by_side(columns: Sequence[TextColumn], width: int) -> tuple[Lines, list[Lines]] | None:

@@ -55,7 +55,7 @@ def compare(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
-    from hengwen.documents.compare import compare_document
+    from hengwen.documents.compare.document import compare_document
     from hengwen.monitoring.compare.compare_runs import compare_runs
 
     if len(runs) > 2:

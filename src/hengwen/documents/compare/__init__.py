@@ -1,0 +1,1 @@
+"""Documents of comparisons of two runs."""

@@ -1,0 +1,235 @@
+"""The comparison of two runs as a document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from hengwen.documents import cells
+from hengwen.documents.blocks import (
+    Decision,
+    Details,
+    Document,
+    ScoreLine,
+    Scores,
+    Sentence,
+    Verdict,
+)
+from hengwen.documents.compare.effects import effect_table
+from hengwen.documents.compare.lines import score_line
+from hengwen.documents.groups import group_records
+from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.results.comparisons import CHANGES
+from hengwen.results.run_order import run_labels
+from hengwen.text.language import Bilingual, both
+from hengwen.text.numbers import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hengwen.documents.blocks import Block, Bounds, Text, Tone
+    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.group_scores import GroupComparison
+    from hengwen.monitoring.tested_scores import Family
+
+_CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
+_OTHER_FAMILY = Bilingual(
+    "hengwen report 对所有检查点两两检验并一起校正，这一对的 p 在那里通常更大，可能写“未见差别”；"
+    "这里较小的 p，只在看结果之前就选定这一对时才算数",
+    "hengwen report tests and corrects all pairs of its checkpoints together: the p of this pair is usually "
+    "larger there, and no difference may be seen; the smaller p here counts if the pair was chosen before "
+    "looking",
+)
+_VERBS: Mapping[Tone, Bilingual] = {
+    "worse": Bilingual("变差", "Worse"),
+    "better": Bilingual("变好", "Better"),
+}
+MAX_CHANGES = 3
+"""Maximum number of changed scores that the first sentences name."""
+MAX_NAMES = 4
+"""Maximum number of scores that a sentence names."""
+_FAMILIES = {
+    "headline": Bilingual("主要分数", "headline scores"),
+    "breakdown": Bilingual("细项", "breakdowns"),
+}
+
+
+def compare_document(comparison: RunComparison) -> Document:
+    """Return the verdict on each headline score, their differences, the breakdowns, and effect sizes."""
+    before, after = run_labels((comparison.before, comparison.after))
+    groups = {item.address: item for item in comparison.groups}
+    lines = [score_line(comparison, score, groups.get(score.address)) for score in comparison.headline]
+    tones = {line.address: line.tone for line in lines}
+    prompts = max((item.test.prompts for item in comparison.headline if item.test), default=0)
+    blocks: list[Block] = [
+        Decision(
+            title=compare_title(tones, before, after),
+            bullets=tuple(_bullets(lines)),
+            scores=Scores(
+                key="scores",
+                lines=tuple(lines),
+                compared=f"{before} → {after}",
+                legend=tuple(_legend(comparison, "headline")),
+            ),
+            judges=trust_verdicts(comparison.judges),
+        )
+    ]
+    if comparison.left_out_prompts:
+        blocks.append(Sentence(text=cells.left_out_prompts_text(comparison.left_out_prompts), is_note=True))
+    if comparison.breakdown:
+        blocks.append(_breakdown(comparison, groups, before, after))
+    tested = [score for score in comparison.scores if score.test is not None]
+    if tested:
+        title = Bilingual("效应量与可检出的差别", "Effect sizes and detectable differences")
+        blocks.append(Details(title=title, blocks=(effect_table(comparison, tested),), is_open=False))
+    return Document(
+        kind="compare",
+        title=Bilingual(f"比较 {before} → {after}", f"compare {before} → {after}"),
+        notes=(Bilingual(f"共同 {prompts} 题", f"{plural(prompts, 'common prompt')}"),) if prompts else (),
+        blocks=tuple(blocks),
+        record=_record(comparison),
+    )
+
+
+def compare_title(tones: Mapping[str, Tone], before: str, after: str) -> Bilingual:
+    """Return in one sentence in which scores the later run is worse and better."""
+    worse, better, undecided = (
+        [address for address, tone in tones.items() if tone == wanted]
+        for wanted in ("worse", "better", "open")
+    )
+    listed = {key: names_text(items) for key, items in (("down", worse), ("up", better), ("open", undecided))}
+    if worse and better:
+        return Bilingual(
+            f"{after} 比 {before} 差（{listed['down'].zh}），也有更好的（{listed['up'].zh}）。",
+            f"{after} is worse than {before} in {listed['down'].en}, but better in {listed['up'].en}.",
+        )
+    if worse or better:
+        zh, en = ("差", "worse") if worse else ("好", "better")
+        names = listed["down" if worse else "up"]
+        return Bilingual(
+            f"{after} 比 {before} {zh}：{names.zh}。", f"{after} is {en} than {before} in {names.en}."
+        )
+    if undecided:
+        return Bilingual(
+            f"{before} 与 {after} 之间未定：{listed['open'].zh}。",
+            f"Undecided between {before} and {after}: {listed['open'].en}.",
+        )
+    if "none" in tones.values():
+        return Bilingual(
+            f"{before} 与 {after} 之间未见差别。", f"No difference seen between {before} and {after}."
+        )
+    return Bilingual(f"{before} 与 {after} 无法比较。", f"{before} and {after} cannot be compared.")
+
+
+def names_text(names: Sequence[str]) -> Bilingual:
+    """Return names as a list, of many the first and how many more there are."""
+    more = len(names) - MAX_NAMES
+    if more > 0:
+        first = names[:MAX_NAMES]
+        return Bilingual(f"{'、'.join(first)} 等 {len(names)} 项", f"{', '.join(first)} and {more} more")
+    *first, last = names or ("",)
+    return Bilingual("、".join(names), f"{', '.join(first)} and {last}" if first else last)
+
+
+def _bullets(lines: Sequence[ScoreLine]) -> Iterator[Verdict]:
+    """Yield what changed most, then in which scores nothing is seen or nothing can be told."""
+    changed = sorted((line for line in lines if line.tone in _VERBS), key=lambda line: line.tone != "worse")
+    for line in changed[:MAX_CHANGES]:
+        change, p = both(line.difference), both(line.p)
+        prompts = both(line.prompts)
+        yield Verdict(
+            tone=line.tone,
+            subject=_VERBS[line.tone],
+            sentence=Bilingual(
+                f"{line.address} {line.before} → {line.after}，差 {change.zh.partition(' [')[0]}"
+                f"（{prompts.zh}，{p.zh}）",
+                f"{line.address} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
+                f"({prompts.en}, {p.en})",
+            ),
+        )
+    others: dict[tuple[Tone, Bilingual], list[ScoreLine]] = {}
+    for line in lines:
+        if line.tone not in _VERBS:
+            others.setdefault((line.tone, both(line.word)), []).append(line)
+    for (tone, word), same in sorted(others.items(), key=lambda item: item[0][0] != "none"):
+        names = names_text([line.address for line in same])
+        yield Verdict(
+            tone=tone, subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]), sentence=names
+        )
+
+
+def _breakdown(
+    comparison: RunComparison, groups: Mapping[str, GroupComparison], before: str, after: str
+) -> Details:
+    """Return the other scores, folded; those of one scale share an axis, so that their bars compare."""
+    lines = [score_line(comparison, score, groups.get(score.address)) for score in comparison.breakdown]
+    ends: dict[Text, list[Bounds]] = {}
+    for line in lines:
+        if line.bar is not None:
+            ends.setdefault(line.scale, []).append(line.bar.limits)
+    shared = [
+        replace(line, bar=replace(line.bar, limits=cells.bar_limits(*ends[line.scale]))) if line.bar else line
+        for line in lines
+    ]
+    n = len(lines)
+    return Details(
+        title=Bilingual(f"细项 · {n}", f"Breakdowns · {n}"),
+        blocks=(
+            Scores(
+                key="breakdowns",
+                lines=tuple(shared),
+                compared=f"{before} → {after}",
+                legend=tuple(_legend(comparison, "breakdown")),
+            ),
+            *(
+                Verdict(tone=line.tone, subject=line.address, sentence=line.word, evidence=line.details)
+                for line in lines
+                if line.tone in ("open", "plain")
+            ),
+        ),
+        is_open=False,
+    )
+
+
+def _legend(comparison: RunComparison, family: Family) -> Iterator[Bilingual]:
+    role, correction, tests = _FAMILIES[family], _CORRECTIONS[family], comparison.tests(family)
+    if family == "headline":
+        yield Bilingual(
+            "横线在 0 左边：变差。粗：只看这一项的 95% 区间；细：按全部主要分数校正。"
+            "细线碰到 0，就不称有差别。",
+            "Line left of 0: worse. Thick: 95 % interval of this score alone; thin: corrected for all "
+            "headline scores. Where the thin line touches 0, no difference is claimed.",
+        )
+    yield Bilingual(
+        f"{role.zh}：共 {tests} 次检验，p 按 {correction} 校正。",
+        f"{role.en}: {plural(tests, 'test')}, p corrected by {correction}.",
+    )
+    if family == "headline" and any(item.outcome in CHANGES for item in comparison.headline):
+        yield _OTHER_FAMILY
+
+
+def _record(comparison: RunComparison) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "before": cells.run_record(comparison.before),
+        "after": cells.run_record(comparison.after),
+        "alpha": comparison.alpha,
+        "weights": comparison.weights,
+        "only_common": comparison.only_common,
+        "left_out_prompts": comparison.left_out_prompts,
+        "unchecked": comparison.unchecked,
+        "families": {
+            "headline": {"correction": "step-down", "tests": comparison.tests("headline")},
+            "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
+        },
+        "scores": [_score_record(score) for score in comparison.scores],
+        "groups": group_records(comparison.groups, (comparison.before.id, comparison.after.id)),
+        "judges": trust_record(comparison.judges),
+    }
+
+
+def _score_record(score: ScoreComparison) -> dict[str, Any]:
+    record = asdict(score)
+    if score.interval is not None:
+        record["interval"]["bounds"] = score.interval.bounds
+    return record

@@ -1,0 +1,187 @@
+"""The line of a score in a comparison: its values, its difference, its verdict, and what limits it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.documents import cells
+from hengwen.documents.blocks import Bar, ScoreLine
+from hengwen.documents.groups import group_texts
+from hengwen.documents.missing import least_text, missing_text
+from hengwen.results.comparisons import min_clusters
+from hengwen.results.coverage import MIN_COVERAGE
+from hengwen.results.run_order import run_labels
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import decimals_for, interval, number, p_text, plural, scale_text, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.documents.blocks import Tone, Value
+    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.group_scores import GroupComparison
+
+_OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
+    "better": ("better", Bilingual("更好", "better")),
+    "worse": ("worse", Bilingual("更差", "worse")),
+    "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
+    "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
+    "too few": ("open", Bilingual("题目太少", "too few prompts")),
+    "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
+    "not comparable": ("plain", Bilingual("无法比较", "not comparable")),
+}
+_PROBLEMS: Mapping[str, Bilingual] = {
+    "group score": Bilingual(
+        "整组回答只有一个数值，没有逐题的值", "one value for a group of answers, none for each prompt"
+    ),
+    "not scored": Bilingual(
+        "其中一次运行没有任何回答得到这项分数", "no answer of one of the runs has this score"
+    ),
+    "no common prompts": Bilingual("没有双方都有得分的题目", "no prompt has a score in both runs"),
+}
+
+
+def score_line(comparison: RunComparison, score: ScoreComparison, group: GroupComparison | None) -> ScoreLine:
+    """Return the line of a score; ``group`` is its test if it is a score of whole sets of answers."""
+    if group is not None:
+        return _group_line(comparison, score, group)
+    tone, word = _OUTCOMES[score.outcome]
+    scale = scale_text(score.scale)
+    values: dict[str, Value] = {"family": score.family, "verdict": score.outcome}
+    if score.test is None or score.means is None:
+        return ScoreLine(
+            key=f"score-{score.address}",
+            name=score.address,
+            address=score.address,
+            scale=scale,
+            tone=tone,
+            word=word,
+            values=values,
+            details=tuple(_reasons(comparison, score)),
+        )
+    decimals, fine, test = decimals_for(score.scale, score.means), fine_decimals(score), score.test
+    bounds = score.interval.bounds if score.interval else None
+    before, after = (number(mean, decimals) for mean in score.means)
+    p = test.p if score.p_adjusted is None else score.p_adjusted
+    raw = Bilingual("", "") if score.p_adjusted is not None else Bilingual("（未校正）", " (not corrected)")
+    values |= {"before": score.means[0], "after": score.means[1], "p": score.p_adjusted, "p_raw": test.p}
+    values |= {"prompts": test.prompts, "clusters": test.clusters}
+    return ScoreLine(
+        key=f"score-{score.address}",
+        name=score.address,
+        address=score.address,
+        scale=scale,
+        before=before,
+        after=after,
+        bar=Bar(
+            value=test.difference,
+            interval=bounds,
+            family_interval=score.family_interval,
+            limits=cells.bar_limits(test.difference, bounds, score.family_interval),
+            lower_is_better=score.scale is not None and not score.scale.higher_is_better,
+        ),
+        difference=f"{signed(test.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip(),
+        p=Bilingual(f"p {p_text(p)}{raw.zh}", f"p {p_text(p)}{raw.en}"),
+        prompts=_prompts_text(score),
+        tone=tone,
+        word=word,
+        values=values,
+        details=tuple(_reasons(comparison, score)),
+    )
+
+
+def _prompts_text(score: ScoreComparison) -> Bilingual:
+    """Return how many prompts became worse and better."""
+    assert score.test is not None  # callers pass only scores with a test
+    if score.effects is None:
+        return Bilingual(f"{score.test.prompts} 题", plural(score.test.prompts, "prompt"))
+    worse, better, equal = score.effects.losses, score.effects.wins, score.effects.ties
+    same = (f"，{equal} 平", f", {equal} equal") if equal else ("", "")
+    if score.test.clusters < score.test.prompts:
+        groups = cells.prompts_short(score.test.prompts, score.test.clusters)
+        assert isinstance(groups, Bilingual)
+        same = (f"{same[0]}；{groups.zh}", f"{same[1]}; {groups.en}")
+    return Bilingual(f"{worse} 差，{better} 好{same[0]}", f"{worse} worse, {better} better{same[1]}")
+
+
+def _group_line(comparison: RunComparison, score: ScoreComparison, group: GroupComparison) -> ScoreLine:
+    """Return the line of a score of whole sets of answers, whose test exchanges whole prompts."""
+    labels = run_labels((comparison.before, comparison.after))
+    tone, word = _OUTCOMES[group.verdict]
+    decimals = max(cells.MIN_DECIMALS, decimals_for(group.scale, group.values))
+    before, after = (number(value, decimals) for value in group.values)
+    n = group.test.units
+    return ScoreLine(
+        key=f"score-{score.address}",
+        name=score.address,
+        address=score.address,
+        scale=scale_text(group.scale),
+        before=before,
+        after=after,
+        difference=Bilingual(
+            f"{signed(group.test.difference, decimals)}（字数相等时）",
+            f"{signed(group.test.difference, decimals)} (at equal numbers of tokens)",
+        ),
+        p=f"p {p_text(group.p_adjusted)}",
+        prompts=Bilingual(f"{n} 题", plural(n, "prompt")),
+        tone=tone,
+        word=word,
+        values={
+            "family": score.family,
+            "verdict": group.verdict,
+            "before": group.values[0],
+            "after": group.values[1],
+            "p": group.p_adjusted,
+            "p_raw": group.test.p,
+            "prompts": n,
+        },
+        details=(group_texts([group], labels)[group.address].text,),
+    )
+
+
+def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]:
+    """Return what limits a verdict: why there is none, or which difference would have been seen."""
+    if score.test is None or score.means is None:
+        return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
+    if score.outcome == "missing scores":
+        labels = run_labels((comparison.before, comparison.after))
+        decimals = decimals_for(score.scale, score.means)
+        rows = zip(labels, score.coverage, score.answer_coverage, score.bounds, strict=True)
+        texts = [missing_text(*row, decimals) for row in rows if min(row[1:3]) < MIN_COVERAGE]
+        return [*texts, least_text()]
+    if score.outcome == "mean undecided":
+        zh, en = ("高", "higher") if score.test.difference > 0 else ("低", "lower")
+        return [
+            Bilingual(
+                f"多数题{zh}了，但差别的 95% 区间含 0：没见过的题可能相反；需要更多题目",
+                f"most prompts are {en}, but the 95 % interval of the difference contains 0: unseen prompts "
+                "may differ the other way; more prompts are needed",
+            )
+        ]
+    if score.outcome == "too few":
+        return [_too_few(comparison, score, score.test.clusters)]
+    if score.outcome == "no difference seen":
+        return [
+            cells.detectable_text(
+                score.detectable, fine_decimals(score), score.test.clusters, score.test.prompts
+            )
+        ]
+    return []
+
+
+def _too_few(comparison: RunComparison, score: ScoreComparison, clusters: int) -> Bilingual:
+    needed = min_clusters(max(1, comparison.tests("headline")) if score.family == "headline" else 1)
+    if clusters < needed or score.effects is None:
+        return cells.too_few_text(needed)
+    changed = score.effects.wins + score.effects.losses
+    prompts = changed + score.effects.ties
+    return Bilingual(
+        f"{prompts} 题中只有 {changed} 题得分不同，即使方向全部一致也看不出差别",
+        f"only {changed} of {prompts} prompts have another score: too few to tell, even if all had changed "
+        "in one direction",
+    )
+
+
+def fine_decimals(score: ScoreComparison) -> int:
+    """Return the decimals of differences, which are smaller than the means."""
+    return max(cells.MIN_DECIMALS, decimals_for(score.scale, score.means or ()))
