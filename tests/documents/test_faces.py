@@ -19,7 +19,7 @@ from document_examples import KINDS, example
 from rich.cells import cell_len
 from rich.console import Console
 
-from hengwen.documents.blocks import Decision, Details, Document, Table
+from hengwen.documents.blocks import Decision, Details, Document, Scores, Table
 from hengwen.documents.json_schemas import schema_kinds, schema_text
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
@@ -80,17 +80,26 @@ def test_there_is_no_golden_file_of_a_kind_that_is_gone() -> None:
     assert {path.name.split(".")[0] for path in GOLDEN.iterdir()} == set(KINDS)
 
 
-def tables_of(blocks) -> list[Table]:
+def tables_of(blocks, *, with_scores: bool = False) -> list[Table]:
+    """Return the tables of blocks; those of scores too where a face shows them as plain tables."""
+    tables: list[Table] = []
+    for block in blocks:
+        match block:
+            case Table():
+                tables.append(block)
+            case Scores():
+                tables += [plain_table(block)] if with_scores else []
+            case Decision():
+                scores = [block.scores] if block.scores else []
+                tables += tables_of([*scores, *block.details], with_scores=with_scores)
+            case Details():
+                tables += tables_of(block.blocks, with_scores=with_scores)
+    return tables
+
+
+def cell_texts(tables: list[Table], language: Language) -> list[str]:
     return [
-        table
-        for block in blocks
-        for table in (
-            [block]
-            if isinstance(block, Table)
-            else tables_of(block.blocks)
-            if isinstance(block, Details)
-            else []
-        )
+        one_spaced(in_language(cell.text, language)) for table in tables for row in table.rows for cell in row
     ]
 
 
@@ -123,23 +132,15 @@ def one_spaced(text: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_faces_show_the_same_numbers(document_of, kind: str, language: Language) -> None:
     document = document_of(kind)
-    tables = tables_of(document.blocks)
+    tables = tables_of(document.blocks, with_scores=True)
     cells = [cell for table in tables for row in table.rows for cell in row]
-    texts = [one_spaced(in_language(cell.text, language)) for cell in cells]
+    texts = cell_texts(tables, language)
     assert texts, "a result without a table has no rows"
     terminal = printed(document, language, 10_000, verbose=True)
     assert [text for text in texts if not all(line in terminal for line in text.split("\n"))] == []
-    assert [one_spaced(cell) for cell in html_cells(to_html(document, language))] == texts
-    first_screen = [
-        one_spaced(in_language(cell.text, language))
-        for block in document.blocks
-        if isinstance(block, Decision) and block.scores
-        for row in plain_table(block.scores).rows
-        for cell in row
-    ]
-    assert [one_spaced(cell) for cell in markdown_cells(to_markdown(document, language))] == (
-        first_screen + texts
-    )
+    plain = cell_texts(tables_of(document.blocks), language)
+    assert [one_spaced(cell) for cell in html_cells(to_html(document, language))] == plain
+    assert [one_spaced(cell) for cell in markdown_cells(to_markdown(document, language))] == texts
     rows = to_rows(document, language).rows
     values = [value for row in rows for value in row]
     wanted = [value for cell in cells for value in cell.values.values() if value is not None]

@@ -11,6 +11,7 @@ from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
 from hengwen.text.language import Bilingual
+from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +59,8 @@ def score_section(scores: Scores, width: int, words: Words) -> Section:
     )
     drawn = _table(scores, width, words)
     if drawn is None:
-        rows = [_two_lines(line, width, words) for line in scores.lines]
+        named = zip(_names(scores), scores.lines, strict=True)
+        rows = [_two_lines(name, line, width, words) for name, line in named]
         return Section(head=head, items=rows)
     has_bars = any("●" in line.plain for row in drawn[1] for line in row)
     notes = wrapped(Text(words(_LEGEND), style="dim"), width) if has_bars else []
@@ -67,9 +69,9 @@ def score_section(scores: Scores, width: int, words: Words) -> Section:
 
 def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:
     """Return the lines of a table, with fewer columns if there is no room for all; None if there is none."""
-    lines = scores.lines
+    lines, names = scores.lines, _names(scores)
     columns = {
-        "score": TextColumn(head=words(SCORE), cells=[Text(line.address) for line in lines], is_whole=True),
+        "score": TextColumn(head=words(SCORE), cells=[Text(name) for name in names], is_whole=True),
         "course": TextColumn(head=words(_COURSE), cells=[_course(line) for line in lines], is_whole=True),
         "named": _column(scores.compared, words, [_compared(line, words, named=True) for line in lines]),
         "compared": _column(scores.compared, words, [_compared(line, words) for line in lines]),
@@ -105,14 +107,22 @@ def _column(head: blocks.Text, words: Words, texts: Sequence[str]) -> TextColumn
     return TextColumn(head=words(head), align="right", cells=[Text(text) for text in texts], is_whole=True)
 
 
-def _two_lines(line: ScoreLine, width: int, words: Words) -> Lines:
-    name = Text.assemble((line.address, "bold"), "  ", _verdict(line, words))
+def _names(scores: Scores) -> list[str]:
+    """Return the addresses, without their task if all have the same."""
+    addresses = [strip_controls(line.address) for line in scores.lines]
+    tasks = {address.partition("/")[0] for address in addresses if "/" in address}
+    is_one = len(tasks) == 1 and all("/" in address for address in addresses)
+    return [address.partition("/")[2] for address in addresses] if is_one else addresses
+
+
+def _two_lines(name: str, line: ScoreLine, width: int, words: Words) -> Lines:
+    head = Text.assemble((name, "bold"), "  ", _verdict(line, words))
     parts = [_course(line), Text(_compared(line, words)), Text(_change(line, words))]
     p = _p(line, words)
     if p:
         parts.append(Text(f"p {p}"))
     below = Text(" ").join([part for part in parts if part.plain.strip()])
-    return [*wrapped(name, width, "", "  "), *(wrapped(below, width, "  ", "  ") if below.plain else [])]
+    return [*wrapped(head, width, "", "  "), *(wrapped(below, width, "  ", "  ") if below.plain else [])]
 
 
 def _course(line: ScoreLine) -> Text:
