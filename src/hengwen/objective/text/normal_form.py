@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Form = Literal["NFC", "NFKC"]
+MAX_EXPANDED = 4_000_000
+"""Maximum number of characters of a normal form that is more than twice as long as its text: NFKC makes up
+to 18 characters of one."""
 _DECOMPOSED: dict[Form, Literal["NFD", "NFKD"]] = {"NFC": "NFD", "NFKC": "NFKD"}
 _MAX_RUN = 64
 """Runs of at least this many combining marks are sorted before Python normalises them, which is faster."""
@@ -28,7 +31,15 @@ marks."""
 
 
 def normal_form(text: str, form: Form = "NFKC") -> str:
-    """Return ``unicodedata.normalize(form, text)``."""
+    """Return ``unicodedata.normalize(form, text)``.
+
+    Raises:
+        ValueError: The normal form is too long because single characters become many.
+    """
+    if form == "NFKC" and len(text) > MAX_EXPANDED // 18:
+        expanded = len(text) + 17 * text.count("\ufdfa") + 7 * text.count("\ufdfb")
+        if expanded > max(MAX_EXPANDED, 2 * len(text)):
+            raise ValueError(f"a text of {len(text):,} characters becomes {expanded:,} in NFKC: too long")
     if _MAYBE_MARKS.search(text):
         text = _runs_of_marks(form).sub(lambda run: _sorted_marks(run[0], form), text)
     return unicodedata.normalize(form, text)
