@@ -8,7 +8,9 @@ process had not read yet are counted separately: the server recognizes them, bec
 that ends with unread data.
 Targets: at most 5 replies that were read are paid for twice after SIGKILL, and none after SIGTERM.
 
-Then runs of two scorers and a judge are killed again and again, ``--kills`` times, at 24 calls in flight.
+Then runs of two scorers and a judge are killed again and again, ``--kills`` times, at 24 calls in flight and
+at random numbers of rows in the store, from the first score to the last verdict. These runs are forked from
+a process that has loaded Hengwen, which saves most of the time of a kill.
 Targets: each run ends with the scores of a run that was never killed, and a kill costs at most the calls in
 flight.
 """
@@ -18,15 +20,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from bisect import bisect_left
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +44,10 @@ if TYPE_CHECKING:
 
 LATENCY = 0.05
 IN_FLIGHT = 24
-OFTEN_COUNT, OFTEN_KILLS = 400, 10
+OFTEN_COUNT, OFTEN_KILLS = 400, 20
 """Answers of a run that is killed often, and how often."""
+STEPS = 4
+"""Rows that the store has for an answer: two scores, a call of the judge and its verdict."""
 MAX_PAID_TWICE = {signal.SIGKILL: 5, signal.SIGTERM: 0}
 
 
@@ -136,6 +143,24 @@ def scores_of(store: Path) -> list[str]:
         return sorted(f"{row.sample_id} {row.repeat} {row.outcome}" for row in opened.rows([run]))
 
 
+def progress(store: Path) -> int:
+    """Return the number of scores and calls that a store has."""
+    try:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=60)) as connection:
+            query = "SELECT (SELECT count(*) FROM evaluation) + (SELECT count(*) FROM attempt)"
+            (rows,) = connection.execute(query).fetchone()
+    except sqlite3.OperationalError:  # the run has not made its tables yet
+        return 0
+    return int(rows)
+
+
+def run_to_end(plan: Path, store: Path) -> None:
+    """Run a plan in this process."""
+    from hengwen import RunOptions, run_plan
+
+    run_plan(plan, store=store, options=RunOptions(concurrency=IN_FLIGHT))
+
+
 def killed_often(folder: Path, count: int, kills: int) -> list[int]:
     """Kill a run up to ``kills`` times and finish it; return the replies that each kill cost.
 
@@ -150,23 +175,25 @@ def killed_often(folder: Path, count: int, kills: int) -> list[int]:
         settings = json.loads(plan.read_text("utf-8"))
         settings["tasks"][0]["scorers"] = ["distinct_n", "length"]
         plan.write_text(json.dumps(settings), "utf-8")
-        run = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "-j", str(IN_FLIGHT), "--store"]
+        run_to_end(plan, folder / "whole.db")  # here, so that the forks have loaded everything
+        before = len(replies(log))
         killed_at: list[float] = []
         while len(killed_at) < kills:
-            with subprocess.Popen([*run, f"{folder}/x.db"], stderr=subprocess.DEVNULL) as killed:
-                goal = len(replies(log)) + random.randint(1, max(2, 2 * count // kills))
-                while killed.poll() is None and len(replies(log)) < goal:
-                    time.sleep(0.002)
-                if killed.poll() is not None:
-                    break
-                time.sleep(random.random() * LATENCY)
-                killed_at.append(time.monotonic())
-                killed.send_signal(signal.SIGKILL)
-        subprocess.run([*run, f"{folder}/x.db"], check=True)
-        sent = replies(log)
-        subprocess.run([*run, f"{folder}/whole.db"], check=True)
+            goal = progress(folder / "x.db") + random.randint(1, max(2, 3 * STEPS * count // (2 * kills)))
+            run = multiprocessing.get_context("fork").Process(target=run_to_end, args=(plan, folder / "x.db"))
+            run.start()
+            while run.is_alive() and progress(folder / "x.db") < goal:
+                run.join(0.005)
+            run.join(random.random() * LATENCY)
+            if not run.is_alive():
+                break
+            killed_at.append(time.monotonic())
+            run.kill()
+            run.join()
+        run_to_end(plan, folder / "x.db")
         if stub.stdin is not None:
             stub.stdin.close()
+    sent = replies(log)[before:]
     assert scores_of(folder / "x.db") == scores_of(folder / "whole.db")
     last = {question: moment for moment, question in sent}
     repeated = [moment for moment, question in sent if moment < last[question]]
