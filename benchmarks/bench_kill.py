@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from bisect import bisect_left
+from bisect import bisect_right
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,17 +177,18 @@ def killed_often(folder: Path, count: int, kills: int) -> list[int]:
         plan.write_text(json.dumps(settings), "utf-8")
         run_to_end(plan, folder / "whole.db")  # here, so that the forks have loaded everything
         before = len(replies(log))
-        killed_at: list[float] = []
-        while len(killed_at) < kills:
+        started_at: list[float] = []
+        for _ in range(kills):
             goal = progress(folder / "x.db") + random.randint(1, max(2, 3 * STEPS * count // (2 * kills)))
             run = multiprocessing.get_context("fork").Process(target=run_to_end, args=(plan, folder / "x.db"))
+            started_at.append(time.monotonic())
             run.start()
             while run.is_alive() and progress(folder / "x.db") < goal:
                 run.join(0.005)
             run.join(random.random() * LATENCY)
             if not run.is_alive():
+                started_at.pop()
                 break
-            killed_at.append(time.monotonic())
             run.kill()
             run.join()
         run_to_end(plan, folder / "x.db")
@@ -197,9 +198,9 @@ def killed_often(folder: Path, count: int, kills: int) -> list[int]:
     assert scores_of(folder / "x.db") == scores_of(folder / "whole.db")
     last = {question: moment for moment, question in sent}
     repeated = [moment for moment, question in sent if moment < last[question]]
-    costs = [0] * len(killed_at)
+    costs = [0] * len(started_at)
     for moment in repeated:
-        costs[min(bisect_left(killed_at, moment), len(costs) - 1)] += 1
+        costs[bisect_right(started_at, moment) - 1] += 1
     return costs
 
 

@@ -143,6 +143,26 @@ def test_calls_are_counted_also_where_they_fail() -> None:
     assert counts == [1, 2]
 
 
+def test_a_judge_that_never_answers_is_given_up_after_two_waits(
+    hengwen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hengwen.backends.openai.backend import OpenAIBackend
+
+    asked = []
+
+    async def no_answer(backend: OpenAIBackend, request: Request) -> Reply:
+        asked.append(request)
+        await asyncio.sleep(0.01)
+        raise BackendError(f"no answer within {backend.timeout:g} s", status="timeout", retryable=True)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr(OpenAIBackend, "complete", no_answer)
+    done = hengwen("doctor", "--judge", "openai/m", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.code == 1
+    assert "http://127.0.0.1:9/v1 is unreachable: 2 calls in a row got no reply" in done.err
+    assert len(asked) <= 33
+
+
 def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge passes all checks, but the attacked answers get the best level."""
     from hengwen.judges.trust.canaries import load_canaries

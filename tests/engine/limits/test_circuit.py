@@ -25,6 +25,8 @@ FAILURES = {
     "500": {"status": "transport_error", "retryable": True},
     "dropped": {"status": "transport_error", "retryable": True},
 }
+SILENCE = {"status": "timeout", "retryable": True}
+TIMEOUT = 120.0
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Endpoint:
         self.sent[prompt] += 1
         now = asyncio.get_running_loop().time()
         if self.start <= now < self.end or prompt == self.poison:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(TIMEOUT if self.failure is SILENCE else 0.001)
             raise BackendError("no", **self.failure)
         await asyncio.sleep(LATENCY)
         self.good[prompt] += 1
@@ -118,6 +120,28 @@ def test_an_endpoint_that_never_replied_is_given_up_sooner(judge) -> None:
     total, results = judge(Endpoint(FAILURES["dropped"], 0, 10_000))
     assert 10 <= total <= 13
     assert len(results) == CALLS
+
+
+@pytest.mark.parametrize("slots", [1, 8, 64])
+def test_an_endpoint_that_never_answers_is_given_up_when_one_call_alone_has_no_answer(judge, slots) -> None:
+    endpoint = Endpoint(SILENCE, 0, 10**9)
+    total, results = judge(endpoint, CALLS, slots)
+    assert 2 * TIMEOUT <= total <= 2 * TIMEOUT + 2
+    assert len(results) == CALLS
+    assert "endpoint is unreachable: 2 calls in a row got no reply" in str(results[-1])
+    assert endpoint.sent.total() <= slots + 1
+
+
+def test_an_endpoint_that_answers_no_more_is_given_up(judge) -> None:
+    total, results = judge(Endpoint(SILENCE, 2, 10**9), CALLS, 8)
+    assert total <= 2 + 9 * TIMEOUT
+    assert len(results) == CALLS
+
+
+def test_a_slow_start_and_a_silence_in_the_middle_cost_no_score(judge) -> None:
+    for start, end in ((0, TIMEOUT), (2, 4 * TIMEOUT)):
+        _, results = judge(Endpoint(SILENCE, start, end))
+        assert all(isinstance(result, Reply) for result in results)
 
 
 @pytest.mark.parametrize("slots", [1, 64])

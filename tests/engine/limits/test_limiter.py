@@ -29,6 +29,8 @@ async def test_calls_in_flight_never_exceed_the_limit() -> None:
 
 async def test_a_timeout_halves_the_limit_once_for_calls_in_flight() -> None:
     limiter = Limiter(8)
+    limiter.on_success(await limiter.acquire())
+    limiter.release()
     tickets = [await limiter.acquire() for _ in range(8)]
     for ticket in tickets:
         limiter.on_failure(ticket, TIMEOUT, 0.0)

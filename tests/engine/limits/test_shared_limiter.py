@@ -233,6 +233,8 @@ async def test_a_pool_that_cannot_be_reached_stops_the_run() -> None:
 
 async def test_timeouts_lower_the_slots_of_a_process() -> None:
     (worker,) = processes(EndpointLimits(concurrency=8), "a")
+    worker.limiter.on_success(await worker.limiter.acquire())
+    worker.limiter.release()
     tickets = [await worker.limiter.acquire() for _ in range(8)]
     worker.limiter.on_failure(tickets[0], BackendError("slow", status="timeout"), 0.0)
     for _ in tickets:

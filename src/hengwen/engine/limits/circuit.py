@@ -18,6 +18,9 @@ MIN_FAILURES = 8
 OUTAGES = ("transport_error", "rate_limited")
 """Statuses with which an endpoint fails during an outage. A timeout is none: a slow model replies when fewer
 calls are open, and the limiter sees to that."""
+FIRST_GIVE_UP_TIMEOUTS, GIVE_UP_TIMEOUTS = 2, 8
+"""Timeouts in a row after which an endpoint is given up, if the last call was open alone: of an endpoint that
+never replied in this run, and of one that did. Calls that were open at the same time count as one."""
 
 
 class Circuit:
@@ -31,7 +34,8 @@ class Circuit:
         """Status of the last failure."""
         self._slots = slots
         self._give_up_seconds = give_up_seconds
-        self._has_replied = False
+        self.has_replied = False
+        self._timeouts = 0
         self._failing_since = 0.0
         self._probe_at = 0.0
 
@@ -45,12 +49,18 @@ class Circuit:
 
     def on_reply(self) -> bool:
         """Record that the endpoint replied; return whether this ends a pause."""
-        self.failures = 0
-        self._has_replied = True
+        self.failures = self._timeouts = 0
+        self.has_replied = True
         if self.state != "paused":
             return False
         self.state = "closed"
         return True
+
+    def on_timeout(self, *, alone: bool) -> None:
+        """Record that the endpoint did not reply in time to the calls that were open, or to one alone."""
+        self._timeouts += 1
+        if alone and self._timeouts >= (GIVE_UP_TIMEOUTS if self.has_replied else FIRST_GIVE_UP_TIMEOUTS):
+            self.state, self.status, self.failures = "given_up", "timeout", self._timeouts
 
     def on_failure(self, error: BackendError, wait: float, now: float) -> bool:
         """Return whether a call failed because of an outage, so that the failure says nothing of the call."""
@@ -74,5 +84,5 @@ class Circuit:
 
     def _patience(self) -> float:
         return (
-            self._give_up_seconds if self._has_replied else min(self._give_up_seconds, FIRST_GIVE_UP_SECONDS)
+            self._give_up_seconds if self.has_replied else min(self._give_up_seconds, FIRST_GIVE_UP_SECONDS)
         )

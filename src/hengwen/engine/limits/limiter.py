@@ -28,7 +28,8 @@ class Limiter:
     """Decide when each call to one endpoint may be sent: a slot must be free and the send rate must allow it.
 
     A slot is room for one call that has no reply yet. A timeout halves the number of slots, but several
-    timeouts of calls that were open at the same time count as one. Afterwards, good replies raise the number
+    timeouts of calls that were open at the same time count as one. As long as the endpoint has never replied,
+    a timeout leaves one slot. Afterwards, good replies raise the number
     of slots again: with ten slots, ten good replies add one slot. Refused calls (HTTP status 429) lower the
     rate at which calls are sent; see ``SendRate``.
     """
@@ -139,7 +140,8 @@ class Limiter:
         now = asyncio.get_running_loop().time()
         if error.status == "timeout" and ticket > self._timeout_ticket:
             self._timeout_ticket = self._last_ticket
-            self.limit = max(1.0, self.limit / 2)
+            self.circuit.on_timeout(alone=self.limit < 2)
+            self.limit = max(1.0, self.limit / 2) if self.circuit.has_replied else 1.0
         if error.status == "rate_limited" and self.circuit.state == "closed":
             self.send_rate.on_refused(
                 ticket, last_ticket=self._last_ticket, in_flight=self.in_flight, wait=wait, now=now
