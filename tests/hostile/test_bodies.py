@@ -10,6 +10,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,6 +18,8 @@ from typing import Any
 import pytest
 from limited import outcome_of
 from rows import each_row
+
+from hengwen.errors import BackendError
 
 pytestmark = [
     pytest.mark.slow,
@@ -94,18 +97,23 @@ def url() -> Iterator[str]:
 
 def _openai(url: str) -> None:
     from hengwen.backends import OpenAIBackend
-    from hengwen.records import Request
 
-    backend = OpenAIBackend(model="m", base_url=url)
-    asyncio.run(backend.complete(Request(messages=(("user", "hi"),))))
+    asyncio.run(_complete(OpenAIBackend(model="m", base_url=url)))
 
 
 def _langchain(url: str) -> None:
     from hengwen.backends import LangChainBackend
+
+    asyncio.run(_complete(LangChainBackend(model="openai:m", base_url=url)))
+
+
+async def _complete(backend: Any) -> None:
     from hengwen.records import Request
 
-    backend = LangChainBackend(model="openai:m", base_url=url)
-    asyncio.run(backend.complete(Request(messages=(("user", "hi"),))))
+    try:
+        await backend.complete(Request(messages=(("user", "hi"),)))
+    finally:
+        await backend.close()
 
 
 def _batches(url: str) -> None:
@@ -126,8 +134,8 @@ def test_an_evil_body_is_a_failure_of_its_call(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for proxy in ("http_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(proxy, raising=False)
-    import openai  # noqa: F401 - in the parent, so that only the reply takes memory
-
+    with suppress(BackendError):  # loads the client here, so that only the replies take memory and time
+        client("http://127.0.0.1:9")
     status = 500 if name in ("backslashes", "bomb") else 200
     outcome = outcome_of(partial(client, f"{url}/{name.replace(' ', '_')}/{status}"))
     assert outcome.startswith("BackendError: "), outcome

@@ -168,6 +168,8 @@ def _message(url: URL, kind: str, reason: str) -> str:
         return _damaged(url, reason.partition(" with text ")[0])
     if kind.startswith("SQLITE_READONLY"):
         return f"cannot be written ({reason}); copy it to another folder, and name the copy with --store"
+    if kind.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        return f"{reason}{DATA_IS_KEPT}; free space on the disk, then run the same command again"
     if kind.startswith("SQLITE_CANTOPEN") and path is not None:
         return _why_not_open(path, reason)
     return f"{reason}{DATA_IS_KEPT}"
