@@ -102,6 +102,20 @@ def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path
     assert (len(suite.labels), suite.warnings) == (7, ())
 
 
+def test_a_plan_cannot_have_a_file_outside_its_folder_written(form, tmp_path: Path) -> None:
+    outside = tmp_path.parent / "new.csv"
+    (tmp_path / "plan.yaml").write_text(PLAN + "labels: ../new.csv\n", "utf-8")
+    outside.write_text("task,checkpoint,id,repeat,score,value,rater\n", "utf-8")
+    try:
+        done = form("A A A A A A A")
+        assert outside.read_text("utf-8") == "task,checkpoint,id,repeat,score,value,rater\n"
+        assert done.code == 2
+        assert "is outside the folder of plan.yaml; name it with -o" in done.err
+        assert form("A A A A A A A", "-o", "own.csv").code == 0
+    finally:
+        outside.unlink()
+
+
 def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, hengwen) -> None:
     form("A A A A A A A")
     texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
