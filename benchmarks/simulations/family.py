@@ -28,7 +28,12 @@ def figures(samples: int) -> Iterator[Figure]:
         case = f"fall of {fall:g}, {kind}, {prompts} prompts, {checkpoints} checkpoints"
         yield figure(f"{case}: p up to .05", tested)
         yield figure(f"{case}: worse", claimed)
-    for prompts in (12, 26, 60):
+    for checkpoints in (2, 6, 12):
+        tested, claimed = reports.six_prompts(checkpoints, samples)
+        case = f"6 prompts fall by a level, {checkpoints} checkpoints x 3 scores"
+        yield figure(f"{case}: p up to .05", tested)
+        yield figure(f"{case}: worse", claimed)
+    for prompts in (8, 12, 26, 60):
         for name, shape in (("levels", reports.other_shape), ("points", reports.other_shape_of_points)):
             tested, claimed = shape(prompts, samples)
             yield figure(f"equal means, another shape, {name}, {prompts} prompts: p up to .05", tested)

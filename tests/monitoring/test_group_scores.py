@@ -10,10 +10,12 @@ import pytest
 
 from hengwen import compare_runs, drift_report, report_document
 from hengwen.documents.compare.document import compare_document
+from hengwen.documents.decision import decision_record
 from hengwen.documents.drift.document import drift_document
 from hengwen.documents.groups import group_verdicts
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.monitoring.group_scores import compare_groups
+from hengwen.objective.diversity import compare_sets
 from hengwen.runs.run_plan import run_plan
 from hengwen.store import open_store
 
@@ -72,6 +74,24 @@ def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None
         assert "at equal numbers of tokens" in " ".join(to_markdown(document, "en").split()), document.kind
         records = cast("list[dict[str, str]]", document.record["groups"])
         assert {item["verdict"] for item in records} >= {"worse"}
+    (score,) = result.decision.scores
+    assert [item.standing for item in score.standings] == ["not worse", "best seen", "worse"]
+    assert (score.newest, score.peak, score.is_group, score.problem) == ("worse", "b", True, "")
+    (pair,) = [item for item in groups if (item.earlier, item.later) == (1, 2)]
+    assert (score.change, score.p, score.prompts) == (pair.test.difference, pair.p_adjusted, PROMPTS)
+    assert (result.decision.verdict, result.decision.on_every_list) == ("ship", ("a", "b"))
+    for document in (documents[0], documents[2]):
+        assert document.record["decision"] == decision_record(result.decision)
+
+
+def test_only_some_prompts_of_many_are_exchanged_and_always_the_same(store, tmp_path, monkeypatch) -> None:
+    runs = run_plan(write_plan(tmp_path, {"a": (26, 40), "b": (5, 40)}), store=store).runs
+    (whole,) = compare_groups(store, runs)
+    monkeypatch.setattr(compare_sets, "MAX_PROMPTS", 8)
+    (part,) = compare_groups(store, runs)
+    assert (whole.test.units, part.test.units) == (PROMPTS, 8)
+    assert part == compare_groups(store, runs)[0]
+    assert (part.verdict, part.values) == ("worse", whole.values)
 
 
 def test_longer_answers_alone_are_no_difference(store, tmp_path) -> None:
@@ -82,8 +102,8 @@ def test_longer_answers_alone_are_no_difference(store, tmp_path) -> None:
     assert (item.verdict, item.p_adjusted) == ("no difference seen", 1.0)
 
 
-def test_of_many_checkpoints_the_newest_is_tested_against_the_first_and_the_one_before(store, tmp_path):
+def test_of_many_checkpoints_the_newest_is_tested_against_three(store, tmp_path):
     plan = write_plan(tmp_path, {f"c{i}": (20 + i % 3, 30) for i in range(9)})
     runs = run_plan(plan, store=store).runs
-    assert [(item.earlier, item.later) for item in compare_groups(store, runs)] == [(0, 8), (7, 8)]
+    assert [(item.earlier, item.later) for item in compare_groups(store, runs)] == [(0, 8), (5, 8), (7, 8)]
     assert compare_groups(store, runs, used={"t/other"}) == ()

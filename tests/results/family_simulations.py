@@ -117,6 +117,23 @@ def power(
     return tested / samples, claimed / samples
 
 
+def six_prompts(checkpoints: int, samples: int, *, scores: int = 3) -> tuple[float, float]:
+    """Return how often a fall of all six prompts by one level is seen, by the test and with its interval.
+
+    The first score of the last checkpoint is one level below that of the first; nothing else differs.
+    """
+    rng, tested, claimed = np.random.default_rng(checkpoints), 0, 0
+    for _ in range(samples):
+        values = [draw(rng, "skew", 6, checkpoints) for _ in range(scores)]
+        values[0][:, 0] = np.maximum(values[0][:, 0], 0.25)
+        values[0][:, -1] = values[0][:, 0] - 0.25
+        tests = report(values, scale=RUBRIC)
+        (fallen,) = [item for item in tests[: len(tests) // scores] if item.earlier == 0][-1:]
+        tested += fallen.p_adjusted <= 0.05
+        claimed += fallen.verdict == "worse"
+    return tested / samples, claimed / samples
+
+
 def other_shape(prompts: int, samples: int) -> tuple[float, float]:
     """Return how often equal means with another shape are told apart, by the test and with its interval.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hengwen.records import Scale
-from hengwen.results.comparisons import Comparison, compare_checkpoints
-from hengwen.results.decide import ScoreCourse, decide, prompts_to_tell
+from hengwen.results.comparisons import compare_checkpoints
+from hengwen.results.decide import ScoreCourse, decide
 from hengwen.results.decision import Decision, Disagreement, Standing
 from hengwen.results.score_series import ScoreSeries
-from hengwen.stats.power import power_of_t
 
 UNIT = Scale(low=0, high=1)
 ERRORS = Scale(low=0, high=1, higher_is_better=False)
@@ -157,30 +158,25 @@ def test_no_checkpoints_need_no_decision() -> None:
     assert decide([], []) == Decision(verdict="none")
 
 
-def test_the_number_of_prompts_to_tell_has_power_80_at_the_level_of_the_family() -> None:
-    (pair,) = compare_checkpoints([series_of(0.5, 0.52)])
-    n = prompts_to_tell(pair)
-    assert n is not None
-    assert pair.level == pytest.approx(0.05, rel=0.1)
-    deviation = pair.test.error * 30**0.5
-    powers = [
-        power_of_t(pair.test.difference, deviation / size**0.5, size - 1, pair.level) for size in (n - 1, n)
-    ]
-    assert powers[0] < 0.8 <= powers[1]
-
-
-def test_too_few_prompts_and_equal_ones_have_no_price() -> None:
-    pairs: list[Comparison] = [
-        *compare_checkpoints([series_of(0.5, 0.52, prompts=11)]),
-        *compare_checkpoints([series_of(0.5, 0.5)]),
-    ]
-    assert prompts_to_tell(pairs[0]) is None
-    assert (prompts_to_tell(pairs[1]) or 10**7) > 10**6
-
-
-def test_within_a_margin_the_price_is_that_of_showing_it() -> None:
-    decision = decision_of(series_of(0.3, 0.8, 0.77), margins={"t/s": 0.05})
-    item = decision.scores[0].standings[2]
-    assert (item.standing, (item.prompts_needed or 0) > 30) == ("undecided", True)
-    beyond = decision_of(series_of(0.3, 0.8, 0.77), margins={"t/s": 0.02}).scores[0].standings[2]
-    assert (beyond.standing, beyond.prompts_needed) == ("undecided", None)
+def test_a_score_of_sets_counts_where_it_is_tested_and_only_there() -> None:
+    total = series_of(0.8, 0.8, 0.8)
+    pairs = compare_checkpoints([series_of(0.9, 0.5, 0.5, address="t/d")])
+    course = ScoreCourse(
+        address="t/s",
+        higher_is_better=True,
+        means=(0.8, 0.8, 0.8),
+        is_covered=(True,) * 3,
+        comparisons=compare_checkpoints([total]),
+        series=total,
+    )
+    group = replace(course, address="t/d", means=(0.9, 0.5, 0.4), series=None, is_group=True)
+    assert [(pair.verdict, pair.later) for pair in pairs[:2]] == [("worse", 1), ("worse", 2)]
+    decision = decide(["a", "b", "c"], [course, replace(group, comparisons=pairs)])
+    assert standings(decision, 1) == ["best seen", "worse", "worse"]
+    assert decision.on_every_list == ("a",)
+    decision = decide(["a", "b", "c"], [course, replace(group, comparisons=pairs[1:2])])
+    assert standings(decision, 1) == ["best seen", "not compared", "worse"]
+    assert (decision.verdict, decision.checkpoint, decision.on_every_list) == ("ship", "a", ("a", "b"))
+    shorter = replace(group, means=(0.9, 0.5, 0.95), comparisons=pairs[1:2])
+    decision = decide(["a", "b", "c"], [course, shorter])
+    assert (decision.scores[1].best_seen, standings(decision, 1)[0]) == ("c", "not worse")

@@ -84,6 +84,51 @@ def coverage(name: str, prompts: int, samples: int, *, plain: bool = False) -> f
     )
 
 
+CHANGES = ("equal", "a fifth falls by a half", "all fall a little")
+"""How the later checkpoint differs: no change, or a fall of a share of the prompts, or of all."""
+
+
+def changed(values: Floats, change: str, rng: np.random.Generator) -> Floats:
+    """Return the values of a later checkpoint."""
+    if change == "equal":
+        return values
+    if change == "all fall a little":
+        return np.maximum(values - 0.05, 0)
+    return np.where(rng.random(values.shape) < 0.2, values / 2, values)
+
+
+def difference_coverage(name: str, change: str, prompts: int, samples: int) -> float:
+    """Return the share of intervals of a difference of continuous values that hold the true difference.
+
+    The values of a prompt correlate at two checkpoints, for half of the prompts are answered alike.
+    """
+    rng, draw = np.random.default_rng(prompts), CONTINUOUS[name]
+
+    def pairs(shape: tuple[int, ...]) -> Floats:
+        before, other = draw(rng, shape), draw(rng, shape)
+        return changed(np.where(rng.random(shape) < 0.5, before, other), change, rng) - before
+
+    mean = float(pairs((2_000_000,)).mean())
+    bounds = [
+        difference_interval(row, scale=UNIT, continuous=True).bounds for row in pairs((samples, prompts))
+    ]
+    return float(np.mean([item is not None and item[0] <= mean <= item[1] for item in bounds]))
+
+
+def level_difference_coverage(name: str, share: float, prompts: int, samples: int) -> float:
+    """Return the same for levels of which a share falls by one."""
+    rng, edges = np.random.default_rng(prompts), np.cumsum(SHARES[name])[:-1]
+
+    def pairs(count: int, size: int) -> Floats:
+        latent = 0.6**0.5 * rng.normal(size=(1, count, size)) + 0.4**0.5 * rng.normal(size=(2, count, size))
+        before, after = LEVELS[np.searchsorted(edges, ndtr(latent))]
+        return np.where(rng.random((count, size)) < share, np.maximum(after - 0.25, 0), after) - before
+
+    mean = float(pairs(1, 2_000_000).mean())
+    bounds = [difference_interval(row, scale=UNIT).bounds for row in pairs(samples, prompts)]
+    return float(np.mean([item is not None and item[0] <= mean <= item[1] for item in bounds]))
+
+
 def unbounded_coverage(prompts: int, samples: int) -> float:
     """Return the share of t intervals that hold the mean of a lognormal score."""
     values = np.random.default_rng(prompts).lognormal(size=(samples, prompts))

@@ -188,6 +188,8 @@ class DecisionWords:
         moved = self._changes.get(score.address)
         if moved is None:
             n = count(score.prompts or 0)
+            if score.is_group:
+                return Bilingual(f"字数相等时 {change}，{n} 题", f"{change} at equal length, {n} prompts")
             return Bilingual(f"{change}，{n} 题", f"{change}, {n} prompts")
         moves, total = (moved.worse if score.newest == "worse" else moved.better), moved.prompts
         zh, en = ("变差", "worse") if score.newest == "worse" else ("变好", "better")
@@ -278,7 +280,7 @@ class DecisionWords:
         for score in self._decision.scores:
             for item in score.standings:
                 by_checkpoint.setdefault(item.checkpoint, []).append((score, item))
-                if item.standing in ("worse", "missing answers"):
+                if item.standing == "missing answers" or (item.standing == "worse" and not score.is_group):
                     excluded.add(item.checkpoint)
         chosen: dict[str, list[CheckpointStanding]] = {}
         for checkpoint, places in by_checkpoint.items():
@@ -299,6 +301,8 @@ class DecisionWords:
     def _lists(self) -> Iterator[Sentence]:
         """Yield, for each score, which checkpoints are not worse than the best seen."""
         for score in self._decision.scores:
+            if score.is_group and score.problem == "not tested":
+                yield self._untested(score)
             if score.problem or not score.not_worse:
                 continue
             others = [name for name in score.not_worse if name != score.best_seen]
@@ -318,6 +322,17 @@ class DecisionWords:
         if len(counted) > 1 and self._decision.on_every_list:
             zh, en = _names_text(self._decision.on_every_list, "", "")
             yield Sentence(text=Bilingual(f"各项都不差的：{zh}。", f"Not worse in any score: {en}."))
+
+    def _untested(self, score: ScoreDecision) -> Sentence:
+        name = self._words[score.address]
+        return Sentence(
+            text=Bilingual(
+                f"{name.zh}：未检验；整组回答的分数中，只检验 n-gram 的，题目须相同，至少 6 题。",
+                f"{name.en}: not tested; of scores of whole sets of answers, those of n-grams are, with "
+                "equal prompts, at least 6.",
+            ),
+            is_note=True,
+        )
 
 
 def decision_record(decision: Decision) -> dict[str, Any]:

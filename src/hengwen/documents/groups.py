@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.documents.blocks import Tone
-    from hengwen.monitoring.group_scores import GroupComparison
+    from hengwen.results.group_comparison import GroupComparison
 
 MAX_PAIRS = 4
 """Maximum number of further pairs that a sentence names."""

@@ -15,33 +15,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import ceil, inf, sqrt
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import ALPHA, compare_checkpoints
+from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
+from hengwen.results.prompts_needed import prompts_to_tell, prompts_within
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.results.score_series import score_series
 from hengwen.results.score_summaries import scoring_conflict, task_scores
 from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.power import POWER, least_number, power_of_t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hengwen.records import Run
     from hengwen.results.comparisons import Comparison, ComparisonVerdict
     from hengwen.results.decision import DecisionVerdict, ScoreProblem, Standing
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_series import ScoreSeries
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
 
 UNDECIDED: frozenset[Standing] = frozenset({"best seen", "not worse", "undecided"})
 """Standings of a checkpoint that is not shown to be worse."""
-MIN_UNITS = 12
-"""Minimum number of independent prompts from which the number of prompts to tell a difference is computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +56,8 @@ class ScoreCourse:
     series: ScoreSeries | None = None
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
     problem: ScoreProblem = ""
+    is_group: bool = False
+    """Whether the score is one number for a whole set of answers; then not all pairs are tested."""
 
     @classmethod
     def of(
@@ -66,7 +67,7 @@ class ScoreCourse:
         comparisons: Sequence[Comparison],
         order_problem: str = "",
     ) -> ScoreCourse:
-        """Return a score of a report."""
+        """Return a score of a report; without ``series``, ``comparisons`` are those of whole sets."""
         coverages = series.coverages if series else [1.0] * len(score.summaries)
         means = tuple(summary.mean if summary else None for summary in score.summaries)
         is_covered = tuple(
@@ -88,8 +89,9 @@ class ScoreCourse:
                 has_conflict=bool(conflict),
                 order_problem=order_problem,
             )
-            if series
+            if series or comparisons
             else "not tested",
+            is_group=series is None,
         )
 
 
@@ -113,9 +115,13 @@ def course_problem(
 
 
 def score_courses(
-    scores: Sequence[ScoreSummaries], table: ScoreTable, runs: Sequence[Run], order_problem: str = ""
+    scores: Sequence[ScoreSummaries],
+    table: ScoreTable,
+    runs: Sequence[Run],
+    order_problem: str = "",
+    groups: Iterable[GroupComparison] = (),
 ) -> list[ScoreCourse]:
-    """Return the headline scores of runs with their paired tests, which are one family."""
+    """Return the headline scores of runs with their paired tests, which are one family, and ``groups``."""
     run_ids = [run.id for run in runs]
     series = [
         score_series(
@@ -132,19 +138,29 @@ def score_courses(
         [] if order_problem else [item for item in series if any(item.values)]
     ):
         comparisons[comparison.address].append(comparison)
+    for group in groups:
+        comparisons[group.address].append(group.comparison)
     return [
         ScoreCourse.of(score, item if any(item.values) else None, comparisons[score.address], order_problem)
         for score, item in zip(scores, series, strict=True)
     ]
 
 
-def decide_runs(runs: Sequence[Run], table: ScoreTable) -> Decision:
-    """Return which checkpoint of some runs to ship; ``table`` has their scores."""
+def decide_runs(
+    runs: Sequence[Run],
+    table: ScoreTable,
+    compare_sets: Callable[[Sequence[Run]], Sequence[GroupComparison]] = lambda _: (),
+) -> Decision:
+    """Return which checkpoint of some runs to ship.
+
+    ``table`` has their scores; ``compare_sets`` tests those of whole sets of answers.
+    """
     order = training_order(runs)
+    groups = () if order.problem else compare_sets(order.runs)
     tested = [score for task in task_scores(order.runs, table) for score in task.tested]
     return decide(
         run_labels(order.runs),
-        score_courses(tested, table, order.runs, order.problem),
+        score_courses(tested, table, order.runs, order.problem, groups),
         margins_of(order.runs),
     )
 
@@ -165,9 +181,12 @@ def decide(
     counted = [item for item in lists if not item.course.problem]
     if not counted:
         return Decision(verdict="none", newest=newest, scores=scores)
-    standings = [{item.standings[index] for item in counted} for index in range(len(labels))]
-    listed = [index for index, kinds in enumerate(standings) if kinds <= {"best seen", "not worse"}]
-    undecided = [index for index, kinds in enumerate(standings) if kinds <= UNDECIDED]
+    standings = [
+        {item.standings[index] for item in counted if not item.is_left_out(index)}
+        for index in range(len(labels))
+    ]
+    listed = [index for index, kinds in enumerate(standings) if kinds and kinds <= {"best seen", "not worse"}]
+    undecided = [index for index, kinds in enumerate(standings) if kinds and kinds <= UNDECIDED]
     verdict: DecisionVerdict = "ship" if listed else "undecided" if undecided else "keep"
     if not any("worse" in kinds for kinds in standings):
         verdict = "undecided"
@@ -241,6 +260,10 @@ class _Standings:
         """Return the test of two checkpoints; None if they were not compared."""
         return self._pairs.get((min(index, other), max(index, other)))
 
+    def is_left_out(self, index: int) -> bool:
+        """Return whether a score of whole sets says nothing of a checkpoint: only some pairs are tested."""
+        return self.course.is_group and self.standings[index] == "not compared"
+
     def is_worse(self, index: int, other: int) -> bool:
         """Return whether a checkpoint is shown to be worse than another, by more than the margin."""
         pair = self.pair(index, other)
@@ -264,7 +287,7 @@ class _Standings:
             return "missing answers"
         if index == self._peak:
             return "best seen"
-        if any(self.is_worse(index, other) for other in self._better_than(index)):
+        if any(self.is_worse(index, other) for other in self._others(index)):
             return "worse"
         if self._peak is None or self.pair(index, self._peak) is None:
             return "not compared"
@@ -272,10 +295,17 @@ class _Standings:
             return "undecided"
         return "not worse"
 
-    def _better_than(self, index: int) -> list[int]:
-        """Return the checkpoints with a better mean, the best first."""
-        better = [other for other in range(len(self.merits)) if self._merit(other) > self._merit(index)]
-        return sorted(better, key=self._merit, reverse=True)
+    def _others(self, index: int) -> list[int]:
+        """Return the other checkpoints, the best first; for a score of single prompts only better ones.
+
+        A set of answers may have a lower value than another and be better at equal numbers of tokens.
+        """
+        others = [
+            other
+            for other in range(len(self.merits))
+            if other != index and (self.course.is_group or self._merit(other) > self._merit(index))
+        ]
+        return sorted(others, key=self._merit, reverse=True)
 
     def _is_within_margin(self, index: int, other: int) -> bool:
         """Return whether the interval of the difference shows that a checkpoint is within the margin."""
@@ -306,11 +336,12 @@ class _Standings:
             prompts=None if change is None else change.test.prompts,
             margin=self.margin,
             problem=self.course.problem,
+            is_group=self.course.is_group,
         )
 
     def _price(self, index: int, pair: Comparison) -> int | None:
         """Return how many prompts would tell that a checkpoint is worse, or that it is within the margin."""
-        if self.standings[index] == "worse":
+        if self.standings[index] == "worse" or self.course.is_group:
             return None
         if self.standings[index] == "undecided" and self.margin is not None:
             shortfall = self._merit(self.best(range(len(self.merits)))) - self._merit(index)
@@ -322,9 +353,7 @@ class _Standings:
         item = CheckpointStanding(checkpoint=labels[index], standing=standing, mean=mean)
         if standing not in ("not worse", "undecided", "worse") or self._peak is None:
             return item
-        better = next(
-            (other for other in self._better_than(index) if self.is_worse(index, other)), self._peak
-        )
+        better = next((other for other in self._others(index) if self.is_worse(index, other)), self._peak)
         pair = self.pair(index, better)
         assert pair is not None  # a checkpoint without a test has no such standing
         return replace(
@@ -336,36 +365,3 @@ class _Standings:
             prompts=pair.test.prompts,
             prompts_needed=self._price(index, pair),
         )
-
-
-def prompts_within(pair: Comparison, slack: float) -> int | None:
-    """Return how many prompts would show that a checkpoint is within a margin, with power 80 %.
-
-    ``slack`` is the part of the margin that the observed difference leaves, if it is the true one.
-    """
-    test = pair.test
-    if slack <= 0 or test.clusters < MIN_UNITS or not test.error:
-        return None
-    deviation = test.error * sqrt(test.clusters)
-
-    def is_enough(clusters: int) -> bool:
-        return power_of_t(slack, deviation / sqrt(clusters), clusters - 1, ALPHA / 2, sides=1) >= POWER
-
-    clusters = least_number(is_enough, MIN_UNITS)
-    return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
-
-
-def prompts_to_tell(pair: Comparison) -> int | None:
-    """Return how many prompts would show the difference of a pair, if it is the true one, with power 80 %."""
-    test = pair.test
-    if pair.level is None or pair.detectable is None or pair.verdict == "mean undecided":
-        return None
-    if test.clusters < MIN_UNITS or not test.difference:
-        return None
-    level, deviation = pair.level, test.error * sqrt(test.clusters)
-
-    def is_enough(clusters: int) -> bool:
-        return power_of_t(test.difference, deviation / sqrt(clusters), clusters - 1, level) >= POWER
-
-    clusters = least_number(is_enough, MIN_UNITS)
-    return None if clusters is None else ceil(clusters * test.prompts / test.clusters)

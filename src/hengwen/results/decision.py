@@ -16,7 +16,8 @@ ScoreProblem = Literal[
     "", "nothing scored", "one checkpoint", "not comparable", "order unknown", "missing answers", "not tested"
 ]
 """Reason why a score does not count for the decision. ``not comparable``: the checkpoints were scored with
-different settings. ``not tested``: the score has no value for each prompt."""
+different settings. ``not tested``: the score is one number for a whole set of answers, for which there is no
+test."""
 DecisionVerdict = Literal["ship", "keep", "undecided", "none"]
 """``ship``: the named checkpoint is among the best seen in every score. ``keep``: no checkpoint is; the named
 one has given nothing up. ``undecided``: more prompts or answers would tell; the named checkpoint has the
@@ -82,6 +83,10 @@ class ScoreDecision:
     """How much worse than the best seen a checkpoint may be; None if the plan states no margin."""
     problem: ScoreProblem = ""
     """Why the score does not count for the decision; empty if it counts."""
+
+    is_group: bool = False
+    """Whether the score is one number for a whole set of answers. Then ``change`` and each ``difference``
+    hold at equal numbers of tokens, and p-values are corrected for the tests of such scores."""
 
     @property
     def not_worse(self) -> tuple[str, ...]:

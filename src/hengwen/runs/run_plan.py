@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
 from hengwen.results.coverage import failed_answers
@@ -241,6 +242,12 @@ async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tup
     return runs, warnings
 
 
+def decide_stored(store: Store, runs: Sequence[Run]) -> Decision:
+    """Return which checkpoint of stored runs to ship."""
+    table = store.table(runs)
+    return decide_runs(runs, table, lambda ordered: compare_sets(store.responses, ordered, table))
+
+
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
     """Return the runs with their numbers of failures, which the store counts."""
     suite, store, session = resources.suite, resources.store, resources.batches
@@ -254,7 +261,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
     ]
     return RunResult(
         plan=suite.plan.name,
-        decision=decide_runs(runs, store.table(runs)) if runs else None,
+        decision=decide_stored(store, runs) if runs else None,
         runs=tuple(runs),
         store=store.name,
         warnings=tuple(warnings),

@@ -39,6 +39,8 @@ class ExchangeTest:
     """Two-sided p-value, in (0, 1]."""
     units: int
     """Number of exchanged prompts (clusters)."""
+    error: float
+    """Root mean square of the differences after exchanges: the standard error if nothing differs."""
 
     @property
     def difference(self) -> float:
@@ -91,18 +93,20 @@ def exchange_test(
     moved = (second - first).T.tocsr()  # (items, prompts), so that a block is one product
     sums = [np.asarray(side.sum(axis=0), dtype=np.float32).ravel() for side in (first, second)]
     size = min(BLOCK, max(1, BLOCK_ELEMENTS // max(items, 1)))
-    observed, drawn, exceeded = 0.0, 0, 0
+    observed, drawn, exceeded, squares = 0.0, 0, 0, 0.0
     for start in range(0, len(flips), size):
         change = (moved @ flips[start : start + size].T).T
         apart = np.abs(statistic(sums[1] - change) - statistic(sums[0] + change))
         observed = observed or float(apart[0]) * (1 - 1e-9) - 1e-12
         exceeded += int((apart >= observed).sum())
         drawn += len(apart)
+        squares += float(np.square(apart, dtype=np.float64).sum())
         if n > EXACT_UP_TO and exceeded >= ENOUGH_EXCEEDED:
             break
     p = exceeded / drawn
     first_value, second_value = (float(statistic(side[None])[0]) for side in sums)
-    return ExchangeTest(first=first_value, second=second_value, p=p, units=n)
+    error = (squares / drawn) ** 0.5
+    return ExchangeTest(first=first_value, second=second_value, p=p, units=n, error=error)
 
 
 def distinct_share(counts: NDArray[Any]) -> Floats:

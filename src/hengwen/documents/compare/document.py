@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block, Bounds, Text, Tone
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
-    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.tested_scores import Family
+    from hengwen.results.group_comparison import GroupComparison
 
 _CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
 _OTHER_FAMILY = Bilingual(

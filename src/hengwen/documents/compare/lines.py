@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Tone, Value
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
-    from hengwen.monitoring.group_scores import GroupComparison
+    from hengwen.results.group_comparison import GroupComparison
 
 _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("更好", "better")),

@@ -21,7 +21,7 @@ from hengwen.documents.run.tables import (
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS
 from hengwen.documents.score_names import score_names
-from hengwen.monitoring.group_scores import compare_groups
+from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, format_timestamp
@@ -93,7 +93,7 @@ def report_document(
         answers=StoredAnswers(store, order.runs, table),
         calibrations=tuple(calibrations),
         admissions=store.admissions(),
-        groups=() if order.problem else compare_groups(store, order.runs, table),
+        groups=() if order.problem else compare_sets(store.responses, order.runs, table),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",

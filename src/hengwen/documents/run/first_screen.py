@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Decision, Text, Tone, Value
     from hengwen.documents.run.report import Report
     from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import ScoreDecision
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries
 
 WORDS: Mapping[str, tuple[Tone, Bilingual]] = {

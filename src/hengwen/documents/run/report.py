@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Answers
     from hengwen.documents.run.answers import AnswerSource
     from hengwen.judges.calibration import Calibration
-    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decide import ScoreCourse
     from hengwen.results.decision import Decision
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
@@ -100,7 +100,7 @@ class Report:
     @property
     def comparisons(self) -> Mapping[str, Sequence[Comparison]]:
         """Paired tests between checkpoints, corrected for all tests of the report."""
-        return {course.address: course.comparisons for course in self.courses}
+        return {course.address: course.comparisons for course in self.courses if not course.is_group}
 
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
@@ -113,13 +113,13 @@ def build_report(data: ReportData) -> Report:
     scores = [score for task in tasks for score in task.scores]
     ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
     tested = [score for task in tasks for score in task.tested]
-    courses = score_courses(tested, data.table, data.runs, data.order_problem)
+    courses = score_courses(tested, data.table, data.runs, data.order_problem, data.groups)
     contexts = [
         ScoreContext(
             score=score,
             checkpoints=labels,
             series=course.series,
-            comparisons=course.comparisons,
+            comparisons=() if course.is_group else course.comparisons,
             order_problem=data.order_problem,
         )
         for score, course in zip(tested, courses, strict=True)

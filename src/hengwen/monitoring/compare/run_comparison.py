@@ -34,11 +34,11 @@ from hengwen.stats.step_down import MIN_UNITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run, Scale
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.paired_values import PairedValues
     from hengwen.stats.mean_interval import Bounds
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import Decision
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
@@ -129,6 +130,7 @@ class CollectedScore:
 
     def course(self, series: ScoreSeries, tests: Sequence[Comparison], order_problem: str) -> ScoreCourse:
         """Return the score with its paired tests, as the decision on what to ship takes it."""
+        is_group = self.matrix.is_group_score
         means = tuple(fmean(values.values()) if values else None for values in series.values)
         is_covered = tuple(share >= MIN_COVERAGE for share in series.coverages)
         left_out = self.included()[1]
@@ -146,7 +148,8 @@ class CollectedScore:
             is_covered=is_covered,
             comparisons=tests,
             series=series,
-            problem="not tested" if self.matrix.is_group_score else problem,
+            problem="not tested" if is_group and not tests else problem,
+            is_group=is_group,
         )
 
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
@@ -174,7 +177,12 @@ class CollectedScore:
         )
 
 
-def decision_of(scores: Sequence[CollectedScore], runs: Sequence[Run], order_problem: str) -> Decision:
+def decision_of(
+    scores: Sequence[CollectedScore],
+    runs: Sequence[Run],
+    order_problem: str,
+    groups: Sequence[GroupComparison],
+) -> Decision:
     """Return which checkpoint to ship, by the tests of a report of these runs."""
     series = [score.series() for score in scores]
     testable = [
@@ -183,6 +191,7 @@ def decision_of(scores: Sequence[CollectedScore], runs: Sequence[Run], order_pro
         if not score.matrix.is_group_score and any(item.values)
     ]
     tests = [] if order_problem else compare_checkpoints(testable)
+    tests += [item.comparison for item in groups]
     courses = [
         score.course(item, [pair for pair in tests if pair.address == item.address], order_problem)
         for score, item in zip(scores, series, strict=True)

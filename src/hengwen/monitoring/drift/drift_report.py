@@ -93,6 +93,7 @@ def drift_report(
     series = [TestedSeries.of(score) for score in collected]
     answered, looks = answer_scores(series, order_known=not order.problem, count_look=count_look)
     used = {score.address for score in answered}
+    groups = () if order.problem else compare_groups(store, tested, used=used)
     evidence = FurtherEvidence(store, tested, human_values)
     return DriftReport(
         runs=tested,
@@ -101,12 +102,12 @@ def drift_report(
         before_baseline=tuple(names[run.id] for run in before),
         order_problem=order.problem,
         looks=looks,
-        decision=decision_of(collected, tested, order.problem),
+        decision=decision_of(collected, tested, order.problem, groups),
         scores=tuple(evidence.add(score, item) for score, item in zip(answered, series, strict=True)),
         other_scores=others,
         other_prompts=() if runs else run_labels(store.left_out(plan)),
         unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
-        groups=() if order.problem else compare_groups(store, tested, used=used),
+        groups=groups,
         judges=judge_trust(store, tested, used=used),
     )
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.results.comparisons import ALPHA, family_size
 
 if TYPE_CHECKING:
-    from hengwen.monitoring.group_scores import GroupComparison
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import Decision
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.stats.checkpoints.change_point import ChangePoint
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
     from hengwen.stats.checkpoints.variance_by_source import VarianceBySource

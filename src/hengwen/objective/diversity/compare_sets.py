@@ -1,0 +1,203 @@
+"""``compare_sets``: test scores of whole sets of answers, such as diversity, between checkpoints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.results.group_comparison import GroupComparison
+from hengwen.results.score_table import SeriesKey
+from hengwen.stats.paired import holm
+from hengwen.stats.set_exchange import distinct_share, exchange_test, normalised_entropy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from hengwen.records import Response, Run
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
+    from hengwen.stats.set_exchange import Statistic
+
+    Ints = NDArray[np.int64]
+
+ALPHA = 0.05
+MAX_ALL_PAIRS = 8
+"""Largest number of checkpoints of which all pairs are tested; of more, the newest is tested against the
+first, against the one before, and against the best seen before it."""
+MAX_PROMPTS = 100
+"""Largest number of prompts (clusters) whose answers are exchanged; of more prompts, 100 are drawn."""
+MAX_DRAWS = 9999
+"""Largest number of random exchanges of a pair."""
+
+_NGRAMS = re.compile(r"(distinct_n|ngram_entropy)\|n:(\d+)\|scope:checkpoint\|")
+_STATISTICS: Mapping[str, Statistic] = {"distinct_n": distinct_share, "ngram_entropy": normalised_entropy}
+Texts = dict[tuple[str, int], "Ints"]
+"""Codes of the tokens of each answer, by sample id and repeat."""
+
+
+def compare_sets(
+    responses: Callable[[Run], Iterable[Response]],
+    runs: Sequence[Run],
+    table: ScoreTable,
+    *,
+    used: Collection[str] = (),
+) -> tuple[GroupComparison, ...]:
+    """Compare the scores of whole sets of answers between runs.
+
+    The scores are shares of distinct n-grams and entropies of n-grams. All pairs of up to 8 runs are tested;
+    of more runs, the newest against the first, the one before, and the best seen before it.
+
+    Args:
+        responses: Function that returns the answers of a run.
+        runs: The runs in training order.
+        table: Scores of the runs.
+        used: Addresses of the only scores to compare; default: all.
+    """
+    scores = {
+        score: settings for score, settings in _testable(runs, table) if not used or score.address in used
+    }
+    pairs = {score: _pairs(runs, score, table) for score in scores}
+    tests = sum(map(len, pairs.values()))
+    if not tests:
+        return ()
+    draws = min(MAX_DRAWS, max(1999, round(5 * tests / ALPHA)))
+    compared: list[GroupComparison] = []
+    for task in sorted({score.task for score in scores}):
+        of_task = [score for score in scores if score.task == task]
+        clusters = _clusters(task, table)
+        tested = sorted({index for score in of_task for pair in pairs[score] for index in pair}, reverse=True)
+        texts = _texts(responses, {index: runs[index] for index in tested}, task, clusters)
+        for score in of_task:
+            name, n = scores[score]
+            for earlier, later in pairs[score]:
+                counts = _counts(texts[earlier], texts[later], n, clusters)
+                test = counts and exchange_test(*counts, _STATISTICS[name], draws=draws)
+                if test:
+                    compared.append(
+                        GroupComparison(
+                            address=score.address,
+                            earlier=earlier,
+                            later=later,
+                            values=(_value(runs[earlier], score, table), _value(runs[later], score, table)),
+                            scale=table.series[SeriesKey(runs[later].id, score, "scorer")].scale,
+                            test=test,
+                        )
+                    )
+    adjusted = holm({str(i): item.test.p for i, item in enumerate(compared)})
+    return tuple(replace(item, p_adjusted=adjusted[str(i)]) for i, item in enumerate(compared))
+
+
+def _testable(runs: Sequence[Run], table: ScoreTable) -> Iterator[tuple[ScoreId, tuple[str, int]]]:
+    """Yield the scores of whole sets that can be tested, with the statistic and the length of its n-grams."""
+    known = {run.id for run in runs}
+    signatures: dict[ScoreId, set[str]] = {}
+    for key, column in table.series.items():
+        if key.run_id in known and key.kind == "scorer":
+            signatures.setdefault(key.score, set()).update(column.signatures)
+    for score, of_score in signatures.items():
+        match = _NGRAMS.match(next(iter(of_score))) if len(of_score) == 1 else None
+        if match is not None:
+            yield score, (match[1], int(match[2]))
+
+
+def _pairs(runs: Sequence[Run], score: ScoreId, table: ScoreTable) -> list[tuple[int, int]]:
+    """Return the pairs of runs to test by a score."""
+    values = [_value(run, score, table) for run in runs]
+    last = len(runs) - 1
+    pairs = set(combinations(range(len(runs)), 2))
+    if len(runs) > MAX_ALL_PAIRS:
+        known = [index for index in range(last) if values[index] is not None]
+        best = max(known, key=lambda index: (values[index], index), default=0)
+        pairs = {(0, last), (last - 1, last), (best, last)}
+    return sorted(
+        (earlier, later)
+        for earlier, later in pairs
+        if values[earlier] is not None
+        and values[later] is not None
+        and _same_prompts(runs[earlier], runs[later], score.task)
+    )
+
+
+def _value(run: Run, score: ScoreId, table: ScoreTable) -> float | None:
+    column = table.series.get(SeriesKey(run.id, score, "scorer"))
+    return column.values[0] if column is not None and len(column) == 1 else None
+
+
+def _same_prompts(first: Run, second: Run, task: str) -> bool:
+    """Return whether two runs have the same prompts of a task, as far as that is known."""
+    hashes = []
+    for run in (first, second):
+        facts: Mapping[str, Any] = run.facts
+        hashes.append(facts.get("tasks", {}).get(task, {}).get("samples"))
+    return None in hashes or hashes[0] == hashes[1]
+
+
+def _texts(
+    responses: Callable[[Run], Iterable[Response]],
+    runs: Mapping[int, Run],
+    task: str,
+    clusters: Mapping[str, str],
+) -> dict[int, Texts]:
+    """Return the tokens of the answers of runs to a task, of the prompts that are drawn in the first run."""
+    texts: dict[int, Texts] = {}
+    codes: dict[str, int] = {}
+    drawn: set[str] | None = None
+    for index, run in runs.items():
+        answers = {
+            (item.sample_id, item.repeat): item.text
+            for item in responses(run)
+            if item.task == task
+            if drawn is None or clusters.get(item.sample_id, item.sample_id) in drawn
+        }
+        if drawn is None:
+            names = {clusters.get(sample, sample) for sample, _ in answers}
+            drawn = set(sorted(names, key=lambda name: (crc32(name.encode()), name))[:MAX_PROMPTS])
+        texts[index] = {
+            key: np.array([codes.setdefault(token, len(codes)) for token in mixed_tokens(text)], np.int64)
+            for key, text in answers.items()
+            if clusters.get(key[0], key[0]) in drawn
+        }
+    return texts
+
+
+def _clusters(task: str, table: ScoreTable) -> dict[str, str]:
+    """Return the cluster of each prompt, where it is not the prompt itself."""
+    clusters: dict[str, str] = {}
+    for key, column in table.series.items():
+        if key.task == task and key.score.is_of_run and column.clusters != column.sample_ids:
+            pairs = zip(column.sample_ids, column.clusters, strict=True)
+            clusters |= {sample: cluster for sample, cluster in pairs if sample is not None}
+    return clusters
+
+
+def _counts(first: Texts, second: Texts, n: int, clusters: Mapping[str, str]) -> tuple[Any, Any] | None:
+    """Return the n-grams of two runs by prompt, of answers that both have, cut to equal numbers of tokens."""
+    from scipy import sparse
+
+    prompts: dict[str, int] = {}
+    rows: list[int] = []
+    sides: tuple[list[Ints], list[Ints]] = ([], [])
+    for key in sorted(first.keys() & second.keys()):
+        size = min(len(first[key]), len(second[key]))
+        rows += [prompts.setdefault(clusters.get(key[0], key[0]), len(prompts))] * max(size - n + 1, 0)
+        for side, tokens in zip(sides, (first[key], second[key]), strict=True):
+            if size >= n:
+                side.append(np.lib.stride_tricks.sliding_window_view(tokens[:size], n))
+    if not rows:
+        return None
+    first_tokens, *others = np.concatenate([*sides[0], *sides[1]]).T
+    columns = np.unique(first_tokens, return_inverse=True)[1]
+    for tokens in others:  # faster than sorting rows
+        columns = np.unique(columns * (tokens.max() + 1) + tokens, return_inverse=True)[1]
+    ones, shape = np.ones(len(rows), dtype=np.float32), (len(prompts), int(columns.max()) + 1)
+    halves = np.split(columns, 2)
+    before, after = (sparse.coo_array((ones, (rows, half)), shape=shape).tocsr() for half in halves)
+    return before, after
