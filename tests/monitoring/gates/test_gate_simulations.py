@@ -115,15 +115,24 @@ def passes_in_20_looks(baselines: int = BASELINES) -> float:
     return wrong / baselines
 
 
-def falls_in_20_looks(baselines: int = BASELINES) -> float:
-    """Return the share of baselines below which any of 20 equal runs is said to have fallen."""
+def falls_in_20_looks(baselines: int = BASELINES, *, pass_rate: float | None = None) -> float:
+    """Return the share of baselines below which any of 20 equal runs is said to have fallen.
+
+    Scores are normal or, with ``pass_rate``, passes of 30 prompts.
+    """
     rng = np.random.default_rng(3)
     wrong = 0
     for _ in range(baselines):
         prompts = rng.normal(0, 1, PROMPTS)
-        baseline = prompts + rng.normal(0, 0.7, PROMPTS)
+
+        def draw(prompts=prompts):
+            if pass_rate is not None:
+                return (rng.random(30) < pass_rate).astype(float)
+            return prompts + rng.normal(0, 0.7, PROMPTS)
+
+        baseline = draw()
         for look in range(1, LOOKS + 1):
-            test = sign_flip_test(baseline, prompts + rng.normal(0, 0.7, PROMPTS))
+            test = sign_flip_test(baseline, draw())
             if test.p <= alpha_at_look(look):
                 wrong += 1
                 break
@@ -138,6 +147,11 @@ def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_five_of_a_hun
 @pytest.mark.slow
 def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_five_of_a_hundred() -> None:
     assert falls_in_20_looks() <= 0.05
+
+
+@pytest.mark.slow
+def test_twenty_equal_runs_at_a_ceiling_fall_in_at_most_six_of_a_hundred() -> None:
+    assert falls_in_20_looks(300, pass_rate=0.95) <= 0.06
 
 
 def test_the_levels_of_all_looks_add_up_to_five_percent() -> None:

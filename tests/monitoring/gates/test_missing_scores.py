@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from hengwen import GateReport, Plan, RunOptions, Store, evaluate_gates, run_plan
+from hengwen.documents.gates.gate_text import gate_details
 from hengwen.monitoring.gates.results import GateResult, TermResult
 
 HIGH = [0.9, 1.0, 0.8, 1.0] * 15
@@ -107,6 +108,29 @@ def test_a_prompt_counts_for_the_repeats_that_have_a_score(
     result, term = only(check(gate))
     assert (result.outcome, result.enforced, term.reason) == ("inconclusive", "inconclusive", "low coverage")
     assert check("coverage(t/s) >= 0.95").exit_code == 3
+
+
+@pytest.mark.parametrize("gate", ["t/s >= 0.1", *COMPARISONS[:2]])
+def test_lost_answers_with_equal_quality_are_shown_with_the_ends_of_the_mean(
+    add_run, add_earlier, check: Check, gate: str
+) -> None:
+    """Every prompt has a score, but one of three answers to every third prompt is lost, a bad one."""
+    add_earlier()
+    lost = [[value, value, None if index % 3 == 0 else value] for index, value in enumerate(HIGH)]
+    add_run("b", {"t/s": lost, "t/r": HIGH})
+    report = check(gate)
+    _, term = only(report)
+    assert (report.exit_code, term.reason, term.prompt_coverage) == (4, "low coverage", 1)
+    assert term.answer_coverage == pytest.approx(8 / 9)
+    lacking = term.missing[-1]
+    assert (lacking.checkpoint, lacking.address, lacking.prompts) == ("b", "t/s", 1)
+    low, high = lacking.bounds
+    assert low < sum(HIGH) / 60 <= high
+    text = gate_details(report.gates[0])
+    assert "b has a score for 100% of the prompts, 88.8% of the answers (mean 0." in text.en
+    assert "if the missing ones score lowest or highest" in text.en
+    assert "below 95%, so no verdict" in text.en
+    assert "b 只有 100% 的题、88.8% 的回答有得分" in text.zh
 
 
 @pytest.mark.parametrize("gate", COMPARISONS[:2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,13 +60,13 @@ def validate(
         typer.echo(f"checkpoint {checkpoint.name}: {source}")
     if suite.labels or suite.anchors:
         typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
-    _show_gates(suite, store)
+    _show_gates(suite, store, plan)
     for warning in suite.warnings:
         print_warning(warning)
     typer.echo(f"{printable(str(plan))} is a valid plan")
 
 
-def _show_gates(suite: LoadedPlan, location: str) -> None:
+def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     """Print each gate with its power at the plan's number of prompts."""
     if not suite.plan.gates:
         return
@@ -86,8 +87,11 @@ def _show_gates(suite: LoadedPlan, location: str) -> None:
     except StoreError as error:  # an unreadable store does not make the plan invalid
         print_warning(f"the power of gates is not known: {error}")
         powers = gate_powers(None, suite.plan, gates, sizes)
+    command = f"hengwen run {shlex.quote(str(path))}"
+    if location != options.DEFAULT_STORE and "://" not in location:  # a URL may have a password
+        command += f" --store {shlex.quote(location)}"
     for gate, terms in zip(gates, powers, strict=True):
         tier = "" if gate.tier == "fail" else f" ({gate.tier})"
         typer.echo(printable(f"gate {gate.expression}{tier}"))
         for power in terms:
-            typer.echo(printable(f"  {power_line(power)}"))
+            typer.echo(printable(f"  {power_line(power, command)}"))

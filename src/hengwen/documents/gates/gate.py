@@ -126,6 +126,8 @@ def _term_record(term: TermResult) -> dict[str, object]:
         "n": term.prompts,
         "clusters": term.clusters,
         "prompt_coverage": term.prompt_coverage,
+        "answer_coverage": term.answer_coverage,
+        "missing": [item._asdict() for item in term.missing],
         "p": term.p,
         "level": term.level,
         "look": term.look,

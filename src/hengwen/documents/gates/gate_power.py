@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.power import TermPower
 
 _UNKNOWN: Mapping[str, str] = {
-    "no run": "power unknown: needs a run of the plan in the store, see: hengwen validate --store",
-    "no second run": "power unknown: needs two runs of the plan in the store",
+    "no run": "power not known yet: it is estimated from the scores of a first run",
+    "no second run": "power not known yet: it is estimated from the runs of two checkpoints",
     "no values by prompt": "power unknown: the runs in the store have no value of this score for each prompt",
     "no spread": "power unknown: all values or differences in the store are equal",
     "too few prompts": "too few prompts for any result",
@@ -23,8 +23,10 @@ _UNKNOWN: Mapping[str, str] = {
 }
 
 
-def power_line(power: TermPower) -> str:
+def power_line(power: TermPower, run_command: str = "hengwen run PLAN") -> str:
     """Return one line on how likely a condition is to pass, or why this is unknown."""
+    if power.unknown == "no run":
+        return f"{power.text}: {_UNKNOWN[power.unknown]} ({run_command})"
     if power.unknown:
         least = "" if power.needed_prompts is None else f"; at least {count(power.needed_prompts)} are needed"
         return f"{power.text}: {_UNKNOWN[power.unknown]}{least}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.documents.missing import mend_text
+from hengwen.documents.missing import least_text, mend_text, missing_text
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
@@ -156,12 +156,26 @@ def report_title(report: GateReport) -> str:
 
 def _term_text(term: TermResult, *, with_name: bool) -> Bilingual:
     figures = _figures(term)
-    reason = _REASONS[term.reason]
+    reason = _coverage_text(term) if term.missing and term.reason == "low coverage" else _REASONS[term.reason]
     details = f" ({term.detail})" if term.detail else ""
     steps = _next_step(term)
     zh = "，".join(filter(None, (figures.zh, reason.zh + details, steps.zh)))
     en = ", ".join(filter(None, (figures.en, reason.en + details, steps.en)))
     return Bilingual(f"{term.text}：{zh}", f"{term.text}: {en}") if with_name else Bilingual(zh, en)
+
+
+def _coverage_text(term: TermResult) -> Bilingual:
+    """Return which runs lack scores, between which ends their means lie, and that this allows no verdict."""
+    decimals = max(
+        2, decimals_for(term.scale, [value for item in term.missing for value in item.bounds or ()])
+    )
+    several = len({item.address for item in term.missing}) > 1
+    texts = []
+    for item in term.missing:
+        name = f"{item.checkpoint} {item.address}" if several else item.checkpoint
+        texts.append(missing_text(name, item.prompts, item.answers, item.bounds, decimals))
+    texts.append(least_text())
+    return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
 
 
 def _figures(term: TermResult) -> Bilingual:
@@ -174,8 +188,10 @@ def _figures(term: TermResult) -> Bilingual:
 
 def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
     if term.kind == "coverage":
+        shares = [percent(share or 0.0) for share in (term.prompt_coverage, term.answer_coverage)]
         return Bilingual(
-            f"{n} 题有得分（{percent(value)}）", f"{percent(value)} ({_prompts(n)} with a score)"
+            f"{shares[0]} 的题（{n} 题）、{shares[1]} 的回答有得分",
+            f"{shares[0]} of the prompts ({_prompts(n)}) and {shares[1]} of the answers have a score",
         )
     if term.kind == "calibration":
         figures = f"{number(value, 2)}{_bounds(term, 2)}"

@@ -13,6 +13,7 @@ from hengwen.monitoring.gates.missing_scores import (
     removed_scores,
     select_scores,
     unscored_scores,
+    with_coverages,
     without_removed,
 )
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
@@ -20,7 +21,8 @@ from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
 from hengwen.results.aggregate import range_of, summarize_column
-from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.results.comparisons import ALPHA
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
     from hengwen.monitoring.gates.baselines import Baselines
-    from hengwen.monitoring.gates.results import GateOutcome, Reason
+    from hengwen.monitoring.gates.results import GateOutcome, Reason, RunCoverage
     from hengwen.plans.gates import NoDropTerm
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
@@ -111,19 +113,20 @@ class Comparer:
             return replace(result, reason=problem, detail=detail)
         values = pair.values
         assert values is not None  # pair_problem found no problem
-        coverage = min(self._coverage(collected, views[0], summary))
-        result = replace(result, prompt_coverage=coverage, scale=pair.scale)
-        if coverage < MIN_PROMPT_COVERAGE:
+        coverages = self._coverage(collected, labels, views[0], summary)
+        result = with_coverages(replace(result, scale=pair.scale), coverages)
+        if result.missing:
             detail = failures_text(summary)
             return replace(result, reason="low coverage", detail=detail, failures=summary.failures)
         return self._test_margin(term, baseline, values, result, value_range(collected, views[0]))
 
     def _coverage(
-        self, collected: CollectedScores, score: ScoreSummaries, summary: Summary
-    ) -> tuple[float, float]:
+        self, collected: CollectedScores, labels: Sequence[str], score: ScoreSummaries, summary: Summary
+    ) -> tuple[RunCoverage, RunCoverage]:
         """Return the coverage of a score in the baseline and in the tested run (from its ``summary``)."""
         series = SeriesKey(collected.runs[0].id, score.id, score.kind)
-        return pair_coverage(summarize_column(collected.table.series[series]), summary)
+        before = summarize_column(collected.table.series[series])
+        return pair_coverage(labels, score.address, before, summary)
 
     def _test_margin(
         self,
@@ -193,22 +196,29 @@ class Comparer:
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
         coverages = {
-            view.address: self._coverage(collected, view, applicable[view.address]) for view in selected
+            view.address: self._coverage(collected, labels, view, applicable[view.address])
+            for view in selected
         }
         comparisons = tuple(
             with_coverage(item, coverages[item.address]) for item in compare_scores(pairs, alpha=level)
         )
         result = no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+        result = with_coverages(result, [item for pair in coverages.values() for item in pair])
         removed = removed_scores(term.pattern, self.baselines.store, baseline, run, self.summary_of)
         return without_removed(result, removed, run)
 
 
-def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) -> ScoreComparison:
-    """Return a comparison with the coverage (share of prompts with a score) of both runs."""
-    comparison = replace(comparison, coverage=coverage)
-    return (
-        replace(comparison, outcome="missing scores") if min(coverage) < MIN_PROMPT_COVERAGE else comparison
+def with_coverage(comparison: ScoreComparison, coverages: tuple[RunCoverage, RunCoverage]) -> ScoreComparison:
+    """Return a comparison with the coverage of both runs."""
+    before, after = coverages
+    comparison = replace(
+        comparison,
+        coverage=(before.prompts, after.prompts),
+        answer_coverage=(before.answers, after.answers),
+        bounds=(before.bounds, after.bounds),
     )
+    is_covered = min(before.least, after.least) >= MIN_COVERAGE
+    return comparison if is_covered else replace(comparison, outcome="missing scores")
 
 
 def value_range(collected: CollectedScores, score: ScoreSummaries) -> Bounds | None:
@@ -273,6 +283,5 @@ def no_drop_result(
         p=min((item.p_adjusted for item in tested if item.p_adjusted is not None), default=None),
         prompts=min((item.test.prompts for item in tested if item.test), default=0),
         clusters=min((item.test.clusters for item in tested if item.test), default=0),
-        prompt_coverage=min(min(item.coverage) for item in comparisons),
         scores=comparisons,
     )

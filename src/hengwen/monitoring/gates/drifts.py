@@ -144,6 +144,9 @@ class DriftChecker:
             detail=report.order_problem or baseline_problems(scores, report),
             prompts=min((mean.prompts for score in scores for mean in score.means), default=0),
             prompt_coverage=min((mean.coverage for score in scores for mean in score.means), default=0.0),
+            answer_coverage=min(
+                (mean.answer_coverage for score in scores for mean in score.means), default=0.0
+            ),
             p=min(p_values, default=None),
             level=report.looks.drift_alpha,
             look=report.looks.drift,

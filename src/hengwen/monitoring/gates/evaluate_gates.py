@@ -266,7 +266,7 @@ def _score_result(
         measured = evaluated.measured(term.address)
         if measured is None:
             return nothing_scored(term.text, term.measure, None)
-        result = threshold_result(term, measured)
+        result = threshold_result(term, measured, evaluated.run.checkpoint)
         if term.measure != "score":
             return replace(result, enforced=result.outcome)
     else:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.monitoring.gates.results import worst
+from hengwen.monitoring.gates.results import RunCoverage, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import matching
+from hengwen.results.coverage import MIN_COVERAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,14 +21,34 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 
-def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
-    """The coverage of two runs: the share of prompts or of answers with a score, whichever is lower."""
+def run_coverage(checkpoint: str, address: str, summary: Summary, prompts: int | None = None) -> RunCoverage:
+    """Return the shares of a run's prompts (of at least ``prompts``) and answers that have a score."""
+    expected = max(prompts or 0, summary.prompts_expected or 0)
+    share = summary.prompts / expected if expected else 0.0
+    answers = summary.coverage
+    return RunCoverage(checkpoint, address, share, share if answers is None else answers, summary.bounds)
+
+
+def pair_coverage(
+    labels: Sequence[str], address: str, before: Summary, after: Summary
+) -> tuple[RunCoverage, RunCoverage]:
+    """Return the coverage of two runs that should have the same prompts."""
     prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
     first, second = (
-        min(summary.prompts / prompts if prompts else 0.0, summary.least_coverage)
-        for summary in (before, after)
+        run_coverage(label, address, summary, prompts)
+        for label, summary in zip(labels, (before, after), strict=True)
     )
     return first, second
+
+
+def with_coverages(result: TermResult, coverages: Sequence[RunCoverage]) -> TermResult:
+    """Return a result with the lowest shares, and with the runs that have too few scores for a verdict."""
+    return replace(
+        result,
+        prompt_coverage=min(item.prompts for item in coverages),
+        answer_coverage=min(item.answers for item in coverages),
+        missing=tuple(item for item in coverages if item.least < MIN_COVERAGE),
+    )
 
 
 def select_scores(pattern: str, scores: list[tuple[Family, ScoreSummaries]]) -> list[ScoreSummaries]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,6 +48,25 @@ PASSED, ENDPOINT, FAILED, INCONCLUSIVE = 0, 1, 3, 4
 inconclusive."""
 
 
+class RunCoverage(NamedTuple):
+    """How many of a run's prompts and answers have a score, and what its mean may then be."""
+
+    checkpoint: str
+    address: str
+    prompts: float
+    """Share of the prompts that have a score."""
+    answers: float
+    """Share of the answers that have a score."""
+    bounds: tuple[float, float] | None
+    """Mean if every missing answer had the lowest value of the scale, and if it had the highest; None if the
+    score has no scale, or none is missing."""
+
+    @property
+    def least(self) -> float:
+        """The lower of both shares."""
+        return min(self.prompts, self.answers)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermResult:
     """Result of one condition of a gate; the conditions of a gate (its terms) are joined by ``and``."""
@@ -75,6 +94,10 @@ class TermResult:
     clusters: int | None = None
     prompt_coverage: float | None = None
     """Share of the prompts with a score; if two runs are compared, the lower share."""
+    answer_coverage: float | None = None
+    """Share of the answers with a score; if two runs are compared, the lower share."""
+    missing: tuple[RunCoverage, ...] = ()
+    """Coverage of each score and run of which too many answers have no score for a verdict."""
     p: float | None = None
     """Smallest corrected p-value of the tested scores, for ``no_drop`` and ``no_drift``."""
     level: float | None = None
@@ -167,4 +190,5 @@ def nothing_scored(
         failures=summary.failures if summary is not None else {},
         prompts=0,
         prompt_coverage=0.0,
+        answer_coverage=0.0,
     )

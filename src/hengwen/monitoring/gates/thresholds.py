@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
+from hengwen.monitoring.gates.missing_scores import run_coverage, with_coverages
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.results.aggregate import deciding_interval, prompt_values, range_of
@@ -53,25 +54,26 @@ def decide(operator: Operator, interval: tuple[float, float], limit: float) -> G
     return "passed" if holds else "failed" if fails else "inconclusive"
 
 
-def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
+def threshold_result(term: ThresholdTerm, measured: Measured, checkpoint: str) -> TermResult:
     """Evaluate a condition with a limit; for a mean or an agreement, the confidence interval decides."""
     summary = measured.summary
     if summary.mean is None:
         return nothing_scored(term.text, term.measure, summary)
     if term.measure == "calibration":
         return _agreement_result(term, measured)
+    coverage = run_coverage(checkpoint, term.address, summary)
     if term.measure == "coverage":
         share = measured.coverage
-        return TermResult(
+        result = TermResult(
             text=term.text,
             kind="coverage",
             outcome=decide(term.operator, (share, share), term.threshold),
             value=share,
             prompts=summary.prompts,
             clusters=summary.clusters,
-            prompt_coverage=share,
         )
-    return _score_result(term, measured)
+        return with_coverages(result, [coverage])
+    return with_coverages(_score_result(term, measured), [coverage])
 
 
 def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
@@ -105,7 +107,6 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         confidence=summary.confidence,
         prompts=summary.prompts,
         clusters=summary.clusters,
-        prompt_coverage=measured.coverage,
         scale=scale,
         needed_prompts=needed,
     )
