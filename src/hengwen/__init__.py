@@ -56,9 +56,10 @@ if TYPE_CHECKING:
     from hengwen.results.decision import Decision
     from hengwen.results.score_table import ScoreTable
     from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.imported.record import ImportedRuns, import_scores
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
-    from hengwen.store import Store, open_store
+    from hengwen.store import Rows, Store, open_store, rows
 
 _EXPORTS = {
     "BackendError": "errors",
@@ -72,6 +73,7 @@ _EXPORTS = {
     "GateReport": "monitoring.gates.results",
     "GateResult": "monitoring.gates.results",
     "HengwenError": "errors",
+    "ImportedRuns": "runs.imported.record",
     "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
     "Label": "records",
@@ -83,6 +85,7 @@ _EXPORTS = {
     "PluginError": "errors",
     "Response": "records",
     "Row": "records",
+    "Rows": "store",
     "Run": "records",
     "RunComparison": "monitoring.compare.run_comparison",
     "RunOptions": "runs.options",
@@ -107,12 +110,14 @@ _EXPORTS = {
     "compare_runs": "monitoring.compare.compare_runs",
     "drift_report": "monitoring.drift.drift_report",
     "evaluate_gates": "monitoring.gates.evaluate_gates",
+    "import_scores": "runs.imported.record",
     "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
     "rejudge": "monitoring.judge_drift.rejudging",
     "report_document": "documents.run.document",
+    "rows": "store",
     "run_plan": "runs.run_plan",
     "write_document": "documents.render.write",
 }
@@ -129,6 +134,7 @@ __all__ = [
     "GateReport",
     "GateResult",
     "HengwenError",
+    "ImportedRuns",
     "JudgeDriftReport",
     "JudgeError",
     "Label",
@@ -140,6 +146,7 @@ __all__ = [
     "PluginError",
     "Response",
     "Row",
+    "Rows",
     "Run",
     "RunComparison",
     "RunOptions",
@@ -164,12 +171,14 @@ __all__ = [
     "compare_runs",
     "drift_report",
     "evaluate_gates",
+    "import_scores",
     "judge_drift",
     "load_plan",
     "open_store",
     "plan_power",
     "rejudge",
     "report_document",
+    "rows",
     "run_plan",
     "write_document",
 ]

@@ -125,6 +125,16 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert assert_type(hengwen.__version__, str) == version("hengwen")
 
 
+def test_scores_come_in_and_rows_go_out(tmp_path: Path) -> None:
+    file = tmp_path / "j.csv"
+    file.write_text("model,id,score\na,1,5\n", "utf-8")
+    with hengwen.open_store("sqlite://") as store:
+        imported = assert_type(hengwen.import_scores(file, store), hengwen.ImportedRuns)
+        table = assert_type(hengwen.rows(store, imported.runs), hengwen.Rows)
+        assert assert_type(table.to_dict(), dict[str, list[object]])["value"] == [5.0]
+    assert_type(imported.failures, Mapping[str, int])
+
+
 @pytest.mark.slow
 def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")

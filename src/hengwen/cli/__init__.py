@@ -67,6 +67,7 @@ app.command("drift")(drift.drift)
 app.command("judge-drift")(judge_drift.judge_drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
+app.command("export")(runs.export)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 

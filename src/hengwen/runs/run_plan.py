@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
+from hengwen.errors import ConfigError, PluginError
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
@@ -17,6 +19,7 @@ from hengwen.runs.options import RunOptions
 from hengwen.runs.plan_lock import exclusive_run, shared_plan
 from hengwen.runs.resources import RunResources
 from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
+from hengwen.store.export import rows
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -24,14 +27,17 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from pathlib import Path
 
+    from pandas import DataFrame
+
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
     from hengwen.results.decision import Decision
     from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import LimiterFactory
+    from hengwen.store.export import Rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunResult:
     """Runs of a plan with their warnings and failures."""
 
@@ -59,6 +65,48 @@ class RunResult:
     """Number of calls without a reply after an export or import; see ``BatchOptions``."""
     exported: tuple[Path, ...] = ()
     """Files of requests that an export wrote."""
+
+    def __repr__(self) -> str:
+        failed = sum(self.failures.values())
+        return (
+            f"RunResult(plan={self.plan!r}, runs={len(self.runs)}, failures={failed}, store={self.store!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the runs as a table, which notebooks show."""
+        rows = "".join(
+            f"<tr><td>{escape(run.checkpoint)}</td><td>{'' if run.step is None else run.step}</td>"
+            f"<td>{run.status}</td><td>{escape(run.id)}</td></tr>"
+            for run in self.runs
+        )
+        head = "<tr><th>checkpoint</th><th>step</th><th>status</th><th>run</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+    def rows(self, store: Store | None = None) -> Rows:
+        """Return every answer of the runs with every score; see ``hengwen.rows``.
+
+        Args:
+            store: The open store; default: the store is opened again, which is not possible in memory.
+        """
+        if store is None and self.store.startswith("sqlite://") and not self.store.removeprefix("sqlite://"):
+            raise ConfigError("a store in memory is gone when it is closed; pass the open store")
+        return rows(self.store if store is None else store, self.runs)
+
+    def to_frame(self, store: Store | None = None) -> DataFrame:
+        """Return the rows of ``rows`` as a data frame of pandas.
+
+        Args:
+            store: The open store; default: the store is opened again, which is not possible in memory.
+
+        Raises:
+            PluginError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise PluginError("a data frame needs pandas: pip install pandas") from None
+        frame: DataFrame = pd.DataFrame(self.rows(store).to_dict())
+        return frame
 
 
 def run_plan(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, select
 
 from hengwen.errors import ConfigError
-from hengwen.records import Response, Usage
+from hengwen.records import Response, Run, Usage
 from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import tables
+from hengwen.store.answer import Answer
 from hengwen.store.batches import BatchStore
 from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
@@ -29,27 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import ColumnElement, Engine, Table
+    from sqlalchemy import ColumnElement, Connection, Engine, Table
 
-    from hengwen.records import Attempt, Outcome, Row, Run, Sample
+    from hengwen.records import Attempt, Outcome, Row
     from hengwen.score_id import ScoreId
-
-ResponseKey = tuple[str, str, int]
-"""(task, sample id, repeat): identifies an answer in one run."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A stored answer with its input and its outcomes (scores and failures)."""
-
-    task: str
-    sample_id: str
-    repeat: int
-    input: str
-    text: str
-    outcomes: Mapping[ScoreId, Outcome]
-    sample: Sample
-    """The prompt with its references and metadata."""
+    from hengwen.store.answer import ResponseKey
 
 
 def open_store(location: str | Path = "hengwen.db") -> Store:
@@ -110,6 +95,12 @@ class Store:
         self._writer.check_writable()
         return self._engine
 
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """Return a connection to read from; errors of the database are raised as ``StoreError``."""
+        with store_errors(self._engine), self._engine.connect() as connection:
+            yield connection
+
     def ledger(self) -> SqlLedger:
         """Return a ledger, which records runs, answers, calls and scores in this store."""
         return SqlLedger(self._engine, self._writer)
@@ -165,16 +156,18 @@ class Store:
         runs = self.runs(plan)
         return [run for run in runs if run.plan == runs[0].plan]
 
-    def find(self, name: str, plan: str | None = None) -> Run:
+    def find(self, name: str | Run, plan: str | None = None) -> Run:
         """Return the run with this id or id prefix, or the newest run of the checkpoint with this name.
 
         Args:
-            name: Id, prefix of an id, or name of a checkpoint.
+            name: Id, prefix of an id, or name of a checkpoint; or a run, which is returned.
             plan: Name of the plan of the run; default: any.
 
         Raises:
             ConfigError: There is no such run, or several ids have this prefix.
         """
+        if isinstance(name, Run):
+            return name
         runs = self.runs(plan)
         matches = [run for run in runs if run.id == name] or [run for run in runs if run.id.startswith(name)]
         if len(matches) > 1:

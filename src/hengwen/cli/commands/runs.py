@@ -1,7 +1,8 @@
-"""``hengwen runs list|show|pin|rm``."""
+"""``hengwen runs list|show|pin|rm`` and ``hengwen export``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -69,3 +70,34 @@ def remove(
             typer.confirm(f"remove {stored.id} ({stored.plan}, {stored.checkpoint})?", abort=True, err=True)
         opened.remove(stored)
     typer.echo(f"removed {stored.id}")
+
+
+def export(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="File of the rows; the suffix .parquet, .csv or .jsonl selects the format."
+        ),
+    ],
+    location: Annotated[
+        str, typer.Argument(metavar="[STORE]", help="Path or SQLAlchemy URL of the store.")
+    ] = options.DEFAULT_STORE,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            help="Run id, prefix of one, or checkpoint; repeatable; default: each checkpoint's newest run.",
+        ),
+    ] = None,
+    plan: Annotated[
+        str | None, typer.Option("--plan", help="Name of the plan; default: that of the newest run.")
+    ] = None,
+) -> None:
+    """Write every answer with every score: one row for each score or failure."""
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.store.export import check_target, rows
+
+    check_target(output, location)
+    with open_existing_store(location) as opened:
+        count = rows(opened, run or (), plan=plan).write(output)
+    typer.echo(f"{output}: {count} rows")

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from hengwen.records import Outcome, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
-    from hengwen.store.store import Answer, Store
+    from hengwen.store.answer import Answer
+    from hengwen.store.store import Store
 
     Key = tuple[str, str, str, int]
 

@@ -42,8 +42,8 @@ out of the comparison."""
 
 def compare_runs(
     store: Store,
-    before: str | None,
-    after: str,
+    before: str | Run | None,
+    after: str | Run,
     *,
     plan: str | None = None,
     scores: Sequence[str] = (),

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 def drift_report(
     store: Store,
-    runs: Sequence[str] = (),
+    runs: Sequence[str | Run] = (),
     *,
     plan: str | None = None,
-    baseline: str | None = None,
+    baseline: str | Run | None = None,
     scores: Sequence[str] = (),
     human: str | Path | None = None,
 ) -> DriftReport:
@@ -123,7 +123,7 @@ def _from_baseline(order: RunOrder, base: Run | None) -> tuple[tuple[Run, ...], 
 
 
 def _chosen_runs(
-    store: Store, names: Sequence[str], plan: str | None, baseline: str | None
+    store: Store, names: Sequence[str | Run], plan: str | None, baseline: str | Run | None
 ) -> tuple[list[Run], Run | None]:
     """Return the runs of the report, and the baseline if it is named or pinned."""
     if names:

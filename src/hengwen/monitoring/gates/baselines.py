@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError
 from hengwen.io.git import resolve_ref
 from hengwen.plans.gates import DEFAULT_BASELINE
+from hengwen.records import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.plans.plan import Plan
-    from hengwen.records import Run
     from hengwen.store import Store
 
 GIT = "git:"
@@ -27,7 +27,7 @@ class Baselines:
     store: Store
     plan: Plan
     run: Run
-    default: str | None = None
+    default: str | Run | None = None
     """Baseline for gates that do not name one; None for the pinned run of the plan."""
     repeated: Mapping[str, Run] = field(default_factory=dict)
     """For the id of a baseline, a later run of the same checkpoint with more repeats, which is used instead
@@ -50,6 +50,8 @@ class Baselines:
         if name == DEFAULT_BASELINE:
             if self.default is None:
                 return self.store.baseline(self.plan.name)
+            if isinstance(self.default, Run):
+                return self.default
             name = self.default
         if name.startswith(GIT):
             return self._at_commit(name.removeprefix(GIT))

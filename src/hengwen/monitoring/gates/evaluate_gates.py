@@ -39,8 +39,8 @@ def evaluate_gates(
     store: Store,
     plan: Plan | str | Path,
     *,
-    run: str | None = None,
-    baseline: str | None = None,
+    run: str | Run | None = None,
+    baseline: str | Run | None = None,
     gates: Sequence[str] = (),
     calibrations: Sequence[Calibration] = (),
 ) -> GateReport:
@@ -93,7 +93,7 @@ def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate],
     return [spec.parsed for spec in plan.gates], locations
 
 
-def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
+def run_under_test(store: Store, plan: Plan, name: str | Run | None = None) -> Run:
     """Return the run that gates check: the named run, or the newest run of the last checkpoint."""
     if name is not None:
         return store.find(name, plan.name)

@@ -35,7 +35,7 @@ class RunPair(NamedTuple):
     after: Run
 
 
-def choose_runs(store: Store, before: str | None, after: str | None, plan: str | None) -> RunPair:
+def choose_runs(store: Store, before: str | Run | None, after: str | Run | None, plan: str | None) -> RunPair:
     """Return the two runs to compare: those that are named, or the defaults."""
     latest = store.latest(plan)
     if not latest:
@@ -62,7 +62,9 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
     return RunPair(others[0] if others else None, later)
 
 
-def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, plan: str | None) -> RunPair:
+def pair_of_report(
+    store: Store, names: Sequence[str | Run], baseline: str | Run | None, plan: str | None
+) -> RunPair:
     """The two runs to compare for a drift report: its last run in training order, and an earlier run."""
     runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())
     if len(runs) < 2:
@@ -150,8 +152,8 @@ class JudgeDriftReport:
 
 def judge_drift(
     store: Store,
-    before: str | None = None,
-    after: str | None = None,
+    before: str | Run | None = None,
+    after: str | Run | None = None,
     *,
     plan: str | None = None,
     scores: Sequence[str] = (),

@@ -52,7 +52,7 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     store: Store,
     plan: Plan | str | Path,
     *,
-    baseline: str | None = None,
+    baseline: str | Run | None = None,
     other: str | None = None,
     scores: Sequence[str] = (),
     differences: Sequence[float] = (),
@@ -172,7 +172,9 @@ def _check_prices(costs: Mapping[str, AnswerCost]) -> None:
         raise ConfigError("a budget needs calls: a run of this plan makes none, so its size costs nothing")
 
 
-def _runs(store: Store, plan: str, baseline: str | None, other: str | None) -> tuple[Run, Run | None]:
+def _runs(
+    store: Store, plan: str, baseline: str | Run | None, other: str | Run | None
+) -> tuple[Run, Run | None]:
     """Return the baseline, and the run of another checkpoint."""
     runs = store.runs(plan)
     if not runs:
