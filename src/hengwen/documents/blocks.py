@@ -161,6 +161,10 @@ class Chart:
     """What the chart shows, in words, for readers who do not see it."""
     limits: Bounds | None = None
     """Ends of the scale; None if the score has no scale."""
+    lane: Series | None = None
+    """What a judge gave to frozen answers (anchors): drawn below on the same x, because it is the judge that
+    moved if this line moves."""
+    lane_title: Text = ""
     is_in_table: bool = False
     """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
 

@@ -179,26 +179,27 @@ def test_the_axis_of_differences_ends_at_a_round_number(values, end: float) -> N
 
 
 def test_a_course_marks_the_best_seen_and_the_newest_and_prints_the_range_of_the_intervals() -> None:
-    svg = str(draw_course(score_line()))
+    svg = str(draw_course(score_line(), "en"))
 
     assert re.findall('class="tick"[^>]*>([^<]*)<', svg) == ["0.87", "0.18"]
-    assert svg.count('class="best"') == svg.count('class="newest plain"') == 1
+    assert svg.count('class="best"') == svg.count('class="newest"') == 1
     assert re.findall('class="value[^>]*>([^<]*)<', svg) == ["0.77", "0.28"]
 
 
 def test_a_best_seen_that_is_the_newest_is_a_circle_in_a_diamond() -> None:
     means = course(marks=("", "", "", "best and newest"))
 
-    svg = str(draw_course(score_line(course=means)))
+    svg = str(draw_course(score_line(course=means), "en"))
 
-    assert svg.count('class="best"') == svg.count('class="newest plain"') == 1
+    assert svg.count('class="best"') == svg.count('class="newest"') == 1
 
 
 def test_a_course_leaves_a_gap_where_the_settings_changed() -> None:
     points = [*course().points]
     changed = Point(x=2000, label="s", value=0.7, text="0.70", is_connected=False)
 
-    svg = str(draw_course(score_line(course=Series(name="", points=(*points[:2], changed, points[3])))))
+    broken = Series(name="", points=(*points[:2], changed, points[3]))
+    svg = str(draw_course(score_line(course=broken), "en"))
 
     assert re.search('class="line" d="(.*?)"', svg)[1].count("M") == 2
 
@@ -206,4 +207,4 @@ def test_a_course_leaves_a_gap_where_the_settings_changed() -> None:
 def test_a_course_without_values_draws_nothing() -> None:
     points = (Point(x=0, label="a", value=None),)
 
-    assert draw_course(score_line(course=Series(name="", points=points))) == ""
+    assert draw_course(score_line(course=Series(name="", points=points)), "en") == ""

@@ -19,6 +19,7 @@ from hengwen.documents.render.svg import (
     WIDTH,
     axis_for,
     draw_chart,
+    text_width,
     tick_step,
     truncate,
     x_positions,
@@ -38,8 +39,7 @@ def chart(points, **options):
 @pytest.mark.parametrize(
     ("values", "limits", "ends"),
     [
-        pytest.param([10.0, 90.0], (0, 100), (0, 100), id="whole-scale"),
-        pytest.param([74.0, 86.0], (0, 100), (72, 88), id="part-of-the-scale"),
+        pytest.param([10.0, 90.0], (0, 100), (10, 90), id="the-range-of-the-values"),
         pytest.param([97.0, 103.0], (0, 100), (97, 100), id="never-beyond-the-scale"),
         pytest.param([], (1, 5), (1, 5), id="no-values"),
         pytest.param([], None, (0, 1), id="nothing-known"),
@@ -61,7 +61,8 @@ def test_the_axis_holds_every_value_with_few_ticks(values):
     axis = axis_for(values)
     room = 1e-6 * (axis.high - axis.low)
     assert axis.low - room <= min(values) <= max(values) <= axis.high + room
-    assert 2 <= len(axis.ticks) <= 6
+    assert 2 <= len(axis.ticks) <= 7
+    assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
 
 
 @given(st.floats(1e-9, 1e9))
@@ -70,8 +71,8 @@ def test_a_step_cuts_the_span_into_few_parts(span):
     assert 1 <= span / tick_step(span) <= 4 * (1 + 1e-6)
 
 
-def test_a_scale_that_is_no_multiple_of_the_step_keeps_round_ticks():
-    assert axis_for([40.0, 109.0], (0, 110)).ticks == (0.0, 25.0, 50.0, 75.0, 100.0)
+def test_round_ticks_stand_between_the_ends_of_the_range_and_not_on_them():
+    assert axis_for([40.5, 108.9], (0, 110)).ticks == (40.5, 60.0, 80.0, 108.9)
 
 
 @given(st.integers(2, 200))
@@ -95,7 +96,10 @@ def test_the_chart_is_well_formed_and_has_a_name():
     root = ET.fromstring(str(chart(points)))
     assert [child.tag for child in root][:2] == ["title", "desc"]
     assert root.get("aria-labelledby") == "c0-t c0-d"
-    assert [text.text for text in root.iter("text") if text.get("class") == "value"] == ["1.0", "2.0"]
+    assert [text.text for text in root.iter("text") if (text.get("class") or "").startswith("value")] == [
+        "1.0",
+        "2.0",
+    ]
 
 
 def test_the_line_breaks_at_gaps_and_changed_signatures():
@@ -118,12 +122,60 @@ def test_a_chart_without_any_mean_has_no_line():
     assert 'class="missing"' in text
 
 
-def test_labels_of_many_checkpoints_do_not_collide():
-    points = [point(label=f"checkpoint-{i}", value=float(i)) for i in range(60)]
-    names = [e for e in ET.fromstring(str(chart(points))).iter("text") if e.get("class") == "name"]
-    xs = [float(e.get("x", "nan")) for e in names]
-    assert 3 <= len(names) <= 9
-    assert min(b - a for a, b in pairwise(xs)) > 50
+@pytest.mark.parametrize("n", [1, 3, 6, 10, 11, 40, 41, 200])
+def test_the_names_of_checkpoints_do_not_collide_and_stay_in_the_chart(n):
+    points = [point(label=f"llama-7b-sft-lr2e5-checkpoint-{i}", value=float(i)) for i in range(n)]
+    root = ET.fromstring(str(chart(points)))
+    names = [e for e in root.iter("text") if e.get("class") == "name"]
+    assert len(names) >= min(n, 2)
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for name in names:
+        half = text_width(name.text) / 2
+        x = float(name.get("x"))
+        rows.setdefault(name.get("y"), []).append((x - half, x + half))
+    assert len(rows) <= 2
+    for ends in map(sorted, rows.values()):
+        assert all(a[1] < b[0] for a, b in pairwise(ends))
+        assert ends[0][0] >= -0.01
+        assert ends[-1][1] <= float(root.get("width")) + 0.01
+
+
+def test_more_than_forty_checkpoints_take_the_full_width():
+    widths = [
+        ET.fromstring(str(chart([point(value=float(i)) for i in range(n)]))).get("width") for n in (40, 41)
+    ]
+    assert widths == ["356", "1120"]
+
+
+def test_the_anchors_stand_below_on_the_same_x():
+    points = tuple(Point(x=x, label=f"c{x}", value=float(x), text=f"{x}") for x in (0, 1, 9))
+    anchors = Series(name="", points=tuple(replace(item, value=0.5) for item in points))
+    block = Chart(key="c", title="t", series=(Series(name="", points=points),), lane=anchors)
+    root = ET.fromstring(str(draw_chart(block, "en")))
+    dots = [(float(e.get("cx")), float(e.get("cy"))) for e in root.iter("circle")]
+    assert [x for x, _ in dots[:3]] == [x for x, _ in dots[3:]]
+    assert max(y for _, y in dots[:3]) < HEIGHT < min(y for _, y in dots[3:])
+    assert float(root.get("height")) > HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("values", "side"),
+    [
+        ((1.0, 3.0, 2.0), "above"),
+        ((2.0, 1.0, 3.0), "below"),
+        ((1.0, 2.0, 3.0), "left"),
+        ((3.0, 2.0, 1.0), "right"),
+    ],
+)
+def test_a_value_stands_where_the_line_does_not_go(values, side):
+    root = ET.fromstring(str(chart([point(value=value, text="middle") for value in values])))
+    dot = [(float(e.get("cx")), float(e.get("cy"))) for e in root.iter("circle")][1]
+    text = [e for e in root.iter("text") if e.get("class").startswith("value")][1]
+    x, y = float(text.get("x")), float(text.get("y"))
+    anchor = text.get("class").removeprefix("value").strip()
+    assert (y > dot[1]) == (side == "below")
+    assert {"left": "before", "right": "after"}.get(side, "") == anchor
+    assert (x < dot[0], x > dot[0]) == (side == "left", side == "right")
 
 
 def test_text_is_escaped_and_cleaned():
@@ -151,12 +203,9 @@ def test_points_stand_at_true_distances():
 
 def test_what_is_worse_points_down_and_what_is_better_up():
     text = str(chart([point(value=1.0, tone="better"), point(value=0.5, tone="worse"), point(value=0.7)]))
-    assert re.findall(r'<g class="point (\w+)">.*?<(path|circle)', text) == [
-        ("better", "path"),
-        ("worse", "path"),
-        ("plain", "circle"),
-    ]
-    (up, down) = re.findall(r"l-[\d.]+ (-?)[\d.]+h", text)
+    marks = re.findall(r'<g class="point (\w+)">.*?<(path|circle)', text)
+    assert sorted(marks) == [("better", "path"), ("plain", "circle"), ("worse", "path")]
+    (up, down) = re.findall(r"l-4 (-?)7h", text)
     assert (up, down) == ("", "-")
 
 

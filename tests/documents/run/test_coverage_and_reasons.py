@@ -57,7 +57,9 @@ def failures_of(data: ReportData) -> tuple[list[str], list[list[str]]]:
     """Return the sentences about failures, and the texts of the rows of their table."""
     (section,) = [
         block
-        for block in run_document(data).blocks
+        for part in run_document(data).blocks
+        if isinstance(part, Details)
+        for block in part.blocks
         if isinstance(block, Details) and in_language(block.title, "en") == "Failures by status"
     ]
     sentences = [in_language(block.text, "en") for block in section.blocks if isinstance(block, Sentence)]

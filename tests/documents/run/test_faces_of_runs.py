@@ -41,7 +41,7 @@ def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_o
     better, worse = [1.0] * 8, [0.5] * 8
     marked = page(table_of({"a": better, "b": worse}))
     assert marked.count('class="num worse"') == 1
-    assert marked.count('class="point worse"') == 1
+    assert marked.count('class="point worse"') == 2  # on the first screen and in its chart
     assert 'worse"' not in page(table_of({"a": worse, "b": better}))
 
 

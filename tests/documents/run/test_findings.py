@@ -8,7 +8,7 @@ import pytest
 from rows import each_row
 from score_rows import row_of
 
-from hengwen.documents.blocks import Decision, Sentence, Table
+from hengwen.documents.blocks import Decision, Details, Sentence, Table
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.words import comparison_note
@@ -187,7 +187,9 @@ def test_equal_differences_leave_the_smallest_detectable_difference_unknown(tabl
 def first_column(data: ReportData, language):
     (task,) = [
         block
-        for block in run_document(data).blocks
+        for part in run_document(data).blocks
+        if isinstance(part, Details)
+        for block in part.blocks
         if getattr(block, "title", "") and "task" in in_language(block.title, "en")
     ]
     table = next(block for block in task.blocks if isinstance(block, Table))

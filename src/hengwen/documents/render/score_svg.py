@@ -2,129 +2,75 @@
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from hengwen.documents.render.marks_svg import Spot, band, line, mark, value_label
 from hengwen.text.numbers import minus
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from hengwen.documents.blocks import Bar, Bounds, Point, ScoreLine, Series, Tone
+    from hengwen.documents.blocks import Bar, Bounds, ScoreLine, Tone
+    from hengwen.text.language import Language
 
 COURSE_WIDTH, COURSE_HEIGHT = 268.0, 60.0
-COURSE_LEFT, COURSE_RIGHT, COURSE_TOP, COURSE_BOTTOM = 44.0, 44.0, 14.0, 53.0
+COURSE_LEFT, COURSE_RIGHT, COURSE_TOP, COURSE_BOTTOM = 44.0, 50.0, 14.0, 53.0
 BAR_WIDTH, BAR_HEIGHT, BAR_MARGIN = 224.0, 44.0, 8.0
 MAX_DOTS = 40
-"""Above this number of points, only those with a mark or a tone are drawn as dots."""
+"""Above this number of points, dots are smaller."""
 
 
-def draw_course(line: ScoreLine) -> Markup:
+def draw_course(score: ScoreLine, language: Language) -> Markup:
     """Return the course of a score over the range of its intervals, with the best seen and the newest."""
-    assert line.course is not None
-    points = [point for point in line.course.points if point.value is not None]
-    if not points:
+    points = score.course.points if score.course else ()
+    values = [point.value for point in points if point.value is not None]
+    if not values:
         return Markup("")
-    scale = _Scale(points)
-    texts = [f"{point.label} {point.text}" for point in points]
-    parts = [
-        *_ends(scale, points),
-        *_band(scale, line.course),
-        Markup('<path class="line" d="{}"/>').format(_path(scale, points)),
-    ]
-    for point in sorted(points, key=lambda point: (point.mark != "", point.tone != "plain")):
-        parts += _dot(scale, point, is_drawn=len(points) <= MAX_DOTS)
-    parts += [_label(scale, point, points) for point in points if point.mark]
-    label = f"{line.address}: {', '.join(texts)}"
-    return _svg("course", COURSE_WIDTH, COURSE_HEIGHT, label, parts)
+    ends = [end for point in points for end in (point.interval or ())] + values
+    low, high = min(ends), max(ends)
+    first, last = min(point.x for point in points), max(point.x for point in points)
 
+    def x(value: float) -> float:
+        share = (value - first) / (last - first) if last > first else 0.5
+        return round(COURSE_LEFT + share * (COURSE_WIDTH - COURSE_LEFT - COURSE_RIGHT), 1)
 
-class _Scale:
-    """Positions of points: x at true distances, y over the range of the intervals."""
-
-    def __init__(self, points: Sequence[Point]) -> None:
-        ends = [end for point in points for end in (point.interval or ())]
-        values = [point.value for point in points if point.value is not None]
-        self.low, self.high = min(ends + values), max(ends + values)
-        self._first = min(point.x for point in points)
-        self._span = max(point.x for point in points) - self._first
-
-    def x(self, point: Point) -> float:
-        width = COURSE_WIDTH - COURSE_LEFT - COURSE_RIGHT
-        share = (point.x - self._first) / self._span if self._span else 0.5
-        return round(COURSE_LEFT + share * width, 1)
-
-    def y(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+    def y(value: float) -> float:
+        share = (value - low) / (high - low) if high > low else 0.5
         return round(COURSE_BOTTOM - share * (COURSE_BOTTOM - COURSE_TOP), 1)
 
-
-def _ends(scale: _Scale, points: Sequence[Point]) -> Iterator[Markup]:
-    """Draw the axis, with the ends of its range in the decimals of the values."""
-    decimals = max(len(point.text.partition(".")[2]) for point in points)
-    text = Markup('<text class="tick" x="26" y="{y:g}">{text}</text>')
-    yield Markup('<path class="axis" d="M30 {:g}V{:g}"/>').format(COURSE_TOP, COURSE_BOTTOM)
-    yield text.format(y=COURSE_TOP + 4, text=minus(f"{scale.high:.{decimals}f}"))
-    if scale.high > scale.low:
-        yield text.format(y=COURSE_BOTTOM + 4, text=minus(f"{scale.low:.{decimals}f}"))
-
-
-def _band(scale: _Scale, series: Series) -> Iterator[Markup]:
-    """Draw the intervals of neighbouring points as a band."""
-    for has_interval, group in groupby(series.points, lambda point: point.interval is not None):
-        points = list(group)
-        if has_interval and len(points) > 1:
-            upper = [(scale.x(p), scale.y(p.interval[1])) for p in points if p.interval]
-            lower = [(scale.x(p), scale.y(p.interval[0])) for p in points if p.interval]
-            corners = " ".join(f"{x:g},{y:g}" for x, y in (*upper, *reversed(lower)))
-            yield Markup('<polygon class="band" points="{}"/>').format(corners)
-
-
-def _path(scale: _Scale, points: Sequence[Point]) -> str:
-    steps = [f"M{scale.x(points[0]):g} {scale.y(points[0].value or 0.0):g}"]
-    for _, point in pairwise(points):
-        command = "L" if point.is_connected else "M"
-        steps.append(f"{command}{scale.x(point):g} {scale.y(point.value or 0.0):g}")
-    return "".join(steps)
-
-
-def _dot(scale: _Scale, point: Point, *, is_drawn: bool) -> Iterator[Markup]:
-    x, y = scale.x(point), scale.y(point.value or 0.0)
-    if "best" in point.mark:
-        size = 8.5 if "newest" in point.mark else 5.5
-        yield Markup('<path class="best" d="M{x:g} {y:g}l{s:g} {s:g}l-{s:g} {s:g}l-{s:g} -{s:g}z"/>').format(
-            x=x, y=round(y - size, 1), s=size
+    spots = [
+        Spot(
+            point,
+            x(point.x),
+            None if point.value is None else y(point.value),
+            y(point.interval[1]) if point.interval else None,
+            y(point.interval[0]) if point.interval else None,
         )
-    if "newest" in point.mark:
-        radius = 3.2 if "best" in point.mark else 4.2
-        yield Markup('<circle class="newest {}" cx="{:g}" cy="{:g}" r="{:g}"/>').format(
-            point.tone, x, y, radius
-        )
-    elif not point.mark and point.tone == "worse":
-        yield Markup('<path class="fallen" d="M{:g} {:g}h8l-4 7z"/>').format(x - 4, y - 3)
-    elif not point.mark and is_drawn:
-        yield Markup('<circle class="dot" cx="{:g}" cy="{:g}" r="2.2"/>').format(x, y)
-
-
-def _label(scale: _Scale, point: Point, points: Sequence[Point]) -> Markup:
-    """Print the value of a marked point: of the newest on its right, else off the line."""
-    x, y = scale.x(point), scale.y(point.value or 0.0)
-    if "newest" in point.mark:
-        return Markup('<text class="value" x="{:g}" y="{:g}">{}</text>').format(
-            x + (12 if "best" in point.mark else 9), y + 4, minus(point.text)
-        )
-    index = points.index(point)
-    beside = [
-        scale.y(other.value or 0.0) for other in points[max(index - 1, 0) : index + 2] if other != point
+        for point in points
     ]
-    is_above = all(other >= y - 1 for other in beside) or y > (COURSE_TOP + COURSE_BOTTOM) / 2
-    offset = -9 if is_above else 18
-    return Markup('<text class="value middle {}" x="{:g}" y="{:g}">{}</text>').format(
-        point.mark, x, y + offset, minus(point.text)
-    )
+    decimals = max(len(point.text.partition(".")[2]) for point in points)
+    tick = Markup('<text class="tick" x="26" y="{:g}">{}</text>')
+    parts = [
+        Markup('<path class="axis" d="M30 {:g}V{:g}"/>').format(COURSE_TOP, COURSE_BOTTOM),
+        tick.format(COURSE_TOP + 4, minus(f"{high:.{decimals}f}")),
+        *([tick.format(COURSE_BOTTOM + 4, minus(f"{low:.{decimals}f}"))] if high > low else []),
+        *band(spots),
+        line(spots, "line"),
+        *(
+            mark(spot, COURSE_BOTTOM, language, is_small=len(spots) > MAX_DOTS)
+            for spot in sorted(spots, key=lambda spot: (bool(spot.point.mark), spot.point.tone != "plain"))
+        ),
+        *(
+            value_label(spots, index, (8.0, COURSE_HEIGHT), COURSE_WIDTH)
+            for index, spot in enumerate(spots)
+            if spot.point.mark
+        ),
+    ]
+    texts = ", ".join(f"{point.label} {point.text}" for point in points)
+    return _svg("course", COURSE_WIDTH, COURSE_HEIGHT, f"{score.address}: {texts}", parts)
 
 
 def draw_bar(bar: Bar, tone: Tone, text: str) -> Markup:

@@ -9,73 +9,65 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
+from hengwen.documents.render.marks_svg import Spot, band, line, mark, value_label
+from hengwen.documents.render.words import MAX_NARROW, is_broad
 from hengwen.text.language import in_language
-from hengwen.text.numbers import number
+from hengwen.text.numbers import minus, number
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hengwen.documents.blocks import Chart, Point, Series, Tone
+    from hengwen.documents.blocks import Chart, Point, Series
     from hengwen.text.language import Language
 
-WIDTH, HEIGHT = 356.0, 200.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 16.0, 24.0, 34.0
+WIDTH, WIDE_WIDTH, HEIGHT = 356.0, 1120.0, 222.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 34.0, 24.0, 56.0
+LANE_HEIGHT = 66.0
+"""Height of the lane of a judge's anchors, below the chart."""
 NARROW, WIDE = 6.6, 12.0
 """Estimated width of a Latin and of a full-width character, in SVG user units."""
 NAME_WIDTH = 84.0
 """Maximum width of the name of a checkpoint, in SVG user units."""
 MIN_VALUE_SPACING = 40.0
 """Minimum distance between points, in SVG user units, at which the value of every point is printed."""
+MAX_NAMES = 10
+"""Above this number of points, only the first, the best seen, the newest and every tenth are named."""
 
 
 class Axis(NamedTuple):
-    """The vertical axis: its range and ticks."""
+    """The vertical axis: its range, its ticks, and its place."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
+    top: float = TOP
+    bottom: float = HEIGHT - BOTTOM
 
     @property
     def decimals(self) -> int:
-        """Smallest number of decimals with which every tick is printed exactly."""
-        return next((d for d in range(9) if all(abs(round(t, d) - t) < 1e-9 for t in self.ticks)), 9)
+        """Number of decimals of the ticks: two digits of the range."""
+        return max(0, 1 - floor(log10(self.high - self.low)))
 
     def y(self, value: float) -> float:
         """Return the vertical position of a value, clamped to the plot."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
+        return round(self.bottom - share * (self.bottom - self.top), 2)
 
 
 def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None) -> Axis:
-    """Return an axis: the whole scale if the values span at least half of it, otherwise only their range."""
+    """Return an axis over the range of the values, which ends at its ends, with round ticks between them."""
     values = list(values)
-    if not values:
-        low, high = limits or (0.0, 1.0)
-    else:
-        low, high = min(values), max(values)
-        if limits:
-            low, high = max(low, limits[0]), min(high, limits[1])
-            low, high = min(low, limits[1]), max(high, limits[0])
-        if limits and (high - low) >= (limits[1] - limits[0]) / 2:
-            low, high = limits
-        elif high - low < 1e-9 * max(abs(low), abs(high), 1e-9):
-            margin = (limits[1] - limits[0]) / 20 if limits else max(abs(low), 1.0) / 10
-            low, high = low - margin, high + margin
-    return _rounded(low, high, limits)
-
-
-def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axis:
-    """Return an axis with round ticks that starts and ends at a tick, or at an end of the scale."""
-    step = tick_step(high - low, 4.5 if limits == (low, high) else 4)
-    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    digits = 3 - floor(log10(step))
-    ticks = [round(i * step, digits) + 0.0 for i in range(first, last + 1)]
-    low, high = ticks[0], ticks[-1]
+    low, high = (min(values), max(values)) if values else limits or (0.0, 1.0)
     if limits:
-        low, high = max(low, limits[0]), min(high, limits[1])
-        ticks = [tick for tick in ticks if low <= tick <= high]
-    return Axis(low, high, tuple(ticks))
+        low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
+    if high - low < 1e-9 * max(abs(low), abs(high), 1e-9):
+        margin = (limits[1] - limits[0]) / 20 if limits else max(abs(low), 1.0) / 10
+        low, high = low - margin, high + margin
+    step = tick_step(high - low)
+    inner = [round(i * step, 9) + 0.0 for i in range(ceil(low / step), floor(high / step) + 1)]
+    room = 0.14 * (high - low)  # two labels need this distance
+    return Axis(low, high, (low, *(tick for tick in inner if low + room <= tick <= high - room), high))
 
 
 def tick_step(span: float, max_steps: float = 4) -> float:
@@ -100,149 +92,156 @@ def truncate(text: str, max_width: float) -> str:
 
 
 def draw_chart(chart: Chart, language: Language) -> Markup:
-    """Return a chart of values with their intervals."""
+    """Return a chart of values with their intervals; the lane of a judge's anchors stands below it."""
     points = [point for series in chart.series for point in series.points]
     if not points:
         raise ValueError("a chart needs at least one point")
-    values = [v for p in points for v in (p.value, *(p.interval or ())) if v is not None]
-    axis = axis_for(values, chart.limits)
-    xs = x_positions(point.x for point in points)
-    spacing = min((b - a for a, b in pairwise(xs.values())), default=WIDTH)
+    width = WIDE_WIDTH if is_broad(chart) else WIDTH
+    axis = axis_for(_ends(points), chart.limits)
+    xs = x_positions((point.x for point in points), width)
+    spacing = min((b - a for a, b in pairwise(xs.values())), default=width)
     description = in_language(chart.description, language) or "; ".join(_hint(p, language) for p in points)
     parts = [
         Markup('<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>').format(
             chart.key, strip_controls(in_language(chart.title, language)), strip_controls(description)
         ),
-        *_grid(axis),
-        *_names(points, xs),
+        *_grid(axis, width),
+        *_names(points, xs, width),
     ]
     for i, series in enumerate(chart.series):
-        radius = 4.2 if spacing >= 16 else 2.8
-        parts += [
-            _line(series, xs, axis, f"line s{i % 4}"),
-            *(_mark(point, xs[point.x], axis, radius, language) for point in series.points),
-        ]
+        spots = _spots(series, xs, axis)
+        parts += [*band(spots), line(spots, f"line s{i % 4}")]
+        parts += (mark(spot, axis.bottom, language, is_small=spacing < 6) for spot in _marks_last(spots))
         if len(chart.series) > 1:
-            parts.append(_series_name(series, xs, axis))
+            parts.append(_series_name(series, spots))
         else:
-            parts += _values(series.points, xs, axis, is_crowded=spacing < MIN_VALUE_SPACING)
+            parts += _values(spots, width, is_crowded=spacing < MIN_VALUE_SPACING)
+    height = HEIGHT
+    if chart.lane is not None and chart.lane.points:
+        parts += _lane(chart.lane, in_language(chart.lane_title, language), xs, width, language)
+        height += LANE_HEIGHT
     return Markup(
         '<svg class="chart" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-labelledby="{key}-t {key}-d">{body}</svg>'
-    ).format(w=WIDTH, h=HEIGHT, key=chart.key, body=Markup("").join(parts))
+    ).format(w=width, h=height, key=chart.key, body=Markup("").join(parts))
 
 
-def x_positions(values: Iterable[float]) -> dict[float, float]:
+def _ends(points: Iterable[Point]) -> list[float]:
+    return [value for p in points for value in (p.value, *(p.interval or ())) if value is not None]
+
+
+def x_positions(values: Iterable[float], width: float = WIDTH) -> dict[float, float]:
     """Return the horizontal position of each value, at true distances, from left to right."""
     ordered = sorted(set(values))
     if len(ordered) == 1:
-        return {ordered[0]: (LEFT + WIDTH - RIGHT) / 2}
-    inset = min(32.0, (WIDTH - LEFT - RIGHT) / (2 * len(ordered)))
-    scale = (WIDTH - LEFT - RIGHT - 2 * inset) / (ordered[-1] - ordered[0])
+        return {ordered[0]: (LEFT + width - RIGHT) / 2}
+    inset = min(24.0, (width - LEFT - RIGHT) / (2 * len(ordered)))
+    scale = (width - LEFT - RIGHT - 2 * inset) / (ordered[-1] - ordered[0])
     return {value: round(LEFT + inset + (value - ordered[0]) * scale, 2) for value in ordered}
+
+
+def _spots(series: Series, xs: Mapping[float, float], axis: Axis) -> list[Spot]:
+    return [
+        Spot(
+            point,
+            xs[point.x],
+            None if point.value is None else axis.y(point.value),
+            axis.y(point.interval[1]) if point.interval else None,
+            axis.y(point.interval[0]) if point.interval else None,
+        )
+        for point in series.points
+    ]
+
+
+def _marks_last(spots: Sequence[Spot]) -> list[Spot]:
+    return sorted(spots, key=lambda spot: (bool(spot.point.mark), spot.point.tone != "plain"))
 
 
 def _hint(point: Point, language: Language) -> str:
     return in_language(point.hint, language) or f"{point.label} {point.text}".strip()
 
 
-def _grid(axis: Axis) -> list[Markup]:
-    line = Markup(
+def _grid(axis: Axis, width: float) -> list[Markup]:
+    rule = Markup(
         '<line class="grid" x1="{x1:g}" x2="{x2:g}" y1="{y:g}" y2="{y:g}"/>'
         '<text class="tick" x="{tx:g}" y="{ty:g}">{text}</text>'
     )
     return [
-        line.format(
+        rule.format(
             x1=LEFT,
-            x2=WIDTH - RIGHT,
-            y=round(axis.y(t), 2),
+            x2=width - RIGHT,
+            y=axis.y(tick),
             tx=LEFT - 8,
-            ty=round(axis.y(t) + 3.8, 2),
-            text=number(t, axis.decimals),
+            ty=axis.y(tick) + 4,
+            text=minus(number(tick, axis.decimals)),
         )
-        for t in axis.ticks
+        for tick in axis.ticks
     ]
 
 
-def _names(points: Sequence[Point], xs: dict[float, float]) -> list[Markup]:
-    """Draw the names of checkpoints below the axis; leave out names at regular steps if they do not fit."""
-    labels = {point.x: point.label for point in points}
-    slot = (WIDTH - LEFT - RIGHT) / len(xs)
-    width = min(max(map(text_width, labels.values())), NAME_WIDTH) + 8
-    every = max(1, ceil(min(width, 66.0) / slot))
-    name = Markup('<text class="name" x="{x:g}" y="{y:g}">{text}</text>')
-    drawn, end = [], 0.0
-    for x, label in list(zip(xs.values(), (labels[value] for value in xs), strict=True))[::every]:
-        text = truncate(label, slot * every - 6)
-        if x - text_width(text) / 2 >= end:  # points may be nearer to each other than regular steps
-            drawn.append(name.format(x=x, y=HEIGHT - BOTTOM + 20, text=text))
-            end = x + text_width(text) / 2 + 4
-    return drawn
+def _names(points: Sequence[Point], xs: Mapping[float, float], width: float) -> Iterator[Markup]:
+    """Draw the names of checkpoints in two rows below the axis, those that matter most first."""
+    by_x: dict[float, Point] = {}
+    for point in points:
+        by_x.setdefault(point.x, point)
+    ordered = [by_x[x] for x in xs]
+    if len(ordered) > MAX_NAMES:
+        last = len(ordered) - 1
+        weights = [
+            0 if i in (0, last) else 1 if "best" in point.mark else 2 if i % 10 == 0 else 3
+            for i, point in enumerate(ordered)
+        ]
+        order = [i for i in sorted(range(len(ordered)), key=weights.__getitem__) if weights[i] < 3]
+    else:
+        order = list(range(len(ordered)))
+    taken: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
+    for i in order:
+        text = truncate(ordered[i].label, NAME_WIDTH)
+        half = text_width(text) / 2
+        x = min(max(xs[ordered[i].x], half), width - half)
+        row = next(
+            (r for r in taken if all(x + half + 6 <= a or x - half - 6 >= b for a, b in taken[r])), None
+        )
+        if row is not None:
+            taken[row].append((x - half, x + half))
+            name = Markup('<text class="name" x="{:g}" y="{:g}">{}</text>')
+            yield name.format(round(x, 2), HEIGHT - BOTTOM + 32 + 15 * row, text)
 
 
-def _line(series: Series, xs: dict[float, float], axis: Axis, style: str) -> Markup:
-    """Draw the line of a series; it has a gap where a value is missing or the settings changed."""
-    path, is_open = [], False
-    for point in series.points:
-        if point.value is None:
-            is_open = False
-            continue
-        command = "L" if is_open and point.is_connected else "M"
-        path.append(f"{command}{xs[point.x]:g} {axis.y(point.value):.2f}")
-        is_open = True
-    return Markup('<path class="{}" d="{}"/>').format(style, " ".join(path)) if path else Markup("")
-
-
-def _mark(point: Point, x: float, axis: Axis, radius: float, language: Language) -> Markup:
-    """Draw one point with its interval, or a cross at the bottom if there is no value."""
-    hint = Markup("<title>{}</title>").format(strip_controls(_hint(point, language)))
-    if point.value is None:
-        y = HEIGHT - BOTTOM - 8
-        return Markup(
-            '<g class="missing">{hint}<path d="M{a:g} {c:g}L{b:g} {d:g}M{a:g} {d:g}L{b:g} {c:g}"/></g>'
-        ).format(hint=hint, a=x - 4, b=x + 4, c=y - 4, d=y + 4)
-    bar = Markup("")
-    if point.interval:
-        low, high = axis.y(point.interval[0]), axis.y(point.interval[1])
-        bar = Markup(
-            '<path class="bar" d="M{x:g} {h:.2f}V{l:.2f}M{a:g} {h:.2f}H{b:g}M{a:g} {l:.2f}H{b:g}"/>'
-        ).format(x=x, h=high, l=low, a=x - 4, b=x + 4)
-    return Markup('<g class="point {tone}">{hint}{bar}{shape}</g>').format(
-        tone=point.tone, hint=hint, bar=bar, shape=_shape(point.tone, x, axis.y(point.value), radius)
+def _lane(
+    lane: Series, name: str, xs: Mapping[float, float], width: float, language: Language
+) -> list[Markup]:
+    """Draw the judge's anchors on the same x, over their own range."""
+    points = [point for point in lane.points if point.x in xs]
+    axis = axis_for(_ends(points))._replace(top=HEIGHT + 16, bottom=HEIGHT + LANE_HEIGHT - 8)
+    ends = axis._replace(ticks=(axis.low, axis.high))
+    spots = _spots(lane, xs, axis)
+    title = Markup('<text class="lane" x="{:g}" y="{:g}">{}</text>').format(
+        LEFT, HEIGHT + 4, truncate(name, width - LEFT)
     )
+    marks = [mark(spot, axis.bottom, language) for spot in spots]
+    return [title, *_grid(ends, width), *band(spots), line(spots, "line s1"), *marks]
 
 
-def _shape(tone: Tone, x: float, y: float, radius: float) -> Markup:
-    """Draw a triangle for a point that is better or worse, else a circle."""
-    if tone not in ("better", "worse"):
-        return Markup('<circle cx="{x:g}" cy="{y:.2f}" r="{r:g}"/>').format(x=x, y=y, r=radius)
-    up = 1 if tone == "better" else -1
-    return Markup('<path d="M{x:g} {tip:.2f}l-{half:g} {tall:g}h{wide:g}z"/>').format(
-        x=x, tip=y - up * 1.3 * radius, half=1.3 * radius, wide=2.6 * radius, tall=up * 2.2 * radius
-    )
-
-
-def _series_name(series: Series, xs: dict[float, float], axis: Axis) -> Markup:
+def _series_name(series: Series, spots: Sequence[Spot]) -> Markup:
     """Print the name of a series above its last value."""
-    ends = [(xs[point.x], point.value) for point in series.points if point.value is not None]
+    ends = [spot for spot in spots if spot.y is not None]
     if not ends:
         return Markup("")
-    x, value = ends[-1]
-    label = Markup('<text class="series" x="{x:g}" y="{y:.2f}">{text}</text>')
-    return label.format(x=x + RIGHT / 2, y=axis.y(value) - 8, text=truncate(series.name, (WIDTH - LEFT) / 2))
+    label = Markup('<text class="series" x="{x:g}" y="{y:g}">{text}</text>')
+    text = truncate(series.name, (WIDTH - LEFT) / 2)
+    return label.format(x=ends[-1].x + RIGHT / 2, y=round((ends[-1].y or 0.0) - 8, 2), text=text)
 
 
-def _values(points: Sequence[Point], xs: dict[float, float], axis: Axis, *, is_crowded: bool) -> list[Markup]:
-    """Print values above their intervals; if points are close, only the lowest, the highest and the last."""
-    scored = [(point, point.value) for point in points if point.value is not None]
-    values = [value for _, value in scored]
-    label = Markup('<text class="value" x="{x:g}" y="{y:.2f}">{text}</text>')
+def _values(spots: Sequence[Spot], width: float, *, is_crowded: bool) -> list[Markup]:
+    """Print the values; if points are close, only those of marked points, the lowest and the highest."""
+    scored = [spot for spot in spots if spot.y is not None]
+    heights = [spot.y for spot in scored if spot.y is not None]
     return [
-        label.format(
-            x=xs[point.x],
-            y=axis.y(point.interval[1] if point.interval else value) - 8,
-            text=strip_controls(point.text),
-        )
-        for i, (point, value) in enumerate(scored)
-        if not is_crowded or i == len(scored) - 1 or value in (min(values), max(values))
+        value_label(scored, i, (12.0, HEIGHT - BOTTOM + 16), width)
+        for i, spot in enumerate(scored)
+        if not is_crowded
+        or spot.point.mark
+        or i == len(scored) - 1
+        or (len(scored) <= MAX_NARROW and spot.y in (min(heights), max(heights)))
     ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from hengwen.documents.blocks import Decision, Details
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import NOTHING, count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.documents.blocks import Answer, Answers, Block, Cell, Tone
+    from hengwen.documents.blocks import Answer, Answers, Block, Cell, Chart, Document, Text, Tone
     from hengwen.text.language import Language
 
 SHAPES: dict[Tone, str] = {
@@ -34,12 +35,33 @@ COMPARED = Bilingual("前 → 后", "before → after")
 DIFFERENCE = Bilingual("同题之差", "difference on the same prompts")
 VERDICT = Bilingual("结论", "verdict")
 PROMPTS = Bilingual("题", "prompts")
+DECISION = Bilingual("结论", "Decision")
+MAX_NARROW = 40
+"""Above this number of points, a chart takes the full width."""
+CONTENTS = Bilingual("目录", "contents")
+THEME = Bilingual("亮 / 暗", "light / dark")
 STATISTICS = Bilingual("这些句子背后的统计", "The statistics behind these sentences")
 
 
 def shape_of(cell: Cell, language: Language) -> str:
     """Return the shape before the text of a cell; a cell without a value has none."""
     return "" if in_language(cell.text, language) in ("", NOTHING) else SHAPES[cell.tone]
+
+
+def contents(document: Document) -> list[tuple[Text, str]]:
+    """Return titles and keys for the table of contents: the open parts of a document that have a key."""
+    entries: list[tuple[Text, str]] = []
+    for block in document.blocks:
+        if isinstance(block, Decision):
+            entries.append((DECISION, "decision"))
+        elif isinstance(block, Details) and block.is_open and block.key:
+            entries.append((block.title, block.key))
+    return entries if len(entries) > 1 else []
+
+
+def is_broad(chart: Chart) -> bool:
+    """Return whether a chart takes the full width of a page."""
+    return max(len(series.points) for series in chart.series) > MAX_NARROW
 
 
 def colon(language: Language) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from hengwen.documents.blocks import Chart, Point, Series
 from hengwen.documents.run.words import counts_in_words
 from hengwen.documents.score_names import decimals_of, mean_text
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, interval, minus, scale_text
+from hengwen.text.numbers import interval, minus, scale_text
 
 if TYPE_CHECKING:
     from hengwen.documents.blocks import Mark, Tone
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from hengwen.results.score_summaries import ScoreSummaries
 
 
-def course_of(score: ScoreSummaries, report: Report, name: str = "") -> Series:
+ANCHORS = Bilingual("评审给锚点的分", "the judge on its anchors")
+
+
+def course_of(score: ScoreSummaries, report: Report) -> Series:
     """Return the mean of a score at each checkpoint: x is the training step where every run has one."""
     steps = [run.step for run in report.data.runs]
     has_steps = None not in steps and len(set(steps)) == len(steps)
@@ -28,7 +32,7 @@ def course_of(score: ScoreSummaries, report: Report, name: str = "") -> Series:
     newest = len(report.labels) - 1
     labels = _axis_labels(report)
     return Series(
-        name=name,
+        name="",
         points=tuple(
             _point(
                 score,
@@ -114,18 +118,22 @@ def _has_same_signature(previous: Summary | None, summary: Summary) -> bool:
     return previous is not None and previous.signatures == summary.signatures and len(summary.signatures) == 1
 
 
-def score_chart(key: str, score: ScoreSummaries, title: Bilingual, report: Report) -> Chart:
-    """Return the chart of a score over the checkpoints."""
+def score_chart(
+    key: str, score: ScoreSummaries, title: Bilingual, report: Report, anchor: ScoreSummaries | None = None
+) -> Chart:
+    """Return the chart of a score over the checkpoints, with what its judge gave to the anchors."""
     scale = f" · {scale_text(score.scale)}" if score.scale else ""
+    name = "" if title.en == score.name else f" {score.name}"
+    lane = None
+    if anchor is not None:
+        lane = course_of(anchor, report)
+        lane = replace(lane, points=tuple(replace(p, mark="", tone="plain") for p in lane.points))
     return Chart(
         key=key,
-        title=Bilingual(f"{title.zh} {score.name}{scale}", f"{title.en} {score.name}{scale}"),
+        title=Bilingual(f"{title.zh}{name}{scale}", f"{title.en}{name}{scale}"),
         series=(course_of(score, report),),
         limits=(score.scale.low, score.scale.high) if score.scale else None,
+        lane=lane,
+        lane_title=ANCHORS,
         is_in_table=True,
     )
-
-
-def step_text(step: int | None) -> str:
-    """Return a training step as it is printed."""
-    return "" if step is None else count(step)

@@ -7,20 +7,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
-from hengwen.documents.run.courses import score_chart
-from hengwen.documents.run.failures import failure_details
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report
+from hengwen.documents.run.sections import course_section, judges_section, tables_section
 from hengwen.documents.run.stored_answers import StoredAnswers
 from hengwen.documents.run.tables import (
     CHECKPOINT,
-    score_table,
-    trajectory_table,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS
-from hengwen.documents.score_names import score_names
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
@@ -33,19 +29,7 @@ if TYPE_CHECKING:
     from hengwen.documents.run.report import Report
     from hengwen.judges.calibration import Calibration
     from hengwen.records import Run
-    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.store import Store
-
-HUMAN_NOTE = Bilingual(
-    "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
-    "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
-    "says how well they agree.",
-)
-ANCHOR_NOTE = Bilingual(
-    "锚点是固定的回答，每次运行都重新评审：这一列若有变化，说明变的是评审，而不是模型。",
-    "Anchors are fixed answers that are judged again in every run: a change in this column is a change of "
-    "the judge, not of the model.",
-)
 
 
 def report_document(
@@ -124,13 +108,15 @@ def run_document(data: ReportData) -> Document:
         blocks=(
             first_screen(report),
             *_warnings(report),
-            *(_task(task, report) for task in report.tasks),
-            failure_details(report),
+            *course_section(report),
+            tables_section(report),
+            judges_section(report, _usage(report)),
             *_answers(report),
-            _runs(report),
-            *_usage(report),
-            _guide(),
-            _signatures(report),
+            Details(
+                title=Bilingual("方法与版本", "Method"),
+                blocks=(_runs(report), _guide(), _signatures(report)),
+                key="method",
+            ),
         ),
         record=run_record(report),
     )
@@ -139,55 +125,6 @@ def run_document(data: ReportData) -> Document:
 def _warnings(report: Report) -> Iterator[Block]:
     for warning in report.warnings:
         yield Sentence(text=f"⚠ {warning}")
-
-
-def _task(task: TaskScores, report: Report) -> Details:
-    names = score_names(score.address for score in report.scores)
-    blocks: list[Block] = []
-    has_course = len(report.data.runs) > 1
-    if task.headlines and has_course:
-        blocks += [
-            score_chart(f"{score.address}/chart", score, names[score.address].head, report)
-            for score in task.headlines
-        ]
-    if task.headlines:
-        blocks.append(score_table(f"{task.name}/headline", task.headlines, report))
-        if has_course:
-            blocks.append(trajectory_table(f"{task.name}/trajectory", task.headlines, report))
-    if task.human_pairs:
-        pairs = [score for pair in task.human_pairs for score in pair]
-        title = Bilingual("评审与人工对照", "Judge versus humans")
-        blocks += [
-            score_table(f"{task.name}/human", pairs, report, title),
-            Sentence(text=HUMAN_NOTE, is_note=True),
-        ]
-    if task.anchors:
-        blocks += [
-            score_table(f"{task.name}/anchors", task.anchor_heads, report, Bilingual("锚点", "Anchors")),
-            Sentence(text=ANCHOR_NOTE, is_note=True),
-        ]
-    if task.others:
-        blocks.append(_others(task, report))
-    further = [score for score in task.anchors if score not in task.anchor_heads]
-    if further:
-        title = Bilingual(f"其他锚点分数 · {len(further)}", f"Other anchor scores · {len(further)}")
-        table = score_table(f"{task.name}/other-anchors", further, report)
-        blocks.append(Details(title=title, blocks=(table,), is_open=False))
-    return Details(title=Bilingual(f"{task.name} 任务", f"{task.name} task"), blocks=tuple(blocks))
-
-
-def _others(task: TaskScores, report: Report) -> Details:
-    """Return the scores that are not in the first table, in one table for each scorer or judge."""
-    sources: dict[str, list[ScoreSummaries]] = {}
-    for score in task.others:
-        sources.setdefault(score.id.source, []).append(score)
-    tables = [
-        score_table(f"{task.name}/{source}", scores, report, source) for source, scores in sources.items()
-    ]
-    if len(report.data.runs) > 1:
-        tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
-    title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
-    return Details(title=title, blocks=tuple(tables), is_open=False)
 
 
 def _answers(report: Report) -> Iterator[Details]:

@@ -1,0 +1,143 @@
+"""The sections of the document of runs: course, tables, judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.documents.blocks import Details, Sentence
+from hengwen.documents.run.courses import score_chart
+from hengwen.documents.run.failures import failure_details
+from hengwen.documents.run.tables import score_table, trajectory_table
+from hengwen.documents.score_names import score_names
+from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
+from hengwen.text.language import Bilingual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hengwen.documents.blocks import Block
+    from hengwen.documents.run.report import Report
+    from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+
+HUMAN_NOTE = Bilingual(
+    "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
+    "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
+    "says how well they agree.",
+)
+ANCHOR_NOTE = Bilingual(
+    "锚点是固定的回答，每次运行都重新评审：这一列若有变化，说明变的是评审，而不是模型。",
+    "Anchors are fixed answers that are judged again in every run: a change in this column is a change of "
+    "the judge, not of the model.",
+)
+COURSE_NOTE = Bilingual(
+    "横轴：训练步，按真实距离；没有步数时按次序。纵轴：该分数所见区间的范围，带因此占满高度：线不出带即无消息。"
+    "◆ 所见最高，○ 最新，▼ 低于此前所见最高。",
+    "x: training step at true distances, or the order where steps are not known. y: the range of the "
+    "intervals seen of this score, so the band fills the height: a line that stays inside its band is no "
+    "news. ◆ best seen, ○ newest, ▼ fallen from the best seen before.",
+)
+
+
+def course_section(report: Report) -> Iterator[Details]:
+    """Yield the courses of the headline scores, if there are several checkpoints."""
+    scores = [score for task in report.tasks for score in task.headlines]
+    if len(report.data.runs) < 2 or not scores:
+        return
+    names = score_names(score.address for score in report.scores)
+    blocks: list[Block] = [
+        Sentence(text=COURSE_NOTE, is_note=True),
+        *(
+            score_chart(
+                f"{score.address}/chart", score, names[score.address].head, report, _anchor(score, report)
+            )
+            for score in scores
+        ),
+    ]
+    if any(_anchor(score, report) for score in scores):
+        blocks.append(Sentence(text=ANCHOR_NOTE, is_note=True))
+    blocks += _order(report)
+    yield Details(title=Bilingual("训练过程", "Course"), blocks=tuple(blocks), key="course")
+
+
+def _anchor(score: ScoreSummaries, report: Report) -> ScoreSummaries | None:
+    """Return what the judge of a score gave to the anchors."""
+    if score.kind != "judge":
+        return None
+    frozen = score.id.about("anchor")
+    return next((item for item in report.scores if item.id == frozen and item.kind == "judge"), None)
+
+
+def _order(report: Report) -> Iterator[Block]:
+    """Yield what the order of the means says, or that there are too few checkpoints to say it."""
+    paths = [path for path in report.trajectories.values() if path.is_compared]
+    if not paths or all(path.too_short for path in paths):
+        n = len(report.data.runs)
+        yield Sentence(
+            text=Bilingual(
+                f"均值的次序（PEN、CIN、LIS）在 {n} 个检查点时说明不了什么：需要 {MIN_WINDOWS} 个窗口。",
+                f"The order of the means (PEN, CIN, LIS) says nothing with {n} checkpoints: {MIN_WINDOWS} "
+                "windows are needed.",
+            ),
+            is_note=True,
+        )
+
+
+def tables_section(report: Report) -> Details:
+    """Return the tables of scores, those of each task together."""
+    tasks = tuple(_task(task, report) for task in report.tasks)
+    return Details(title=Bilingual("分数表", "Tables"), blocks=tasks, key="tables")
+
+
+def _task(task: TaskScores, report: Report) -> Details:
+    blocks: list[Block] = []
+    if task.headlines:
+        blocks.append(score_table(f"{task.name}/headline", task.headlines, report))
+        if len(report.data.runs) > 1:
+            title = Bilingual("均值的次序", "Order of the means")
+            table = trajectory_table(f"{task.name}/trajectory", task.headlines, report)
+            blocks.append(Details(title=title, blocks=(table,), is_open=False))
+    if task.others:
+        blocks.append(_others(task, report))
+    return Details(title=Bilingual(f"{task.name} 任务", f"{task.name} task"), blocks=tuple(blocks))
+
+
+def judges_section(report: Report, usage: Iterator[Block]) -> Details:
+    """Return how judges compare with people and with themselves, what failed, and what it cost."""
+    blocks: list[Block] = []
+    for task in report.tasks:
+        blocks += _judged(task, report)
+    return Details(
+        title=Bilingual("评审", "Judges"),
+        blocks=(*blocks, failure_details(report), *usage),
+        key="judges",
+    )
+
+
+def _judged(task: TaskScores, report: Report) -> Iterator[Block]:
+    if task.human_pairs:
+        pairs = [score for pair in task.human_pairs for score in pair]
+        title = Bilingual("评审与人工对照", "Judge versus humans")
+        yield score_table(f"{task.name}/human", pairs, report, title)
+        yield Sentence(text=HUMAN_NOTE, is_note=True)
+    if task.anchors:
+        yield score_table(f"{task.name}/anchors", task.anchor_heads, report, Bilingual("锚点", "Anchors"))
+        yield Sentence(text=ANCHOR_NOTE, is_note=True)
+    further = [score for score in task.anchors if score not in task.anchor_heads]
+    if further:
+        title = Bilingual(f"其他锚点分数 · {len(further)}", f"Other anchor scores · {len(further)}")
+        table = score_table(f"{task.name}/other-anchors", further, report)
+        yield Details(title=title, blocks=(table,), is_open=False)
+
+
+def _others(task: TaskScores, report: Report) -> Details:
+    """Return the scores that are not in the first table, in one table for each scorer or judge."""
+    sources: dict[str, list[ScoreSummaries]] = {}
+    for score in task.others:
+        sources.setdefault(score.id.source, []).append(score)
+    tables = [
+        score_table(f"{task.name}/{source}", scores, report, source) for source, scores in sources.items()
+    ]
+    if len(report.data.runs) > 1:
+        tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
+    title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
+    return Details(title=title, blocks=tuple(tables), is_open=False)
