@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import database, open_store, schema, tables
+from hengwen.store import database, location, open_store, schema, tables
 from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
@@ -168,6 +168,32 @@ def test_a_store_that_another_process_holds_is_not_waited_for_without_end(
     monkeypatch.setattr(database, "BUSY_SECONDS", 0)
     with pytest.raises(StoreError, match=r"x.db: database is locked; committed data is kept"):
         open_store(tmp_path / "x.db")
+
+
+NFS = "36 28 0:31 / {} rw,relatime shared:2 - nfs4 server:/data rw,vers=4.2\n"
+LOCAL = "28 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+
+
+@pytest.mark.parametrize(("folder", "journal"), [("a folder", "delete"), ("another", "wal")])
+def test_a_store_that_other_machines_can_write_has_no_write_ahead_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, journal: str
+) -> None:
+    store = tmp_path / "a folder" / "x.db"
+    store.parent.mkdir()
+    open_store(store).close()  # with a write-ahead log
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(LOCAL + NFS.format(str(tmp_path / folder).replace(" ", "\\040")), "utf-8")
+    monkeypatch.setattr(location, "MOUNTS", mounts)
+    with open_store(store) as opened, open_store(store), opened._engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == journal
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == (2 if journal == "delete" else 1)
+
+
+def test_where_mounts_are_unknown_a_folder_counts_as_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(location, "MOUNTS", tmp_path / "none")
+    assert not location.is_on_network(tmp_path / "x.db")
 
 
 def test_a_new_store_is_for_its_owner(tmp_path: Path) -> None:

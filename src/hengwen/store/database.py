@@ -19,6 +19,7 @@ from hengwen.errors import ConfigError, PluginError, StoreError
 from hengwen.store.location import (
     display_url,
     has_changes,
+    is_on_network,
     parse_location,
     read_only_uri,
     sqlite_path,
@@ -77,14 +78,18 @@ def open_database(location: str | Path) -> Database:
         raise PluginError(
             f"the store {display_url(url)} needs {error.name}: pip install 'hengwen[postgres]'"
         ) from None
+    path = sqlite_path(url)
+    shares_file = path is not None and is_on_network(path)
     if engine.dialect.name == "sqlite" and uri is None:
         _check_file(url)
         event.listen(engine, "connect", _tune_sqlite)
+        if shares_file:
+            event.listen(engine, "connect", _sync_fully)
     try:
         with store_errors(engine):
             version = read_version(engine)
             if uri is None:
-                _use_write_ahead_log(engine)
+                _set_journal(engine, "DELETE" if shares_file else "WAL")
                 return Database(engine=engine, copy=migrate(engine, version))
             check_readable(engine, version)
     except BaseException:
@@ -128,15 +133,23 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _use_write_ahead_log(engine: Engine) -> None:
-    """Switch a SQLite file to a write-ahead log; callers must check first that the file is a store."""
+def _sync_fully(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA synchronous=FULL")  # a rollback journal needs it
+
+
+def _set_journal(engine: Engine, journal: str) -> None:
+    """Switch a SQLite file to a kind of journal; callers must check first that the file is a store.
+
+    A write-ahead log is faster, but needs memory that all writers share: a file that other machines can write
+    gets a rollback journal.
+    """
     if engine.dialect.name != "sqlite":
         return
     deadline = time.monotonic() + BUSY_SECONDS
     with engine.connect() as connection:
         while True:
             try:
-                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                connection.exec_driver_sql(f"PRAGMA journal_mode={journal}")
             except OperationalError as error:
                 if "locked" not in str(error.orig) or time.monotonic() > deadline:
                     raise

@@ -85,6 +85,37 @@ def read_only_uri(url: URL) -> str | None:
     return uri if needs_other_files and not is_immutable else f"{uri}&immutable=1"
 
 
+NETWORK_FILE_SYSTEMS = {
+    "9p",
+    "afs",
+    "ceph",
+    "cifs",
+    "fuse.sshfs",
+    "glusterfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "smb3",
+}
+"""Types of file systems that several machines can write, as Linux names them."""
+MOUNTS = Path("/proc/self/mountinfo")
+
+
+def is_on_network(path: Path) -> bool:
+    """Return whether a file is in a folder that other machines may write; False where Linux does not say."""
+    try:
+        lines = MOUNTS.read_text("utf-8").splitlines()
+    except OSError:
+        return False
+    mounts = {}
+    for line in lines:
+        mount, _, device = line.partition(" - ")
+        folder = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), mount.split()[4])
+        mounts[Path(folder)] = device.split()[0].replace("fuse.glusterfs", "glusterfs")
+    nearest = next((mounts[folder] for folder in path.resolve().parents if folder in mounts), "")
+    return nearest in NETWORK_FILE_SYSTEMS
+
+
 def has_changes(path: Path) -> bool:
     """Return whether SQLite must read a file next to the store: its write-ahead log or its journal."""
     files = wal_file(path), Path(f"{path}-journal")
