@@ -102,7 +102,9 @@ def _cases() -> dict[str, Callable[[str, str], object]]:
         )
 
     def ruled(rule: Any) -> Callable[[str, str], object]:
-        return lambda text, other: rule.evaluate(RuleInput(sample(other), answer(text), [answer(other)]))
+        return lambda text, other: rule.evaluate(
+            RuleInput(sample=sample(other), response=answer(text), earlier=[answer(other)])
+        )
 
     judge = RulesJudge(rubric=load_rubric("persona_generic"))
     cases: dict[str, Callable[[str, str], object]] = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from hengwen.errors import DataError
 from hengwen.io.row_reader import DataRow, read_rows, scan_rows
+from hengwen.runs.imported.record import import_scores
 
 
 def write(folder: Path, text: str | bytes, name: str = "x.jsonl") -> Path:
@@ -19,6 +21,20 @@ def write(folder: Path, text: str | bytes, name: str = "x.jsonl") -> Path:
 
 def rows(*values: object) -> str:
     return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no devices in folders")
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])
+def test_a_link_to_a_device_without_end_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.symlink_to("/dev/zero")
+    for read in (lambda: list(read_rows(path)), lambda: import_scores(path, store=tmp_path / "x.db")):
+        with pytest.raises(DataError, match=rf"{name}: is a device, which may have no end; name a file"):
+            read()
+    path.unlink()
+    path.symlink_to("/dev/null")
+    with pytest.raises(DataError, match="no rows"):
+        list(read_rows(path))
 
 
 def test_csv_cells_may_hold_line_breaks_and_lines_are_still_right(tmp_path: Path) -> None:

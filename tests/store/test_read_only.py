@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from limited import outcome_of
 from rows import each_row
 
 from hengwen.errors import StoreError
@@ -33,6 +36,28 @@ def path(tmp_path: Path) -> Path:
 def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every path look read-only: the superuser may write to any file."""
     monkeypatch.setattr(os, "access", lambda *_: False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="changes its user as on Linux")
+def test_a_user_who_may_only_read_reads_and_is_told_why_nothing_is_written(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folder is for the superuser only
+        folder = Path(name)
+        shutil.copy(path, folder / "x.db")
+        (folder / "x.db").chmod(0o444)
+        folder.chmod(0o555)
+
+        def read() -> None:
+            if not os.geteuid():
+                os.setgroups([])
+                os.setuid(65534)
+            with open_store(folder / "x.db") as store:
+                assert [run.id for run in store.runs()] == ["r1"]
+                store.ledger().begin(RUN)
+
+        message = f"StoreError: {folder}/x.db: is read-only; copy it to another folder, or name another"
+        assert outcome_of(read).startswith(message)
+        assert [file.name for file in folder.iterdir()] == ["x.db"]
+        folder.chmod(0o755)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import stat
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite, nan
@@ -116,6 +118,9 @@ def open_data_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file to read its bytes."""
     try:
         with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and not _is_terminal_or_empty(file):
+                raise DataError(f"{path}: is a device, which may have no end; name a file")
             yield file
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
@@ -123,6 +128,10 @@ def open_data_file(path: Path) -> Iterator[BinaryIO]:
         raise DataError(f"{path}: cannot be read: it is a folder; name a file in it") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _is_terminal_or_empty(file: BinaryIO) -> bool:
+    return file.isatty() or os.path.samestat(os.fstat(file.fileno()), os.stat(os.devnull))
 
 
 def _conversion(path: Path) -> str:
