@@ -273,3 +273,31 @@ def test_answers_that_several_processes_got_are_scored_together(
         outcomes = [row.outcome for row in store.rows([run]) if row.outcome.kind == "scorer"]
     assert len(answers) == 2 * COUNT
     assert outcomes == DistinctN().score_set(answers)
+
+
+def test_a_database_that_is_gone_in_the_middle_ends_the_run_and_the_same_command_goes_on(
+    judge_server, suite, start, held, postgres: str, postgres_server: str
+) -> None:
+    judge_server.hold_after = HELD
+    plan = suite(COUNT)
+    first = start(plan, postgres, in_flight=IN_FLIGHT)
+    held(first)
+    name = postgres.partition("@/")[2].partition("?")[0]
+    engine = create_engine(postgres_server.format(name="postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as server:
+        server.exec_driver_sql(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        server.exec_driver_sql(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+        judge_server.hold_after = None
+        _, err = first.communicate(timeout=900)
+        assert first.returncode == 1
+        assert "committed data is kept" in err
+        assert len(err.splitlines()) <= 2, err
+        server.exec_driver_sql(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    engine.dispose()
+    finish(start(plan, postgres, in_flight=IN_FLIGHT))
+    assert len(judge_server.prompts) <= COUNT + 2 * IN_FLIGHT
+    with open_store(postgres) as store:
+        (run,) = store.runs()
+        assert len([row for row in store.rows([run]) if row.score.name.endswith(".level")]) == COUNT

@@ -151,7 +151,7 @@ class FakeConnection:
     """The part of a PostgreSQL connection that the lock uses; ``server`` holds the locks of all sessions."""
 
     def __init__(self, server: dict[tuple[int, int], FakeConnection]) -> None:
-        self.server, self.name, self.detached = server, "", False
+        self.server, self.name, self.detached, self.invalidated = server, "", False, False
 
     def __enter__(self) -> FakeConnection:
         return self

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
+from hengwen.errors import StoreError
 from hengwen.records import digest
 from hengwen.store.database import store_errors
 from hengwen.store.locks.plan_lock import LockOwner
@@ -67,10 +69,11 @@ class AdvisoryLock:
         if connection is None:
             return
         try:
-            with store_errors(self._engine):
+            with suppress(StoreError), store_errors(self._engine):  # a lost session holds no lock
                 connection.execute(_UNLOCK, self._key)
         finally:
-            connection.detach()  # the connection pool must not keep a session that may still hold the lock
+            if not connection.invalidated:
+                connection.detach()  # the pool must not keep a session that may still hold the lock
             connection.close()
 
 
