@@ -55,14 +55,14 @@ def _mark(*, is_best: bool, is_newest: bool) -> Mark:
 
 
 def _best(score: ScoreSummaries) -> int | None:
-    """Return the index of the best mean, the first of equal ones; None if only one checkpoint has a mean."""
+    """Return the index of the best mean, the newest of equal ones; None if only one checkpoint has a mean."""
     sign = 1 if score.higher_is_better else -1
     means = [
-        (sign * summary.mean, -index)
+        (sign * summary.mean, index)
         for index, summary in enumerate(score.summaries)
         if summary is not None and summary.mean is not None
     ]
-    return -max(means)[1] if len(means) > 1 else None
+    return max(means)[1] if len(means) > 1 else None
 
 
 def _fallen(score: ScoreSummaries, report: Report) -> set[int]:
@@ -80,7 +80,7 @@ def _fallen(score: ScoreSummaries, report: Report) -> set[int]:
             continue
         if peak is not None and verdicts.get((peak, index)) == "worse":
             fallen.add(index)
-        if best is None or sign * summary.mean > best:
+        if best is None or sign * summary.mean >= best:
             best, peak = sign * summary.mean, index
     return fallen
 

@@ -193,14 +193,14 @@ def _scale(score: ScoreSummaries) -> Text:
 
 
 def _peak_before_newest(score: ScoreSummaries) -> int | None:
-    """Return the index of the best mean before the newest checkpoint."""
+    """Return the index of the best mean before the newest checkpoint, the newest of equal ones."""
     sign = 1 if score.higher_is_better else -1
     means = [
-        (sign * summary.mean, -index)
+        (sign * summary.mean, index)
         for index, summary in enumerate(score.summaries[:-1])
         if summary is not None and summary.mean is not None
     ]
-    return -max(means)[1] if means else None
+    return max(means)[1] if means else None
 
 
 def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLine:
