@@ -18,7 +18,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types coverage slow check matrix mutants golden bench lock clean
+.PHONY: help setup demo test lint types coverage slow wheel check matrix mutants golden bench lock clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers
 coverage: $(VENV)/.dev  ## run every test, fast and slow, with coverage: at least 95 % of lines, 90 % of branches
 	$(PY) -m pytest -n $(WORKERS) -q --cov --cov-report=json:.coverage.json $(ARGS)
 	$(PY) tools/coverage_floor.py .coverage.json
+
+wheel: $(VENV)/.dev  ## install the wheel with the pip that each Python brings, and run the demo
+	tools/wheel.sh $(PYTHON)
 
 check: coverage lint types  ## everything that CI runs
 
