@@ -16,7 +16,7 @@ from hengwen.monitoring.monitor_state import Alarm
 from hengwen.stats.mean_interval import mean_interval
 
 LEVELS = [0, 0.25, 0.5, 0.75, 1]
-BASELINE = [level for level, times in zip(LEVELS, (5, 10, 20, 35, 30), strict=True) for _ in range(times)]
+BASELINE = np.random.default_rng(1).permutation(np.repeat(LEVELS, (5, 10, 20, 35, 30))).tolist()
 RNG = np.random.default_rng(11)
 QUIET = RNG.permutation(BASELINE).tolist()
 LOW = RNG.choice(LEVELS, 200, p=[0.3, 0.3, 0.2, 0.1, 0.1]).tolist()
@@ -305,3 +305,10 @@ def test_a_wrong_score_leaves_the_monitor_as_it_is(score, error: type[Exception]
     with pytest.raises(error, match="score"):
         stream_monitor.update(score)
     assert stream_monitor.state == state
+
+
+def test_a_correlation_of_neighbours_in_the_baseline_widens_the_thresholds() -> None:
+    independent, blocks = monitor().state, monitor(np.repeat(BASELINE, 2).tolist()).state
+    assert independent.baseline_correlation == 0
+    assert 0.4 < blocks.baseline_correlation < 0.6
+    assert blocks.up_threshold > 1.5 * independent.up_threshold

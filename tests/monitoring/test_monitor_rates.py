@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from rows import each_row
+from scipy.special import ndtr
 
 from hengwen import Monitor
 from hengwen.stats.cusum_thresholds import cusum_thresholds
@@ -37,10 +38,25 @@ def levels(shares: NDArray[np.float64]) -> Draw:
     return lambda rng, shape: rng.choice(LEVELS, shape, p=shares)
 
 
+def correlated(correlation: float) -> Draw:
+    """Return levels cut from an AR(1) process along the first axis."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        latent, rows = rng.standard_normal(shape[1:]), []
+        for noise in rng.standard_normal(shape):
+            latent = correlation * latent + np.sqrt(1 - correlation**2) * noise
+            rows.append(LEVELS[np.searchsorted(np.cumsum(SHARES["skew"])[:-1], ndtr(latent))])
+        return np.array(rows)
+
+    return draw
+
+
 def draw_of(name: str) -> tuple[Draw, tuple[float, float] | None]:
     """Return how scores are drawn, and their scale."""
     if name in SHARES:
         return levels(SHARES[name]), (0.0, 1.0)
+    if name.startswith("AR"):
+        return correlated(float(name[2:])), (0.0, 1.0)
     if name == "beta":
         return lambda rng, shape: rng.beta(5, 2, shape), (0.0, 1.0)
     if name == "normal":
@@ -92,6 +108,13 @@ def rate(
 @each_row("name", ["skew", "ceil90", "top97", "beta", "normal", "exponential"])
 def test_false_alarms_from_a_hundred_scores_are_at_most_7_of_100(name: str, horizon: int) -> None:
     assert rate(name, horizon, baselines=200) <= 0.07
+
+
+@each_row(("correlation", "highest"), [(0.3, 0.15), (0.6, 0.15)])
+def test_neighbours_that_correlate_in_the_baseline_raise_few_false_alarms(
+    correlation: float, highest: float
+) -> None:
+    assert rate(f"AR{correlation}", 200, baselines=30) <= highest
 
 
 def test_false_alarms_in_one_direction_have_the_same_rate() -> None:

@@ -32,12 +32,7 @@ def monitor_document(monitor: Monitor) -> Document:
             f"without a change, an alarm within {horizon} scores has a probability of about {alpha:g}",
         ),
     ]
-    notes.append(
-        Bilingual(
-            "这一概率只对互相独立的分数成立；相邻分数相关时误报多得多",
-            "that holds for independent scores; neighbours that depend on each other raise many more alarms",
-        )
-    )
+    notes.append(_correlation_text(state.baseline_correlation))
     if settings["scale"] is None:
         notes.append(
             Bilingual(
@@ -72,6 +67,22 @@ def alarm_text(state: MonitorState) -> Bilingual:
     return Bilingual(
         f"第 {alarm.at} 个分数：警报，{change.zh}，变化大约始于第 {alarm.since} 个分数",
         f"score {alarm.at}: alarm, {change.en}, probably since score {alarm.since}",
+    )
+
+
+def _correlation_text(correlation: float) -> Bilingual:
+    """Return how neighbouring scores of the baseline correlate, and what that does to the results."""
+    if not correlation:
+        return Bilingual(
+            "基线中没有看出相邻分数相关；若按时间顺序它们其实相关，误报会多得多",
+            "neighbouring scores of the baseline are not seen to correlate; if they do in the order of time, "
+            "many more alarms are false",
+        )
+    value = number(correlation, 2)
+    return Bilingual(
+        f"基线中相邻分数的相关为 {value}，警报的阈值已据此放宽；均值的区间没有，会偏窄",
+        f"neighbouring scores of the baseline correlate {value}: the thresholds of alarms are widened for "
+        "that, the intervals of the means are not, and are too narrow",
     )
 
 

@@ -19,7 +19,7 @@ from hengwen.monitoring.monitor_state import (
 )
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
-from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds
+from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds, lag_correlation
 from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
@@ -46,11 +46,13 @@ class Monitor:
     sequence of the mean: intervals that may be read after every score. Without ``scale``, these intervals are
     only approximate. How often the state is read changes neither the alarms nor the intervals.
 
-    Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
-    scores are equal and there is no scale, each later score only counts as higher, equal or lower.
+    The correlation of neighbouring scores is estimated from the baseline; where it is seen, the thresholds
+    are simulated with it. The intervals hold for independent scores. If all baseline scores are equal and
+    there is no scale, each later score only counts as higher, equal or lower.
 
     Args:
-        baseline: At least 100 finite scores from the time before the stream, in any order.
+        baseline: At least 100 finite scores from the time before the stream, in the order of time. In another
+            order, the correlation of neighbours is not that of the stream.
         alpha: Probability of a false alarm within the horizon, and (with ``scale``) largest probability that
             the interval of the mean is wrong at any time; from 0.001 to 0.5.
         horizon: Number of scores of the stream for which ``alpha`` holds, at least 1. A shorter horizon has
@@ -103,6 +105,7 @@ class Monitor:
         }
         scores = self._checked_baseline(baseline)
         distribution = _distribution(scores, self._settings["scale"])
+        correlation = lag_correlation(scores)
         level = alpha if direction != "both" else alpha / 2
         up, down = cusum_thresholds(
             distribution,
@@ -110,6 +113,7 @@ class Monitor:
             horizon=self._settings["horizon"],
             level=level,
             seed=whole_number("seed", seed, 0),
+            correlation=correlation,
         )
         interval = mean_interval(scores, scale=self._settings["scale"], confidence=1 - alpha / 2)
         self._baseline: dict[str, Any] = {
@@ -118,6 +122,7 @@ class Monitor:
             "constant": float(scores[0]) if _is_constant(scores, self._settings["scale"]) else None,
             "chart_mean": distribution.mean,
             "chart_sd": distribution.sd,
+            "correlation": correlation,
         }
         self._thresholds = {"up": up, "down": down}
         self._n, self._total = 0, 0.0
@@ -159,6 +164,7 @@ class Monitor:
             mean=mean,
             interval=self._sequence.interval(),
             baseline_mean=self._baseline["mean"],
+            baseline_correlation=self._baseline["correlation"],
             difference=None if mean is None else mean - self._baseline["mean"],
             difference_interval=self._difference_interval(),
         )

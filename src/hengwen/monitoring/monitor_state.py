@@ -67,6 +67,9 @@ class MonitorState:
     after every score. If the monitor has no ``scale`` (lowest and highest possible score), the interval is
     None before 100 scores and while all scores are equal."""
     baseline_mean: float
+    baseline_correlation: float
+    """Correlation of neighbouring scores of the baseline, with which the thresholds are simulated; 0 if none
+    is seen."""
     difference: float | None
     """``mean`` minus ``baseline_mean``."""
     difference_interval: tuple[float, float] | None
@@ -120,13 +123,14 @@ def _check_settings(settings: _Fields) -> None:
 
 
 def _check_baseline(baseline: _Fields) -> None:
-    baseline.check_names("mean", "interval", "constant", "chart_mean", "chart_sd")
+    baseline.check_names("mean", "interval", "constant", "chart_mean", "chart_sd", "correlation")
     baseline.number("mean")
     baseline.bounds("interval")
     if baseline.data["constant"] is not None:
         baseline.number("constant")
     baseline.number("chart_mean")
     baseline.number("chart_sd", 0)
+    baseline.number("correlation", 0, 1)
     if baseline.data["chart_sd"] == 0:
         baseline.refuse("chart_sd", "must be a number above 0, got 0")
 

@@ -5,6 +5,9 @@ the true mean and distribution of scores. With thresholds that ignore this error
 100 streams without any change raise an alarm, instead of 5. So each simulated stream draws its scores from a
 bootstrap resample of the baseline, while the chart keeps the mean and the standard deviation of the given
 baseline. The simulated false alarms then include those that occur because the baseline is only a sample.
+
+If neighbouring scores of the baseline correlate, resamples and streams do too: they follow the ranks of a
+latent AR(1) process. Otherwise .35 of streams with a correlation of .3 would raise an alarm, instead of .05.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 SIMULATIONS = 10_000
@@ -25,6 +30,8 @@ MAX_REDRAWN = 10_000
 deviations."""
 _CHUNK_CELLS = 1_000_000
 """Number of resampled baseline scores that are in memory at a time."""
+MAX_CORRELATION = 0.9
+"""Largest correlation of neighbours for which thresholds are simulated; a higher one counts as this."""
 _BLOCK = 128
 """Number of scores of each stream that are drawn at once."""
 
@@ -72,20 +79,68 @@ def cusum_thresholds(
     horizon: int,
     level: float,
     seed: int,
+    correlation: float = 0.0,
     simulations: int = SIMULATIONS,
 ) -> tuple[float, float]:
-    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores."""
+    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores.
+
+    ``correlation`` is that of neighbouring scores.
+    """
     pool = baseline.pool()
     size = min(len(baseline.scores), MAX_REDRAWN) + 1
     chunk = max(1, min(simulations, _CHUNK_CELLS // size))
     rng = np.random.default_rng(seed)
     maxima = [
-        _cusum_maxima(rng, pool, (min(chunk, simulations - start), size), reference_value, horizon)
+        _cusum_maxima(
+            rng, pool, (min(chunk, simulations - start), size), reference_value, horizon, correlation
+        )
         for start in range(0, simulations, chunk)
     ]
     rank = min(int(np.ceil((1 - level) * (simulations + 1))), simulations) - 1
     up, down = np.sort(np.concatenate(maxima, axis=1), axis=1)[:, rank].tolist()
     return up, down
+
+
+def lag_correlation(scores: NDArray[np.float64]) -> float:
+    """Return the correlation of neighbouring scores, without its bias in short series; 0 if it is not seen.
+
+    Seen is a correlation that independent scores exceed in one of twenty series.
+    """
+    n = len(scores)
+    deviations = scores - scores.mean()
+    squares = float(np.square(deviations).sum())
+    if n < 5 or squares <= 0:
+        return 0.0
+    raw = float((deviations[1:] * deviations[:-1]).sum()) / squares
+    return min((n * raw + 1) / (n - 3), MAX_CORRELATION) if raw > 1.645 / np.sqrt(n) else 0.0
+
+
+def _positions(
+    rng: np.random.Generator, correlation: float, shape: tuple[int, int], size: int
+) -> Iterator[NDArray[np.intp]]:
+    """Yield rows of positions in a sorted pool of ``size`` values; neighbouring rows correlate."""
+    rows, columns = shape
+    if not correlation:
+        for start in range(0, rows, _BLOCK):
+            yield from rng.integers(size, size=(min(_BLOCK, rows - start), columns))
+        return
+    from scipy.special import ndtr
+
+    fresh, latent = np.sqrt(1 - correlation**2), rng.standard_normal(columns)
+    for _ in range(rows):
+        yield np.minimum((ndtr(latent) * size).astype(np.intp), size - 1)
+        latent = correlation * latent + fresh * rng.standard_normal(columns)
+
+
+def _redrawn(
+    rng: np.random.Generator, correlation: float, pool: NDArray[np.float64], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return bootstrap resamples of the baseline, one a row; sorted if neighbouring scores correlate."""
+    if not correlation:
+        return np.asarray(pool[rng.integers(len(pool), size=shape)], np.float64)
+    ordered = np.sort(pool)
+    rows = [ordered[positions] for positions in _positions(rng, correlation, shape[::-1], len(pool))]
+    return np.sort(np.stack(rows, axis=1), axis=1)
 
 
 def _cusum_maxima(
@@ -94,19 +149,19 @@ def _cusum_maxima(
     shape: tuple[int, int],
     reference_value: float,
     horizon: int,
+    correlation: float,
 ) -> NDArray[np.float64]:
     """Return the largest value of each CUSUM statistic in each simulated stream, shape (2, streams)."""
     streams, size = shape
-    redrawn = pool[rng.integers(len(pool), size=shape)].ravel()
+    redrawn = _redrawn(rng, correlation, pool, shape).ravel()
     offsets = np.arange(streams) * size
     sums = np.zeros((2, streams))
     maxima = np.zeros((2, streams))
-    for start in range(0, horizon, _BLOCK):
-        for columns in rng.integers(size, size=(min(_BLOCK, horizon - start), streams)):
-            scores = redrawn[columns + offsets]
-            sums[0] += scores
-            sums[1] -= scores
-            sums -= reference_value
-            np.maximum(sums, 0, out=sums)
-            np.maximum(maxima, sums, out=maxima)
+    for positions in _positions(rng, correlation, (horizon, streams), size):
+        scores = redrawn[positions + offsets]
+        sums[0] += scores
+        sums[1] -= scores
+        sums -= reference_value
+        np.maximum(sums, 0, out=sums)
+        np.maximum(maxima, sums, out=maxima)
     return maxima

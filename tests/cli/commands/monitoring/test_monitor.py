@@ -32,7 +32,7 @@ def test_no_alarm_ends_with_0_and_says_how_often_there_would_be_a_false_one(heng
     assert done.code == 0
     assert "– no alarm in 20 scores" in done.out
     assert "an alarm within 1000 scores has a probability of about 0.05" in done.out
-    assert "that holds for independent scores" in done.out
+    assert "neighbouring scores of the baseline are not seen to correlate" in done.out
     header, row = Path("m.csv").read_text("utf-8").splitlines()
     columns = dict(zip(header.split(","), row.split(","), strict=True))
     assert (columns["scores"], columns["mean"], columns["baseline"], columns["difference"]) == (

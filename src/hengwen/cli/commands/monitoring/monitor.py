@@ -21,7 +21,7 @@ ALARM_EXIT_CODE = 3
 
 
 def monitor(
-    baseline: Annotated[Path, typer.Argument(help="At least 100 earlier scores, in any order.")],
+    baseline: Annotated[Path, typer.Argument(help="At least 100 earlier scores, in the order of time.")],
     stream: Annotated[Path, typer.Argument(help=f"Scores in order, {FILE_HELP}")],
     column: Annotated[str | None, typer.Option("--column", help=f"{COLUMN_HELP} For both files.")] = None,
     direction: Annotated[
