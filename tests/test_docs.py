@@ -35,6 +35,16 @@ def test_the_python_of_a_page_runs_and_its_assertions_hold(
             exec(block, names)  # our own pages
 
 
+def test_every_promise_of_security_names_tests_that_exist() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8").partition("## Promises and their tests")[2]
+    promises = [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")][2:]
+    assert len(promises) >= 17
+    for promise in promises:
+        paths = re.findall(r"`((?:tests|benchmarks)/[^`]+)`", promise)
+        assert paths, promise
+        assert all((ROOT / path).is_file() for path in paths), promise
+
+
 @each_row("page", PAGES)
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):

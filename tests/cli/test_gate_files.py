@@ -70,6 +70,20 @@ def test_a_summary_is_one_table_row_a_gate(text: str) -> None:
         assert "<" not in row
 
 
+@given(st.text() | st.just(HOSTILE))
+def test_names_of_plans_and_gates_are_inert_in_every_file(name: str) -> None:
+    hostile = report(gate("failed", expression=name), plan=name)
+    ElementTree.fromstring(junit_xml(hostile, "en").encode())
+    comment = comment_markdown(hostile, "en")
+    comment.encode()
+    mark, *lines = comment.splitlines()
+    assert re.fullmatch(r"<!-- hengwen-gate:[^<>]*(<[^<>]*)* -->", mark)
+    assert "--" not in mark.removeprefix("<!--").removesuffix("-->")
+    text = "".join(lines)
+    assert not re.search(r"<|@(?!&#8203;)", text)
+    assert len([line for line in lines if line.startswith("|")]) == 3
+
+
 def test_a_summary_calls_nobody_and_links_nothing() -> None:
     markdown = summary_markdown(report(gate("failed", detail=HOSTILE)), "en")
     assert "<script>" not in markdown

@@ -64,7 +64,7 @@ def summary_markdown(report: GateReport, language: Language) -> str:
     lines = [
         f"### {escape(f'hengwen gate: {outcome}')}",
         "",
-        escape(report_title(report)),
+        _cell(report_title(report)),
         "",
         f"| {' | '.join(heads)} |",
         "| --- | --- | --- |",

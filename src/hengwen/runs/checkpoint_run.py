@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -147,7 +147,7 @@ class CheckpointRun:
                 plan=suite.plan.name,
                 plan_hash=run_hash,
                 checkpoint=checkpoint.name,
-                started=datetime.now(UTC).isoformat(timespec="microseconds"),
+                started=_start_after(earlier),
                 versions=package_versions(),
             )
         facts = self._resources.facts.facts(self._order, self._responses, earlier.facts)
@@ -218,6 +218,15 @@ class CheckpointRun:
                 )
                 anchors[(label.id, label.repeat)] = (sample, response)
         return list(anchors.values())
+
+
+def _start_after(earlier: Run | None) -> str:
+    """Return the time, or a time just after the start of an earlier run if the clock was set back since."""
+    now = datetime.now(UTC)
+    with suppress(ValueError, TypeError, OverflowError):  # an imported run may have started at any text
+        if earlier is not None:
+            now = max(now, datetime.fromisoformat(earlier.started) + timedelta(microseconds=1))
+    return now.isoformat(timespec="microseconds")
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:

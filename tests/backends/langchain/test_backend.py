@@ -15,6 +15,7 @@ import pytest_asyncio
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import SecretStr
 from rows import each_row
 
 from hengwen import registry
@@ -331,6 +332,19 @@ async def test_the_key_is_sent_and_shown_nowhere(server, chat, monkeypatch):
         error = await failure(backend)
         texts += [str(error), error.raw, "".join(traceback.format_exception(error))]
     assert not [text for text in texts if KEY in text]
+
+
+async def test_keys_of_any_provider_and_of_a_url_are_hidden_in_errors():
+    class Keyed(Scripted):
+        api_key: SecretStr = SecretStr(KEY)
+
+    urls = {"base_url": "http://me:super-secret@127.0.0.1:9/v1"}
+    for leak in (KEY, "super-secret", "bWU6c3VwZXItc2VjcmV0"):
+        error = await failure(
+            LangChainBackend(chat=Keyed(answer=ValueError(f"401: {leak} is bad")), model="other:m", **urls)
+        )
+        assert "[hidden] is bad" in str(error)
+        assert leak not in "".join(traceback.format_exception(error)) + error.raw
 
 
 async def test_a_closed_backend_opens_again(server, chat):

@@ -61,7 +61,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if value is None:
         return None
     seconds = _parse_number(value)
-    return _seconds_until(value, now or datetime.now(UTC)) if seconds is None else seconds
+    if seconds is not None:
+        return seconds
+    # the clock of this machine may be wrong, so a date is compared with that of the reply
+    return _seconds_until(value, now or _date(headers.get("date", "")) or datetime.now(UTC))
 
 
 def _parse_number(value: str) -> float | None:
@@ -73,12 +76,16 @@ def _parse_number(value: str) -> float | None:
 
 
 def _seconds_until(value: str, now: datetime) -> float | None:
+    date = _date(value)
+    return None if date is None else max(0.0, (date - now).total_seconds())
+
+
+def _date(value: str) -> datetime | None:
     try:
         date = parsedate_to_datetime(value)
     except (ValueError, TypeError, OverflowError):
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - now).total_seconds())
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def status_error(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.backends.http.endpoint import (
     MIN_SECRET_LENGTH,
     NO_KEY,
+    Endpoint,
     api_key_from,
     validate_url,
     without_secrets,
@@ -281,6 +282,8 @@ class LangChainBackend:
 
     def _secrets(self) -> tuple[str, ...]:
         candidates = [api_key_from(self.api_key_env)]
+        if self._base_url:
+            candidates += Endpoint(self._base_url, self.api_key_env).secrets
         for value in vars(self._chat).values() if self._chat is not None else ():
             reveal = getattr(value, "get_secret_value", None)
             if reveal is not None:
