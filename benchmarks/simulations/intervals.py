@@ -17,6 +17,7 @@ LEVELS = (0.05, 0.005)
 def figures(samples: int) -> Iterator[Figure]:
     """Measure coverage, false passes of gates, and realised power."""
     yield from _prompts(samples)
+    yield from _differences(samples)
     yield from _clusters(samples)
     yield from _decisions(samples)
 
@@ -38,6 +39,19 @@ def _prompts(samples: int) -> Iterator[Figure]:
     for prompts in (5, 30, 100):
         share = intervals.unbounded_coverage(prompts, samples)
         yield _figure(f"covered by t, lognormal without a scale, {prompts} prompts", share)
+
+
+def _differences(samples: int) -> Iterator[Figure]:
+    from tests.stats import interval_simulations as intervals
+
+    for prompts in (8, 12, 26, 60, 100):
+        low = 0.93 if prompts > 8 else None
+        for name, change in product(intervals.CONTINUOUS, intervals.CHANGES):
+            share = intervals.difference_coverage(name, change, prompts, samples)
+            yield _figure(f"difference covered, {name}, {change}, {prompts} prompts", share, low)
+        for name, fall in product(intervals.SHARES, (0.0, 0.1, 0.3)):
+            share = intervals.level_difference_coverage(name, fall, prompts, samples)
+            yield _figure(f"difference covered, {name}, fall of {fall:g}, {prompts} prompts", share, low)
 
 
 def _clusters(samples: int) -> Iterator[Figure]:

@@ -26,6 +26,10 @@ FALLS = (
     ("ceiling", 12, 4, 0.6),
     ("skew", 26, 4, 0.5),
     ("ceiling", 26, 4, 0.5),
+    ("skew", 12, 4, 1.0),
+    ("ceiling", 12, 4, 1.0),
+    ("skew", 26, 4, 1.0),
+    ("ceiling", 26, 4, 1.0),
     ("exponential", 26, 6, 7.0),
 )
 """Falls of the last checkpoint: kind, prompts, checkpoints, share of prompts that fall by a level (or

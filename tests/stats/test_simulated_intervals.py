@@ -24,6 +24,18 @@ def test_independent_prompts_are_covered_in_93_of_100_samples(name: str, prompts
     assert simulations.coverage(name, prompts, SAMPLES) >= least
 
 
+@each_row("change", simulations.CHANGES)
+@each_row("name", ["beta(2, 30)", "5 % collapse"])
+def test_differences_of_continuous_scores_are_covered_in_93_of_100_samples(name: str, change: str) -> None:
+    for prompts in (12, 60):
+        assert simulations.difference_coverage(name, change, prompts, SAMPLES) >= 0.92
+
+
+@each_row("name", ["skew", "ceil90", "pass80"])
+def test_differences_of_levels_are_covered_in_93_of_100_samples(name: str) -> None:
+    assert simulations.level_difference_coverage(name, 0.3, 26, SAMPLES) >= 0.92
+
+
 @each_row("correlation", [0.3, 0.9])
 @each_row("design", simulations.CLUSTERS)
 @each_row("continuous", [False, True])
