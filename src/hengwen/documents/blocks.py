@@ -74,6 +74,8 @@ class Column:
     """Name of the column in CSV and Parquet."""
     head: Text
     align: Literal["left", "right"] = "left"
+    is_detail: bool = False
+    """Whether a terminal leaves it out unless it is asked for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,8 @@ class Bar:
     reference: float | None = 0.0
     """What the value is compared with: 0, or a limit; None if it is compared with nothing."""
     lower_is_better: bool = False
+    tone: Tone = "plain"
+    """Of a bar in a cell; in a line of scores, the tone of the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

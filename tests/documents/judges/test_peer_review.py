@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from tests.peer_review.simulated_panel import simulated_battles
 
-from hengwen.documents.blocks import Chart, Details, Document
+from hengwen.documents.blocks import Bar, Document, Table
 from hengwen.documents.judges.peer_review import peer_review_document
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.peer_review import Battles, PeerReview, peer_review
+from hengwen.text.language import in_language
 
 ATTACK = "<script>alert(1)</script>|[x](javascript:1)"
 
@@ -18,11 +19,10 @@ def review() -> PeerReview:
     return peer_review(simulated_battles(0, np.array([2.0, 1.0, 0.5]), models=4, questions=20), n_boot=40)
 
 
-def chart(document: Document) -> Chart:
-    (details,) = (block for block in document.blocks if isinstance(block, Details))
-    (block,) = details.blocks
-    assert isinstance(block, Chart)
-    return block
+def rank_bars(document: Document) -> list[Bar | None]:
+    (table,) = (block for block in document.blocks if isinstance(block, Table))
+    at = [column.key for column in table.columns].index("ranks")
+    return [row[at].bar for row in table.rows]
 
 
 def test_names_of_models_and_judges_are_data_in_every_format() -> None:
@@ -42,18 +42,24 @@ def test_names_of_models_and_judges_are_data_in_every_format() -> None:
     assert "|[x]" not in markdown.replace("\\|\\[", "")
 
 
-def test_the_chart_goes_from_the_best_to_the_worst_possible_rank(review: PeerReview) -> None:
-    ranks = chart(peer_review_document(review))
-    assert ranks.limits == (1.0, 4.0)
-    (series,) = ranks.series
-    assert [(point.label, point.value, point.interval) for point in series.points] == [
-        (model.name, model.rank, model.ranks) for model in review.models
+def test_the_possible_ranks_of_each_model_are_drawn(review: PeerReview) -> None:
+    bars = rank_bars(peer_review_document(review))
+    assert [(bar.value, bar.interval, bar.limits) for bar in bars if bar] == [
+        (model.rank, model.ranks, (1.0, 4.0)) for model in review.models
     ]
-    assert not any(point.is_connected for point in series.points), "models are no course"
+    assert not any(bar.reference is not None for bar in bars if bar), "a rank has no limit"
 
 
-def test_two_models_of_one_rank_have_a_chart_too() -> None:
+def test_the_title_says_who_may_lead_and_how_many_places_are_settled(review: PeerReview) -> None:
+    leaders = [model.name for model in review.models if model.ranks[0] == 1]
+    settled = sum(model.ranks[0] == model.ranks[1] for model in review.models)
+    title = in_language(peer_review_document(review).blocks[0].title, "en")
+    assert title.endswith(f"; {settled} of 4 places are settled.")
+    assert all(name in title for name in leaders)
+
+
+def test_two_models_of_one_rank_have_bars_too() -> None:
     battles = Battles.from_columns(model_a=["x"], model_b=["y"], winner=["tie"])
     document = peer_review_document(peer_review(battles))
-    assert len(chart(document).series[0].points) == 2
+    assert len(rank_bars(document)) == 2
     assert "<svg" in to_html(document, "en")

@@ -82,9 +82,9 @@ def test_a_table_that_is_too_wide_is_a_list() -> None:
     assert printed(TABLE, width=30) == [
         "means",
         "一二三",
-        "  mean ▼ 86.1 [80.2, 90.3] ·",
-        "  why a text of some words",
-        "  that may be wrapped",
+        "  mean ▼ 86.1 [80.2, 90.3] · a",
+        "  text of some words that may",
+        "  be wrapped",
         "x",
         "  mean –",
         "a note",

@@ -33,9 +33,9 @@ RECORDED = ("better", "worse", "mean undecided")
 
 
 DECISION_NOTE = Bilingual(
-    "以上与报告相同。以下的 p 还计入与基线均值的比较和此前的检验，所以更大。",
-    "So far as in a report. Below, p also counts the comparison with the mean of the baseline, and earlier "
-    "looks, so it is larger.",
+    "这一判断与报告相同；两个问题的 p 还计入与基线均值的比较和此前的检验，所以更大。",
+    "This decision is that of a report; the p of the two questions also counts the comparison with the mean "
+    "of the baseline, and earlier looks, so it is larger.",
 )
 
 

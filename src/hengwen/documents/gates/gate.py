@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import PROMPTS, P, count_cell, interval_cell, right, run_record
+from hengwen.documents.blocks import Cell, Column, Decision, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import run_record
 from hengwen.documents.gates.gate_text import (
-    OUTCOMES,
     gate_details,
     gate_texts,
-    gate_word,
     is_warning,
-    report_title,
 )
+from hengwen.documents.gates.limits import short_figures, term_bar
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, decimals_for, p_text
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
-    from hengwen.documents.blocks import Tone
-    from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
-    from hengwen.records import Run
+    from collections.abc import Iterator, Mapping
 
-_FIGURES = Bilingual("数值", "Figures")
-_COLUMNS = (
-    Column(key="condition", head=Bilingual("条件", "condition")),
-    Column(key="outcome", head=Bilingual("结果", "result")),
-    right("value", "数值", "value"),
-    PROMPTS,
-    P,
-    right("level", "显著性水平", "level"),
-    Column(key="baseline", head=Bilingual("基线", "baseline")),
-)
+    from hengwen.documents.blocks import Tone, Value
+    from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
+
+_WARNS = Bilingual("仅警告", "warns only")
+_RESULTS: Mapping[GateOutcome, tuple[Tone, Bilingual]] = {
+    "failed": ("worse", Bilingual("不成立", "fails")),
+    "error": ("worse", Bilingual("没有得分", "not scored")),
+    "inconclusive": ("open", Bilingual("未定", "undecided")),
+    "passed": ("better", Bilingual("成立", "holds")),
+}
+_ORDER = [*(_RESULTS[outcome][1] for outcome in ("failed", "error", "inconclusive")), _WARNS]
+_ORDER.append(_RESULTS["passed"][1])
 
 
 def gate_document(report: GateReport) -> Document:
-    """Return the document of the gates of a plan for one run."""
+    """Return the document of the gates of a plan for one run: the worst gate first."""
     terms = [(gate, term) for gate in report.gates for term in gate.terms]
     return Document(
         kind="gate",
-        title=Bilingual("门槛检查", "Gates"),
-        notes=(report_title(report),),
+        title=Bilingual(f"门槛 {report.run.checkpoint}", f"gate {report.run.checkpoint}"),
+        notes=_notes(report),
         blocks=(
-            *map(_verdict, report.gates),
+            Decision(title=_title(report), bullets=tuple(_bullets(report))),
+            _checklist(terms),
             *trust_verdicts(report.judges),
             *(
                 Sentence(text=Bilingual(f"警告：{text}", f"warning: {text}"), is_note=True)
                 for text in report.warnings
             ),
-            Details(title=_FIGURES, blocks=(_terms(terms),), is_open=False),
         ),
         record={
             "schema": 1,
@@ -64,41 +63,110 @@ def gate_document(report: GateReport) -> Document:
     )
 
 
-def _verdict(gate: GateResult) -> Verdict:
-    word, texts = gate_word(gate), tuple(gate_texts(gate))
-    if len(texts) > 1:
-        return Verdict(tone=_tone(gate), subject=gate.expression, sentence=word, evidence=texts)
-    (text,) = texts
-    sentence = Bilingual(f"{word.zh}：{text.zh}", f"{word.en}: {text.en}") if text.zh else word
-    return Verdict(tone=_tone(gate), subject=gate.expression, sentence=sentence)
-
-
-def _tone(gate: GateResult) -> Tone:
-    if gate.outcome == "passed":
-        return "plain"
-    return "open" if is_warning(gate) or gate.outcome == "inconclusive" else "worse"
-
-
-def _terms(terms: list[tuple[GateResult, TermResult]]) -> Table:
-    """Return the figures of all conditions."""
-    return Table(key="terms", columns=_COLUMNS, rows=tuple(_row(gate, term) for gate, term in terms))
-
-
-def _row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
-    decimals = max(2, decimals_for(term.scale, [term.value]))
+def _notes(report: GateReport) -> tuple[Bilingual, ...]:
+    names = dict.fromkeys(
+        term.baseline.checkpoint for gate in report.gates for term in gate.terms if term.baseline
+    )
+    listed = ", ".join(names)
     return (
-        Cell(text=term.text, values={"": term.text, "gate": gate.expression}),
-        Cell(text=OUTCOMES[term.outcome], values={"": term.outcome, "reason": term.reason or None}),
-        interval_cell(term.value, term.interval, decimals),
-        count_cell(term.prompts),
-        Cell(text=NOTHING if term.p is None else p_text(term.p), values={"": term.p}),
-        Cell(text=NOTHING if term.level is None else f"{term.level:.4g}", values={"": term.level}),
-        _baseline(term.baseline),
+        Bilingual(f"方案 {report.plan}，运行 {report.run.id}", f"plan {report.plan}, run {report.run.id}"),
+        *([Bilingual(f"基线 {listed}", f"baseline {listed}")] if names else []),
+        Bilingual(f"退出码 {report.exit_code}", f"exit code {report.exit_code}"),
     )
 
 
-def _baseline(run: Run | None) -> Cell:
-    return Cell(text=NOTHING) if run is None else Cell(text=run.checkpoint, values={"": run.id})
+def _title(report: GateReport) -> Bilingual:
+    """Return whether the run passes, and how many gates keep it from passing."""
+    name, n = report.run.checkpoint, len(report.gates)
+    enforced = [gate.enforced for gate in report.gates]
+    failed = sum(outcome in ("failed", "error") for outcome in enforced)
+    undecided = enforced.count("inconclusive")
+    of_zh, of_en = f"{n} 条门槛中", f"of {plural(n, 'gate')}"
+    if failed:
+        rest = (
+            Bilingual(f"，{undecided} 条未定", f", {undecided} undecided") if undecided else Bilingual("", "")
+        )
+        return Bilingual(
+            f"{name} 未通过：{of_zh} {failed} 条不成立{rest.zh}。",
+            f"{name} does not pass: {failed} {of_en} {'fails' if failed == 1 else 'fail'}{rest.en}.",
+        )
+    if undecided:
+        return Bilingual(
+            f"{name} 未定：{of_zh} {undecided} 条无法判断。",
+            f"Undecided whether {name} passes: {undecided} {of_en} cannot be told.",
+        )
+    return Bilingual(f"{name} 通过：{of_zh}没有不成立的。", f"{name} passes: none {of_en} fails.")
+
+
+def _bullets(report: GateReport) -> Iterator[Verdict]:
+    """Yield which gates fail, are undecided and only warn, with the figures and the way out of each."""
+    groups: dict[tuple[Tone, Bilingual], list[GateResult]] = {}
+    for gate in sorted(report.gates, key=_order):
+        if gate.outcome != "passed":
+            groups.setdefault(_result(gate), []).append(gate)
+    for (tone, word), gates in groups.items():
+        names = "; ".join(gate.expression for gate in gates)
+        yield Verdict(
+            tone=tone,
+            subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]),
+            sentence=names,
+            evidence=tuple(text for gate in gates for text in gate_texts(gate)),
+        )
+
+
+def _order(gate: GateResult) -> int:
+    return _ORDER.index(_result(gate)[1])
+
+
+def _result(gate: GateResult) -> tuple[Tone, Bilingual]:
+    """Return the result of a gate as it counts: a gate that only warns does not fail."""
+    return ("none", _WARNS) if is_warning(gate) else _RESULTS[gate.outcome]
+
+
+def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
+    """Return a row for each condition, the worst first, with its interval beside its limit."""
+    ordered = sorted(terms, key=lambda item: (_order(item[0]), _ORDER.index(_RESULTS[item[1].outcome][1])))
+    return Table(
+        key="gates",
+        columns=(
+            Column(key="result", head=Bilingual("结果", "result")),
+            Column(key="condition", head=Bilingual("条件", "condition")),
+            Column(key="figures", head=Bilingual("区间与界限", "interval and limit")),
+            Column(key="why", head=Bilingual("说明", "why"), is_detail=True),
+        ),
+        rows=tuple(_check_row(gate, term) for gate, term in ordered),
+        records=tuple(_values(gate, term) for gate, term in ordered),
+    )
+
+
+def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
+    tone, word = _result(gate) if len(gate.terms) == 1 or is_warning(gate) else _RESULTS[term.outcome]
+    (why,) = gate_texts(replace(gate, terms=(term,), uncertified={}))
+    figures, bar = short_figures(term), term_bar(term)
+    return (
+        Cell(text=word, values={"": term.outcome}, tone=tone),
+        Cell(text=term.text, values={"": term.text, "gate": gate.expression}),
+        Cell(text=figures, bar=None if bar is None else replace(bar, tone=tone)),
+        Cell(text=why),
+    )
+
+
+def _values(gate: GateResult, term: TermResult) -> dict[str, Value]:
+    """Return the figures of a condition, unrounded, for CSV and Parquet."""
+    low, high = term.interval or (None, None)
+    return {
+        "condition": term.text,
+        "condition_gate": gate.expression,
+        "outcome": term.outcome,
+        "outcome_reason": term.reason or None,
+        "value": term.value,
+        "value_low": low,
+        "value_high": high,
+        "prompts": term.prompts,
+        "p": term.p,
+        "level": term.level,
+        "baseline": None if term.baseline is None else term.baseline.id,
+    }
 
 
 def _gate_record(gate: GateResult) -> dict[str, object]:

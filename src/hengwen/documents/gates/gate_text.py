@@ -178,6 +178,14 @@ def _coverage_text(term: TermResult) -> Bilingual:
     return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
 
 
+def reason_text(term: TermResult) -> Bilingual:
+    """Return why a condition has no figures, and what to do next."""
+    reason, steps = _REASONS[term.reason], _next_step(term)
+    return Bilingual(
+        "；".join(filter(None, (reason.zh, steps.zh))), "; ".join(filter(None, (reason.en, steps.en)))
+    )
+
+
 def _figures(term: TermResult) -> Bilingual:
     if term.kind in ("no_drop", "no_drift"):
         return _fall_figures(term) if term.kind == "no_drop" else _drift_figures(term)

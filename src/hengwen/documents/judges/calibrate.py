@@ -6,9 +6,10 @@ A calibration compares the scores of a judge with human labels.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, number_cell, right
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text, remark_text
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block, Text, Tone, Value
     from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
-    from hengwen.judges.calibration.artifact import Decision
+    from hengwen.judges.calibration.artifact import Decision as Outcome
     from hengwen.judges.calibration.means import MeanReport
     from hengwen.judges.calibration.within import WithinAgreement
     from hengwen.monitoring.judge_trust import JudgeTrust
 
-_TONES: dict[Decision, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
+_TONES: dict[Outcome, Tone] = {"certified": "plain", "not certified": "worse", "insufficient": "open"}
 _ESTIMATES = {
     "quadratic_kappa": Bilingual("二次加权 kappa", "quadratic kappa"),
     "linear_kappa": Bilingual("线性加权 kappa", "linear kappa"),
@@ -69,8 +70,12 @@ def calibrate_document(calibrations: Sequence[Calibration], judges: Sequence[Jud
         kind="calibrate",
         title=Bilingual("评审与人工标注的比较", "Judges against human labels"),
         blocks=(
-            *map(_verdict, calibrations),
-            *trust_verdicts(judges),
+            Decision(
+                title=_title(calibrations),
+                bullets=tuple(map(_verdict, calibrations)),
+                judges=trust_verdicts(judges),
+            ),
+            *_decisive(calibrations),
             *(
                 Details(title=calibration.address, blocks=tuple(_blocks(calibration, f"{i}")))
                 for i, calibration in enumerate(calibrations, start=1)
@@ -78,6 +83,62 @@ def calibrate_document(calibrations: Sequence[Calibration], judges: Sequence[Jud
         ),
         record={**json.loads(calibrations_json(calibrations)), "judges": trust_record(judges)},
     )
+
+
+def _title(calibrations: Sequence[Calibration]) -> Bilingual:
+    """Return how many judges are certified."""
+    n = len(calibrations)
+    decisions = [calibration.decision for calibration in calibrations]
+    if n == 1:
+        word = DECISIONS[decisions[0]]
+        return Bilingual(f"{word.zh}。", f"{word.en[:1].upper()}{word.en[1:]}.")
+    certified = decisions.count("certified")
+    return Bilingual(
+        f"{n} 项评审中 {certified} 项通过校准。", f"{certified} of {n} judged scores are certified."
+    )
+
+
+def _decisive(calibrations: Sequence[Calibration]) -> Iterator[Table]:
+    """Yield the agreement that decides, with its interval beside the threshold."""
+    rows = []
+    for calibration in calibrations:
+        kappa = calibration.within.quadratic_kappa if calibration.within else None
+        pooled = calibration.agreement.quadratic_kappa if calibration.agreement else None
+        decisive = kappa or pooled
+        if decisive is None or decisive.value is None:
+            continue
+        bounds, tone = _bounds(decisive), _TONES[calibration.decision]
+        shown: Tone = "better" if calibration.decision == "certified" else tone
+        rows.append(
+            (
+                Cell(text=DECISIONS[calibration.decision], values={"": calibration.decision}, tone=shown),
+                Cell(text=calibration.address),
+                replace(
+                    interval_cell(decisive.value, bounds, 2),
+                    bar=Bar(
+                        value=decisive.value,
+                        interval=bounds,
+                        limits=(min(0.0, *(bounds or (0.0,))), 1.0),
+                        reference=calibration.threshold,
+                        tone=shown,
+                    ),
+                ),
+                interval_cell(pooled.value if pooled else None, _bounds(pooled) if pooled else None, 2),
+                count_cell(calibration.agreement.n if calibration.agreement else None),
+            )
+        )
+    if rows:
+        yield Table(
+            key="decisions",
+            columns=(
+                Column(key="decision", head=Bilingual("结论", "result")),
+                Column(key="score", head=Bilingual("分数", "score")),
+                right("kappa", "检查点内 kappa", "kappa within checkpoints"),
+                Column(key="pooled", head=Bilingual("全部回答", "over all"), align="right", is_detail=True),
+                right("labels", "标注", "labels"),
+            ),
+            rows=tuple(rows),
+        )
 
 
 def _verdict(calibration: Calibration) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
 from hengwen.documents.cells import count_cell, right
 from hengwen.judges.trust.admission_report import CRITERIA
 from hengwen.text.language import Bilingual
@@ -33,6 +33,7 @@ _STATUSES: dict[CheckStatus, tuple[Bilingual, Tone]] = {
     "unclear": (Bilingual("不明", "unclear"), "open"),
     "not_applicable": (Bilingual("不适用", "not applicable"), "none"),
 }
+_WORST_FIRST: tuple[CheckStatus, ...] = ("failed", "unclear", "passed", "not_applicable")
 _CHECKS: dict[str, Bilingual] = {
     "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
     "examples_near": Bilingual("示例：相差不超过一级", "examples, within one level"),
@@ -45,7 +46,7 @@ _CHECK_COLUMNS = (
     Column(key="check", head=Bilingual("检查项", "admission")),
     right("passed", "通过", "passed"),
     right("n", "共", "of"),
-    right("no_verdict", "无结论", "no verdict"),
+    Column(key="no_verdict", head=Bilingual("无结论", "no verdict"), align="right", is_detail=True),
     right("share", "比例", "share"),
     right("threshold", "门槛", "threshold"),
     Column(key="result", head=Bilingual("结果", "result")),
@@ -88,12 +89,16 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Docu
     attacks = admission.attacks
     return Document(
         kind="doctor",
-        title=Bilingual("评审准入测试", "Admission test of a judge"),
+        title=Bilingual(f"准入测试 {judge}（{rubric}）", f"doctor {judge} on {rubric}"),
         notes=(Bilingual(f"{admission.verdicts} 次评判", f"{admission.verdicts} verdicts"),),
         blocks=(
-            _verdict(judge, rubric, admission),
+            Decision(title=_title(admission), bullets=tuple(_bullets(admission))),
             _checks(admission),
-            *(() if attacks is None else (_attacks(attacks), _flip_test(attacks))),
+            *(
+                ()
+                if attacks is None
+                else (Details(title=Bilingual("攻击", "Attacks"), blocks=(_attacks(attacks),)),)
+            ),
         ),
         record={
             "schema": 1,
@@ -103,14 +108,51 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Docu
     )
 
 
-def _verdict(judge: str, rubric: str, admission: AdmissionReport) -> Verdict:
-    word, tone = DECISIONS[admission.verdict]
+def _title(admission: AdmissionReport) -> Bilingual:
+    """Return the decision, with the number of checks that failed or are unclear."""
+    word = DECISIONS[admission.verdict][0]
+    statuses = [check.status for check in admission.checks]
+    problems: tuple[CheckStatus, ...] = ("failed", "unclear")
+    counted = [(_STATUSES[name][0], statuses.count(name)) for name in problems if name in statuses]
+    zh = "，".join(f"{n} 项{words.zh}" for words, n in counted)
+    en = ", ".join(f"{n} {words.en}" for words, n in counted)
+    n = len(statuses) - statuses.count("not_applicable")
+    head = f"{word.en[:1].upper()}{word.en[1:]}"
+    if not counted:
+        return Bilingual(f"{word.zh}。", f"{head}.")
+    return Bilingual(f"{word.zh}：{n} 项检查中 {zh}。", f"{head}: of {n} checks, {en}.")
+
+
+def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
+    """Yield the checks that keep the judge from being admitted, and what the attacks showed."""
+    counts: dict[str, Check] = {check.name: check for check in admission.checks}
+    names: dict[CheckStatus, list[str]] = {}
+    for name, status in admission.reasons:
+        names.setdefault(status, []).append(name)
+    for status, listed in names.items():
+        word, tone = _STATUSES[status]
+        texts = [(check_words(name), counts.get(name)) for name in listed if name != "attacks"]
+        if texts:
+            zh = "；".join(
+                f"{text.zh}{f' {check.passed}/{check.n}' if check else ''}" for text, check in texts
+            )
+            en = "; ".join(
+                f"{text.en}{f': {check.passed} of {check.n}' if check else ''}" for text, check in texts
+            )
+            yield Verdict(tone=tone, subject=_capital(word), sentence=Bilingual(zh, en))
     attacks = admission.attacks
     if attacks is not None:
-        sentence = attack_words(attacks.raises, attacks.informative, len(attacks.results))
-        word = Bilingual(f"{word.zh}；{sentence.zh}", f"{word.en}; {sentence.en}")
-    subject = Bilingual(f"{judge}（{rubric}）", f"{judge} on {rubric}")
-    return Verdict(tone=tone, subject=subject, sentence=word, evidence=tuple(_reasons(admission)))
+        words = attack_words(attacks.raises, attacks.informative, len(attacks.results))
+        yield Verdict(
+            tone=_STATUSES[attacks.status][1],
+            subject=Bilingual("攻击", "Attacks"),
+            sentence=words,
+            evidence=(_flip_test(attacks),),
+        )
+
+
+def _capital(word: Bilingual) -> Bilingual:
+    return Bilingual(word.zh, f"{word.en[:1].upper()}{word.en[1:]}")
 
 
 def attack_words(fooled: int, informative: int, attacks: int) -> Bilingual:
@@ -131,19 +173,9 @@ def check_words(name: str) -> Bilingual:
     return _CHECKS.get(name) or _OTHER_REASONS[name]
 
 
-def _reasons(admission: AdmissionReport) -> Iterator[Bilingual]:
-    """Yield a sentence with the checks of each status that keep the judge from being admitted."""
-    names: dict[CheckStatus, list[Bilingual]] = {}
-    for name, status in admission.reasons:
-        names.setdefault(status, []).append(check_words(name))
-    for status, texts in names.items():
-        word = _STATUSES[status][0]
-        zh, en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
-        yield Bilingual(f"{word.zh}：{zh}", f"{word.en}: {en}")
-
-
 def _checks(admission: AdmissionReport) -> Table:
-    rows = [row for check in admission.checks for row in _check_rows(check)]
+    worst_first = sorted(admission.checks, key=lambda check: _WORST_FIRST.index(check.status))
+    rows = [row for check in worst_first for row in _check_rows(check)]
     return Table(key="checks", columns=_CHECK_COLUMNS, rows=tuple(rows), notes=(_CHECK_NOTE,))
 
 
@@ -158,7 +190,7 @@ def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
     yield (
         Cell(text=_CHECKS[check.name], values={"": check.name}),
         *map(count_cell, (check.passed, check.n, check.no_verdict)),
-        Cell(text=share, values={"": check.rate, "low": low, "high": high}),
+        Cell(text=share, values={"": check.rate, "low": low, "high": high}, bar=_bar(check, threshold, tone)),
         Cell(text=f"{threshold:.2f}", values={"": threshold}),
         Cell(text=result, values={"": check.status}, tone=tone),
     )
@@ -170,6 +202,13 @@ def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
                 *map(count_cell, (counts["passed"], decided, counts["no_verdict"])),
                 *(Cell(text="") for _ in range(3)),
             )
+
+
+def _bar(check: Check, threshold: float, tone: Tone) -> Bar | None:
+    if check.rate is None:
+        return None
+    shown: Tone = "better" if check.status == "passed" else tone
+    return Bar(value=check.rate, interval=check.interval, limits=(0.0, 1.0), reference=threshold, tone=shown)
 
 
 def _attacks(report: CanaryReport) -> Table:
@@ -195,18 +234,15 @@ def _attacks(report: CanaryReport) -> Table:
     )
 
 
-def _flip_test(report: CanaryReport) -> Sentence:
+def _flip_test(report: CanaryReport) -> Bilingual:
     """Return how many attacks raised the judge's value, and how many lowered it."""
-    word, tone = _STATUSES[report.status]
+    word = _STATUSES[report.status][0]
     if report.status == "unclear":
         word = Bilingual("无结论", "no conclusion")
     decided = len(report.decided)
     raised, lowered = report.raises, report.lowerings
     p = "" if report.p_value is None else f", p {p_text(report.p_value)}"
-    return Sentence(
-        text=Bilingual(
-            f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次{p.replace(', ', '，')}：{word.zh}",
-            f"raised {raised}, lowered {lowered} of {decided}{p}: {word.en}",
-        ),
-        tone=tone,
+    return Bilingual(
+        f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次{p.replace(', ', '，')}：{word.zh}",
+        f"raised {raised}, lowered {lowered} of {decided}{p}: {word.en}",
     )

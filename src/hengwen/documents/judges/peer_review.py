@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Chart, Column, Details, Document, Point, Series, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, right
 from hengwen.peer_review.notes import names
 from hengwen.text.language import Bilingual
@@ -14,6 +14,7 @@ from hengwen.text.numbers import NOTHING, count, number, percent, plural, signed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from hengwen.documents.blocks import Tone
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.result import (
@@ -38,6 +39,8 @@ _METHODS: dict[RankingMethod, Bilingual] = {
     "consistency": Bilingual("PiCO 一致性优化", "consistency optimisation (PiCO)"),
     "elo": Bilingual("Elo", "Elo"),
 }
+MAX_LEADERS, MAX_NAMES = 3, 8
+"""Maximum number of models that the title, and a sentence, names."""
 _MODEL_COLUMNS = (
     right("rank", "名次", "rank"),
     right("ranks", "名次区间", "ranks"),
@@ -94,11 +97,14 @@ def peer_review_document(
         title=Bilingual("同行评议", "Peer review"),
         notes=(_method(review),),
         blocks=(
+            Decision(title=_title(review), bullets=tuple(_bullets(review))),
             _models(review),
             *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
-            *(_without(group, position) for position, group in enumerate(review.without, start=1)),
-            _judges(review),
-            Details(title=Bilingual("名次区间图", "Chart of ranks"), blocks=(_ranks(review),), is_open=False),
+            *(
+                Details(title=_without_title(group), blocks=(_without(group, position),))
+                for position, group in enumerate(review.without, start=1)
+            ),
+            Details(title=Bilingual("评审", "Judges"), blocks=(_judges(review),)),
         ),
         record={
             "schema": 1,
@@ -107,6 +113,40 @@ def peer_review_document(
             "human": None if human is None else asdict(human),
         },
     )
+
+
+def _title(review: PeerReview) -> Bilingual:
+    """Return which models may lead, and how many places are settled."""
+    leaders = [model.name for model in review.models if model.ranks[0] == 1]
+    settled = sum(model.ranks[0] == model.ranks[1] for model in review.models)
+    n = len(review.models)
+    if len(leaders) == 1:
+        first = Bilingual(f"{leaders[0]} 领先", f"{leaders[0]} leads")
+    elif len(leaders) <= MAX_LEADERS:
+        *others, last = leaders
+        first = Bilingual(f"{'、'.join(leaders)} 之一领先", f"{', '.join(others)} or {last} leads")
+    else:
+        first = Bilingual(f"{len(leaders)} 个模型都可能领先", f"any of {len(leaders)} models may lead")
+    return Bilingual(
+        f"{first.zh}；{n} 个名次中 {settled} 个已定。", f"{first.en}; {settled} of {n} places are settled."
+    )
+
+
+def _bullets(review: PeerReview) -> Iterator[Verdict]:
+    """Yield the models whose place is settled, and those that cannot be put in order."""
+    settled = [model for model in review.models if model.ranks[0] == model.ranks[1]]
+    open_ones = [model for model in review.models if model not in settled]
+    groups: tuple[tuple[Tone, Bilingual, list[ReviewedModel]], ...] = (
+        ("better", Bilingual("已定", "Settled"), settled),
+        ("open", Bilingual("未定", "Undecided"), open_ones),
+    )
+    for tone, word, models in groups:
+        if models:
+            listed = [f"{model.name} ({_range(model.ranks)})" for model in models[:MAX_NAMES]]
+            more = len(models) - len(listed)
+            zh, en = (f" 等 {len(models)} 个", f" and {more} more") if more else ("", "")
+            text = Bilingual(f"{'、'.join(listed)}{zh}", f"{', '.join(listed)}{en}")
+            yield Verdict(tone=tone, subject=word, sentence=text)
 
 
 def _method(review: PeerReview) -> Bilingual:
@@ -157,16 +197,25 @@ def _models(review: PeerReview) -> Table:
     return Table(
         key="models",
         columns=_MODEL_COLUMNS,
-        rows=tuple(_model(model, decimals) for model in review.models),
+        rows=tuple(_model(model, decimals, len(review.models)) for model in review.models),
         notes=(_RANKS_NOTE,),
     )
 
 
-def _model(model: ReviewedModel, decimals: int) -> tuple[Cell, ...]:
+def _model(model: ReviewedModel, decimals: int, models: int) -> tuple[Cell, ...]:
     best, worst = model.ranks
     return (
         Cell(text=str(model.rank), values={"": model.rank}),
-        Cell(text=_range(model.ranks), values={"best": best, "worst": worst}),
+        Cell(
+            text=_range(model.ranks),
+            values={"best": best, "worst": worst},
+            bar=Bar(
+                value=model.rank,
+                interval=(float(best), float(worst)),
+                limits=(1.0, float(max(2, models))),
+                reference=None,
+            ),
+        ),
         Cell(text=model.name),
         interval_cell(model.score, model.interval, decimals),
         Cell(
@@ -181,13 +230,15 @@ def _range(ranks: tuple[int, int]) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
+def _without_title(group: RankingWithout) -> Bilingual:
+    zh, en = (names(group.judges, language) for language in ("zh", "en"))
+    return Bilingual(f"去掉 {zh} 后的排名", f"Ranking without {en}")
+
+
 def _without(group: RankingWithout, position: int) -> Table:
     method, tau = _METHODS[group.method], number(group.tau, 2)
     return Table(
         key=f"without-{position}",
-        title=Bilingual(
-            f"去掉 {names(group.judges, 'zh')} 后的排名", f"Ranking without {names(group.judges, 'en')}"
-        ),
         columns=_WITHOUT_COLUMNS,
         rows=tuple(map(_rank_without, group.models)),
         notes=(
@@ -215,7 +266,6 @@ def _rank_without(model: RankWithout) -> tuple[Cell, ...]:
 def _judges(review: PeerReview) -> Table:
     return Table(
         key="judges",
-        title=Bilingual("评审", "Judges"),
         columns=_JUDGE_COLUMNS,
         rows=tuple(map(_judge, review.judges)),
         notes=(_JUDGES_NOTE,),
@@ -240,27 +290,4 @@ def _judge(judge: ReviewedJudge) -> tuple[Cell, ...]:
             text=without,
             values={"": judge.tau_without, "moved": judge.moved or None, "moved_by": judge.moved_by},
         ),
-    )
-
-
-def _ranks(review: PeerReview) -> Chart:
-    """Return the intervals of the ranks; models are no course, so no line joins them."""
-    points = tuple(
-        Point(
-            x=x,
-            label=model.name,
-            value=model.rank,
-            text=str(model.rank),
-            interval=(float(model.ranks[0]), float(model.ranks[1])),
-            hint=f"{model.name}: {model.rank}, {_range(model.ranks)}",
-            is_connected=False,
-        )
-        for x, model in enumerate(review.models)
-    )
-    return Chart(
-        key="ranks",
-        title=Bilingual("各模型的名次与名次区间", "rank and possible ranks of each model"),
-        series=(Series(name="", points=points),),
-        description=_RANKS_NOTE,
-        limits=(1.0, float(max(2, len(review.models)))),
     )

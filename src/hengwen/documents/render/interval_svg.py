@@ -10,12 +10,12 @@ from hengwen.text.numbers import minus
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
-    from hengwen.documents.blocks import Bar, Tone
+    from hengwen.documents.blocks import Bar
 
 WIDTH, HEIGHT, MARGIN = 224.0, 32.0, 8.0
 
 
-def draw_interval(bar: Bar, tone: Tone, text: str) -> Markup:
+def draw_interval(bar: Bar, text: str) -> Markup:
     """Return a value, its interval as a thick line, and its limit as a dashed one with its number."""
     low, high = bar.limits[::-1] if bar.lower_is_better else bar.limits
     span = (high - low) or 1.0
@@ -41,4 +41,4 @@ def draw_interval(bar: Bar, tone: Tone, text: str) -> Markup:
     return Markup(
         '<svg class="difference {}" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-label="{}">{}</svg>'
-    ).format(tone, strip_controls(text), Markup("").join(parts), w=WIDTH, h=HEIGHT)
+    ).format(bar.tone, strip_controls(text), Markup("").join(parts), w=WIDTH, h=HEIGHT)

@@ -187,11 +187,17 @@ class _Page:
     def table(self, table: Table) -> Section:
         columns = []
         for i, column in enumerate(table.columns):
+            if column.is_detail and not self.verbose:
+                continue
             cells = [row[i] for row in table.rows]
             texts = [self.cell(cell) for cell in cells]
-            if any(cell.bar for cell in cells):
-                columns.append(TextColumn(head="", cells=texts, bars=tuple(cell.bar for cell in cells)))
-            columns.append(TextColumn(head=self.words(column.head), align=column.align, cells=texts))
+            has_bars = any(cell.bar for cell in cells)
+            if has_bars:
+                tones = [Text(style=STYLES[cell.bar.tone if cell.bar else "plain"]) for cell in cells]
+                columns.append(TextColumn(head="", cells=tones, bars=tuple(cell.bar for cell in cells)))
+            columns.append(
+                TextColumn(head=self.words(column.head), align=column.align, cells=texts, is_whole=has_bars)
+            )
         drawn = table_lines(columns, self.width)
         head = self.heading(table.title)
         if drawn is None:

@@ -81,9 +81,13 @@ def table_lines(
 ) -> tuple[Lines, list[Lines]] | None:
     """Return the lines of the head and of each row; None if the columns do not fit next to each other."""
     has_bars = any(column.bars for column in columns)
+    if has_bars and not all(column.is_whole for column in columns if not column.bars):
+        # bars give way to texts on one line, but not to intervals below their values
+        whole = [replace(column, is_whole=True) for column in columns]
+        drawn_whole = table_lines(whole, width, bar_widths)
+        return drawn_whole or table_lines([column for column in columns if not column.bars], width)
     for bar_width in bar_widths if has_bars else (0,):
         drawn = [_with_bars(column, bar_width) for column in columns if bar_width or not column.bars]
-        # intervals go below their values only where there is no room even without bars
         for separators in range(1 if bar_width else len(STACKED) + 1):
             stacked = [replace(column, cells=_stacked(column, separators)) for column in drawn]
             lines = _side_by_side(stacked, width)
@@ -93,12 +97,12 @@ def table_lines(
 
 
 def record_lines(columns: Sequence[TextColumn], row: int, width: int) -> Lines:
-    """Return a row of a table that is too wide: its first cell, then the others with their heads."""
+    """Return a row of a table that is too wide: its first cell, then the others, numbers with their heads."""
     first, *others = (column for column in columns if not column.bars)
     cell = first.cells[row]
     pairs = [
         Text.assemble(
-            f"{' '.join(column.head.split())} " if column.head else "",
+            f"{' '.join(column.head.split())} " if column.head and column.align == "right" else "",
             Text(" ".join(column.cells[row].plain.split("\n")), style=column.cells[row].style),
         )
         for column in others

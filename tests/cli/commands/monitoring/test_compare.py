@@ -65,16 +65,20 @@ def test_each_score_is_said_in_words_and_written_to_files(hengwen, demo: str) ->
     done = hengwen("compare", "ckpt-3000", "ckpt-4000", "-o", "c.html", "-o", "c.csv")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0] == "ckpt-3000 → ckpt-4000"
-    assert "headline scores: 3 tests, p corrected by maxT" in lines
-    assert "▼ persona/persona_generic.level: worse" in lines
-    assert "ckpt-4000 0.908 is better than ckpt-3000" in " ".join(done.out.split())
+    assert lines[0] == "compare ckpt-3000 → ckpt-4000 · 12 common prompts"
+    assert lines[1].startswith(
+        "ckpt-4000 is worse than ckpt-3000 in persona/persona_generic.level, but better"
+    )
+    assert any(line.startswith("▼ Worse: persona/persona_generic.level 0.7") for line in lines)
     assert "Cliff's delta" not in done.out
-    assert "Cliff's delta" in hengwen("compare", "ckpt-3000", "ckpt-4000", "-v").out
+    verbose = hengwen("compare", "ckpt-3000", "ckpt-4000", "-v").out
+    assert "headline scores: 3 tests, p corrected by maxT" in verbose
+    assert "ckpt-4000 0.908 is better than ckpt-3000" in " ".join(verbose.split())
+    assert "Cliff's delta" in verbose
     assert "Cliff&#39;s delta" in Path("c.html").read_text("utf-8")
-    assert Path("c.csv").read_text("utf-8").startswith("table,score,score_family,before,")
+    assert Path("c.csv").read_text("utf-8").startswith("table,score,")
     chinese = hengwen("compare", "ckpt-3000", "ckpt-4000", "--lang", "zh").out
-    assert "▼ persona/persona_generic.level: 更差" in chinese
+    assert "▼ 变差：persona/persona_generic.level" in chinese
 
 
 def test_json_has_everything(hengwen, demo: str) -> None:
@@ -169,7 +173,7 @@ def test_without_a_first_run_the_pinned_baseline_is_compared(hengwen, demo: str)
     assert hengwen("compare", "ckpt-4000").code == 2
     assert "has no baseline: name two runs, or pin one" in hengwen("compare", "ckpt-4000").err
     hengwen("runs", "pin", "ckpt-2000")
-    assert hengwen("compare", "ckpt-4000").out.splitlines()[0] == "ckpt-2000 → ckpt-4000"
-    report = hengwen("report", "--lang", "en").out
+    assert hengwen("compare", "ckpt-4000").out.splitlines()[0].startswith("compare ckpt-2000 → ckpt-4000 ")
+    report = hengwen("report", "--lang", "en", "-v").out
     assert "ckpt-2000 (baseline)" in report
     assert "at most two" in hengwen("compare", "ckpt-1000", "ckpt-2000", "ckpt-3000").err

@@ -40,7 +40,7 @@ def test_the_report_is_printed_and_written_in_the_language_of_the_option(hengwen
     done = hengwen("drift", "--lang", "zh", "-o", "d.html", "-o", "d.csv", "-v")
     assert done.code == 0
     assert done.err.endswith("report: d.html\nreport: d.csv\n")
-    assert "t/s.value: 有差别；未见超出平常波动的变化" in done.out
+    assert "t/s.value：有差别；未见超出平常波动的变化" in done.out
     assert "方差来源\n" in done.out
     assert "方差来源\n" not in hengwen("drift", "--lang", "zh").out
     assert "t/s.value" in Path("d.html").read_text("utf-8")

@@ -33,9 +33,11 @@ def test_the_table_fits_eighty_columns(hengwen, language: str) -> None:
 def test_each_score_is_said_in_words(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     rest = ("--baseline", "ckpt-2000", "--other", "ckpt-4000")
-    lines = hengwen("power", PLAN, "--score", "lyrics/lyric.total", *rest).out.splitlines()
-    assert lines[1] == "variances from ckpt-2000 and ckpt-4000; power 80%, alpha 0.05 for 1 headline score"
-    assert lines[3].startswith(
+    lines = hengwen("power", PLAN, "--score", "lyrics/lyric.total", *rest, "-v").out.splitlines()
+    assert lines[0].endswith(
+        " · variances from ckpt-2000 and ckpt-4000; power 80%, alpha 0.05 for 1 headline score"
+    )
+    assert lines[1].startswith(
         "· lyrics/lyric.total: 12 prompts x 2 answers: smallest detectable difference "
     )
     text = "\n".join(lines)
@@ -69,7 +71,7 @@ def test_quiet_prints_nothing(hengwen) -> None:
 def test_one_checkpoint_states_its_assumption(hengwen, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "hengwen.db") as store:
         store.execute("DELETE FROM run WHERE checkpoint != 'ckpt-4000'")
-    out = " ".join(hengwen("power", PLAN, "--correlation", "0.5").out.split())
+    out = " ".join(hengwen("power", PLAN, "--correlation", "0.5", "-v").out.split())
     assert "the true values of two checkpoints are assumed to correlate by 0.5" in out
     assert "a run of a second checkpoint replaces this assumption" in out
 
