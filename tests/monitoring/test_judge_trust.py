@@ -155,3 +155,28 @@ def test_a_store_gives_the_same_and_only_the_judges_of_the_named_scores() -> Non
         store.save_admission(key, "2026-01-02", {"verdict": "not admitted"})
         store.save_admission(key, "2026-01-02", {"verdict": "inconclusive"})
         assert store.admissions() == {key: {"verdict": "inconclusive"}}
+
+
+def test_the_line_of_a_panel_says_its_members_and_which_are_untested() -> None:
+    other = SIGNATURE.replace("openai/gpt-4o", "openai/other")
+    table = ScoreTable()
+    outcome = Score(
+        name="mine.level",
+        value=0.5,
+        signature=f"mine|panel:median|quorum:1|[{SIGNATURE}; {other}]|v:1",
+        kind="judge",
+        scale=Scale(low=0, high=1, levels=LEVELS),
+    )
+    table.add(
+        row_of(run_id="r0", task="t", checkpoint="c0", repeat=1, sample_id="p", cluster="p", outcome=outcome)
+    )
+    (judge,) = trust_of([run_of(0)], table, {judge_key(SIGNATURE): vars_of(ADMITTED)})
+    assert [tuple(member) for member in judge.members] == [
+        ("openai/gpt-4o", "admitted"),
+        ("openai/other", None),
+    ]
+    sentence = trust_verdicts([judge])[0].sentence
+    assert "panel of openai/gpt-4o (admitted), openai/other (never tested)" in sentence.en
+    assert "admission never tested (hengwen doctor --judge openai/other" in sentence.en
+    assert sentence.zh.startswith("几乎未经检验：评审团：openai/gpt-4o（")
+    assert trust_record([judge])[0]["members"][1] == {"name": "openai/other", "verdict": None}

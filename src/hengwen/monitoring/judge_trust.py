@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration.artifact import Calibration, Decision
     from hengwen.judges.calibration.estimates import Estimate
+    from hengwen.judges.trust.admission_report import AdmissionDecision
     from hengwen.records import Run
     from hengwen.results.score_table import Column, ScoreTable
     from hengwen.score_id import Role, ScoreId
@@ -32,6 +33,7 @@ CONFIDENCE = 0.95
 JudgeKind = Literal["rules", "model"]
 
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
+_PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
 _MODEL = re.compile(r"\|([a-z_]+/[^|\];]+)")
 
 
@@ -56,6 +58,15 @@ class AnchorMean(NamedTuple):
     n: int
 
 
+class PanelMember(NamedTuple):
+    """A judge of a panel."""
+
+    name: str
+    """Judge as ``hengwen doctor --judge`` names it."""
+    verdict: AdmissionDecision | None
+    """Verdict of its newest admission test; None if it was never tested."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTrust:
     """What is known of one judge of a task."""
@@ -67,6 +78,8 @@ class JudgeTrust:
     """Names of the models as their server returned them; empty for a rules judge."""
     doctor_name: str
     """Judge as ``hengwen doctor --judge`` names it; empty if it cannot be named."""
+    members: tuple[PanelMember, ...]
+    """Judges of a panel (several judges whose levels are combined); empty for a single judge."""
     rubric: str
     """Version and hash of the rubric; empty if unknown."""
     rubric_source: str
@@ -174,6 +187,7 @@ def _trust(
         kind="rules" if by_rules else "model",
         models=() if by_rules else tuple(sorted(models)),
         doctor_name="rules" if by_rules else model[1] if model else "",
+        members=tuple(_members(signature, admissions)),
         rubric=rubric[1] if rubric else "",
         rubric_source=str(facts.get("rubric", "")),
         admission=None if admission is None else AdmissionRecord.from_json(admission),
@@ -181,6 +195,16 @@ def _trust(
         is_stale=stale,
         anchors=tuple(_anchor_means(score, runs, table)),
     )
+
+
+def _members(signature: str, admissions: Mapping[str, Mapping[str, object]]) -> Iterator[PanelMember]:
+    """Yield the judges of a panel with the verdicts of their admission tests."""
+    panel = _PANEL.search(signature)
+    for member in panel[1].split("; ") if panel else ():
+        model = _MODEL.search(member)
+        admission = admissions.get(judge_key(member))
+        record = None if admission is None else AdmissionRecord.from_json(admission)
+        yield PanelMember(model[1] if model else "rules", None if record is None else record.verdict)
 
 
 def _calibrated(calibration: Calibration) -> KnownAgreement | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Tone
     from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.trust.admission_record import AdmissionRecord
-    from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement
+    from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
 
 MAX_PATH = 4096
 """Maximum length of a path in a command; a cut command could not be copied."""
@@ -45,7 +45,14 @@ def trust_verdicts(judges: Sequence[JudgeTrust]) -> tuple[Verdict, ...]:
 
 def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
     """Return what is known of judges as plain values, ready for JSON."""
-    return [{**asdict(judge), "anchors": [anchor._asdict() for anchor in judge.anchors]} for judge in judges]
+    return [
+        {
+            **asdict(judge),
+            "anchors": [anchor._asdict() for anchor in judge.anchors],
+            "members": [member._asdict() for member in judge.members],
+        }
+        for judge in judges
+    ]
 
 
 def _verdict(judge: JudgeTrust) -> Verdict:
@@ -70,7 +77,7 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
         return "rejected", Bilingual("未准入", "not admitted")
     if agreement == "not certified":
         return "rejected", DECISIONS["not certified"]
-    if not (admission or agreement):
+    if not (admission or agreement or any(member.verdict for member in judge.members)):
         return "untested", Bilingual("从未检验", "never tested")
     if (admission, agreement) == ("admitted", "certified"):
         return "plain", _TESTED[admission, agreement]
@@ -79,17 +86,31 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
 
 
 def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
-    if judge.kind == "rules":
+    if judge.members:
+        texts = [_member(member) for member in judge.members]
+        zh, en = "、".join(text.zh for text in texts), ", ".join(text.en for text in texts)
+        yield Bilingual(f"评审团：{zh}", f"panel of {en}")
+    elif judge.kind == "rules":
         yield _BY_RULES
     else:
         names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.doctor_name, 80)
         yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
 
 
+def _member(member: PanelMember) -> Bilingual:
+    word = ADMISSIONS[member.verdict][0] if member.verdict else Bilingual("从未检验", "never tested")
+    name = one_line(member.name, 80)
+    return Bilingual(f"{name}（{word.zh}）", f"{name} ({word.en})")
+
+
 def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     record = judge.admission
+    if judge.members and all(member.verdict for member in judge.members):
+        return
     if record is None:
-        command = f"hengwen doctor --judge {judge.doctor_name or 'PROVIDER/MODEL'}"
+        untested = [member.name for member in judge.members if member.verdict is None]
+        name = one_line(untested[0], 80) if untested else judge.doctor_name
+        command = f"hengwen doctor --judge {name or 'PROVIDER/MODEL'}"
         command += f" --rubric {one_line(judge.rubric_source, MAX_PATH)}" if judge.rubric_source else ""
         yield Bilingual(f"未做准入测试（{command}）", f"admission never tested ({command})")
         return
