@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine", "judges", "personas"),
     ("importers", "plans"),
     ("labels", "runs"),
-    ("monitoring", "peer_review"),
+    ("integrations", "monitoring", "peer_review"),
     ("documents",),
     ("cli",),
     ("__init__", "__main__"),

@@ -101,7 +101,7 @@ def test_repeats_are_numbered_and_stated_ones_must_differ(store, tmp_path: Path)
 
 def test_a_wrong_row_records_nothing(store, tmp_path: Path) -> None:
     file = write(tmp_path / "j.csv", "model,id,score,step\na,1,5,10\na,2,5,x\n")
-    with pytest.raises(DataError, match=r"j\.csv:3: the step must be a whole number"):
+    with pytest.raises(DataError, match=r"j\.csv:3: the step must be a number"):
         import_scores(file, store)
     assert store.runs() == []
 
@@ -164,6 +164,12 @@ def test_several_models_with_steps_are_several_courses(store, tmp_path: Path) ->
     assert [(run.plan, run.checkpoint, run.step) for run in result.runs] == [
         ("c:a", "step-10", 10), ("c:a", "step-20", 20), ("c:b", "step-10", 10), ("c:b", "step-20", 20),
     ]  # fmt: skip
+
+
+def test_an_epoch_may_have_a_fraction(store, tmp_path: Path) -> None:
+    file = write(tmp_path / "c.csv", "epoch,id,score\n0.5,1,3\n1.0,1,4\n")
+    result = import_scores(file, store, columns={"step": "epoch"})
+    assert [(run.checkpoint, run.step) for run in result.runs] == [("step-0.5", 0.5), ("step-1", 1)]
 
 
 def test_hostile_names_are_stored_as_plain_text(store, tmp_path: Path) -> None:

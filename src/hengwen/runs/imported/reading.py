@@ -34,7 +34,7 @@ ORIGIN_FIELDS = ("checkpoint", "step", "task", "judge", "name", "rater", "versio
 """Fields that many rows have in common."""
 MAX_ORIGINS = 100_000
 
-RunKey = tuple[str, int | None]
+RunKey = tuple[str, float | None]
 """(checkpoint, step)."""
 
 
@@ -175,12 +175,12 @@ class ScoreFile:
 
     def _run(self, row: DataRow) -> RunKey:
         cell = self.columns.value(row.values, "step")
-        step = None
+        step: float | None = None
         if cell not in (None, ""):
-            try:
-                step = int(float(str(cell)))
-            except (ValueError, OverflowError):
-                row.fail(f"the step must be a whole number, got {short_repr(cell)}")
+            number = Levels().number(cell)
+            if number is None:
+                row.fail(f"the step must be a number, got {short_repr(cell)}")
+            step = int(number) if number.is_integer() else number
         name = self._name(row, "checkpoint", self._naming.checkpoint)
         if not name:
             if self.columns.has("checkpoint"):

@@ -30,7 +30,7 @@ class Survey:
     """For each run and task, the number of answers to each sample."""
     order: dict[ScoreId, None] = field(default_factory=dict)
     judges: set[tuple[str, str]] = field(default_factory=set)
-    steps: dict[str, list[int | None]] = field(default_factory=dict)
+    steps: dict[str, list[float | None]] = field(default_factory=dict)
     statuses: dict[RunKey, Counter[str]] = field(default_factory=dict)
     raters: set[str] = field(default_factory=set)
     _known_hashes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Survey:
         name, step = key
         if step is None or not (self.has_courses or not name):
             return name
-        return f"{name}-{step}" if name and len(self.steps) == 1 else f"step-{step}"
+        return f"{name}-{step:.12g}" if name and len(self.steps) == 1 else f"step-{step:.12g}"
 
     def _prompts(self) -> str:
         return digest(sorted((task, self._hashes(task)["prompts"]) for task in self.samples))

@@ -1,4 +1,4 @@
-"""Turn a cell of a file into a score or a failure; what is no number is a failure, never a score."""
+"""Turn a cell of a file into a score or a failure; a cell without a number is never a score."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ class Reading:
         self, cell: Any, failure: Any = None, reason: str = "", details: Mapping[str, object] | None = None
     ) -> Outcome:
         """Return the score in a cell, or the failure that it, or the column of failures, tells of."""
-        said = "" if failure is None else str(failure).strip()
-        if said.casefold() not in NO_FAILURE:
-            status = said if said in STATUSES else "scorer_error"
-            return self._failure(status, said[:MAX_RAW])
+        problem = "" if failure is None else str(failure).strip()
+        if problem.casefold() not in NO_FAILURE:
+            status = problem if problem in STATUSES else "scorer_error"
+            return self._failure(status, problem[:MAX_RAW])
         if cell is None or (isinstance(cell, str) and not cell.strip()):
             return self._failure("parse_error", "the file has no number here")
         value = self.levels.number(cell)

@@ -1,0 +1,30 @@
+"""Results in the tools that a training uses: loggers, a callback of the trainer, rewards.
+
+Nothing of another tool is imported until it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen._internal.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from hengwen.integrations.loggers import log_run
+    from hengwen.integrations.rewards import as_reward
+    from hengwen.integrations.trainer import HengwenCallback
+
+_EXPORTS = {
+    "HengwenCallback": "trainer",
+    "as_reward": "rewards",
+    "log_run": "loggers",
+}
+
+__all__ = [
+    "HengwenCallback",
+    "as_reward",
+    "log_run",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

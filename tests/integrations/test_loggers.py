@@ -1,0 +1,158 @@
+"""Headline scores in the tools that draw a training's curves, read back from what the tools wrote."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hengwen import import_scores, open_store
+from hengwen.errors import ConfigError, PluginError
+from hengwen.integrations import log_run
+
+NAME = "hengwen/scores/g.level"
+
+
+class Curves:
+    """A logger as verl, SwanLab and trackio have it."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, dict]] = []
+
+    def log(self, data, *, step: int) -> None:
+        self.rows.append((step, data))
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    lines = ["model,step,id,judge,score"]
+    lines += [f"c{step},{step},{i},g,{step / 10 + i % 3}" for step in (20, 10) for i in range(6)]
+    lines += ["c30,30,0,g,error", "c10,10,6,g,error"]
+    (tmp_path / "j.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    with open_store(tmp_path / "s.db") as opened:
+        import_scores(tmp_path / "j.csv", opened)
+        yield opened
+
+
+def runs(store) -> list:
+    return store.latest("j")
+
+
+def test_each_score_has_its_interval_its_coverage_and_its_failures(store) -> None:
+    curves = Curves()
+    assert log_run(runs(store), curves, store=store) == 3
+    assert [step for step, _ in curves.rows] == [10, 20, 30]
+    first = curves.rows[0][1]
+    assert first[NAME] == pytest.approx(2.0)
+    assert first[f"{NAME}/low"] < 2.0 < first[f"{NAME}/high"]
+    assert (first[f"{NAME}/coverage"], first[f"{NAME}/failures"]) == (pytest.approx(6 / 7), 1.0)
+
+
+def test_a_checkpoint_without_a_score_has_no_mean(store) -> None:
+    curves = Curves()
+    log_run(runs(store)[-1:], curves, store=store)
+    ((_, metrics),) = curves.rows
+    assert NAME not in metrics
+    assert metrics[f"{NAME}/coverage"] == 0.0
+    assert metrics[f"{NAME}/failures"] == 1.0
+
+
+def test_runs_need_steps_and_a_known_logger(store, tmp_path: Path) -> None:
+    (tmp_path / "k.csv").write_text("model,id,score\na,1,3\nb,1,3\n", "utf-8")
+    result = import_scores(tmp_path / "k.csv", store)
+    with pytest.raises(ConfigError, match="no whole step of a, b"):
+        log_run(result.runs, Curves(), store=store)
+    curves = Curves()
+    log_run(result.runs[:1], curves, store=store, step=7)
+    assert curves.rows[0][0] == 7
+    with pytest.raises(ConfigError, match="no logger 'aim'"):
+        log_run(runs(store), "aim", store=store)
+    with pytest.raises(ConfigError, match="pass the store"):
+        log_run(runs(store), Curves())
+
+
+def test_a_tool_that_is_not_installed_is_named(store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "swanlab", None)
+    with pytest.raises(PluginError, match="swanlab is not installed: pip install swanlab"):
+        log_run(runs(store), "swanlab", store=store)
+
+
+@pytest.mark.slow
+def test_the_package_loads_no_other_tool() -> None:
+    code = (
+        "import sys, hengwen.integrations as i; i.log_run, i.as_reward, i.HengwenCallback;"
+        "names = ('torch', 'transformers', 'wandb', 'mlflow', 'inspect_ai', 'pandas');"
+        "print([name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_tensorboard_reads_the_curve_back(store, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    accumulators = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed"
+    )
+    log_run(runs(store), f"tensorboard:{tmp_path / 'tb'}", store=store)
+    events = accumulators.EventAccumulator(str(tmp_path / "tb")).Reload()
+    assert [(event.step, event.value) for event in events.Scalars(NAME)] == [(10, 2.0), (20, 3.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_reads_the_curve_back(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    pytest.importorskip("mlflow.store.tracking.sqlalchemy_store", reason="mlflow has no SQL store")
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'm.db'}")
+    with mlflow.start_run() as run:
+        log_run(runs(store), "mlflow", store=store)
+    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, NAME)
+    assert [(item.step, item.value) for item in history] == [(10, 2.0), (20, 3.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_wandb_keeps_the_rows_of_the_trainer(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.chdir(tmp_path)
+    trainer = wandb.init(project="p", group="g")
+    trainer.log({"loss": 1.0}, step=1)
+    log_run(runs(store), "wandb", store=store)
+    trainer.log({"loss": 0.5}, step=2)
+    trainer.finish()
+    files = {path: wandb_rows(path) for path in (tmp_path / "wandb").rglob("*.wandb")}
+    trained = [row for rows in files.values() for row in rows if "loss" in row]
+    assert [row["loss"] for row in trained] == [1.0, 0.5]
+    own = [row for rows in files.values() for row in rows if NAME in row]
+    assert [(row["hengwen/step"], row[NAME]) for row in own] == [(10, 2.0), (20, 3.0)]
+
+
+def wandb_rows(path: Path) -> list[dict]:
+    """Read an offline file of W&B: a LevelDB log of protobuf records after a head of 7 bytes."""
+    from wandb.proto import wandb_internal_pb2
+
+    data, rows, position, part = path.read_bytes(), [], 7, b""
+    while position + 7 <= len(data):
+        block_left = 32768 - position % 32768
+        if block_left < 7:
+            position += block_left
+            continue
+        length, kind = int.from_bytes(data[position + 4 : position + 6], "little"), data[position + 6]
+        part += data[position + 7 : position + 7 + length]
+        position += 7 + length
+        if kind in (1, 4):
+            record = wandb_internal_pb2.Record()
+            record.ParseFromString(part)
+            if record.HasField("history"):
+                items = record.history.item
+                rows.append(
+                    {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
+                )
+            part = b""
+    return rows
