@@ -62,7 +62,7 @@ def example(folder: Path) -> Document:
         checks=(
             check("examples_exact", "pppf"),
             check("examples_near", "pppp"),
-            check("persona_swap", "", note="the rubric has no persona", required=False),
+            check("persona_swap", "", note="the rubric does not use both persona and input", required=False),
             check("degraded", "pppppfpppppf-p", ("off_topic", "truncated")),
             check("padded", "fffffffp"),
             check("repeats", "pppp-pp"),

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, number_cell, right
-from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text, remark_text
+from hengwen.documents.judges.calibration_words import (
+    DECISIONS,
+    WITHIN,
+    no_estimate_text,
+    reasons_text,
+    remark_text,
+)
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.judges.calibration.artifact import calibrations_json
 from hengwen.text.language import Bilingual
@@ -214,8 +220,9 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
 
 def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell, ...]:
     bounds: dict[str, Value] = {"low": estimate.low, "high": estimate.high}
+    text: Text
     if estimate.value is None:
-        text, undefined = estimate.reason, ""
+        text, undefined = no_estimate_text(estimate.reason), ""
     else:
         text = interval(_bounds(estimate))
         undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Decision
     from hengwen.judges.calibration.remarks import Remark, RemarkCode
 
+_NO_ESTIMATE = {
+    "undefined": "无定义",
+    "undefined: all human values are the same": "无定义：人工的值全部相同",
+    "undefined: all judge's values are the same": "无定义：评审的值全部相同",
+    "undefined: all human and all judge's values are the same": "无定义：人工与评审的值各自全部相同",
+    "undefined: all labels are the same": "无定义：标注全部相同",
+    "undefined: no checkpoint has two different values": "无定义：没有一个检查点有两个不同的值",
+    "no interval below 2 prompts": "不足 2 题，没有区间",
+    "no answer was labelled by two people": "没有回答由两个人标注",
+}
 DECISIONS: dict[Decision, Bilingual] = {
     "certified": Bilingual("通过校准", "certified"),
     "not certified": Bilingual("未通过校准", "not certified"),
@@ -133,3 +143,8 @@ def _kappa_text(remark: Remark) -> Bilingual:
         f"{en}: below the threshold of {threshold:.2f}"
         f"{'; more labels may raise the lower bound' if more else ''}",
     )
+
+
+def no_estimate_text(reason: str) -> Bilingual:
+    """Return why a number has no value or no interval."""
+    return Bilingual(_NO_ESTIMATE.get(reason, reason), reason)

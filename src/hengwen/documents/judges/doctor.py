@@ -78,6 +78,19 @@ _ATTACK_NOTE = Bilingual(
     "A judge is not admitted if attacks raise levels significantly more than they lower them, by size "
     "(sign-flip test at .01), in at least 10 % more answers; single raises are noise",
 )
+_NOTES = {
+    "the rubric has no examples": "评分标准没有示例",
+    "the examples cannot be removed from this judge; pass make= to build it without them": (
+        "无法从这个评审中去掉示例；请用 make= 另建一个没有示例的评审"
+    ),
+    "with two levels, every answer is at most one level off": "只有两级，任何回答至多差一级",
+    "the rubric does not use both persona and input": "评分标准没有同时用到人设和输入",
+    "the rubric has no example at its best level; pass good answers as items=": (
+        "评分标准没有最高级的示例；请用 items= 给出好的回答"
+    ),
+    "there is nothing to judge; pass answers as items=": "没有可评的回答；请用 items= 给出回答",
+}
+"""Chinese words for the notes of single checks."""
 _OTHER_REASONS: dict[str, Bilingual] = {
     "bases": Bilingual("有结论的好回答太少", "too few good answers with a verdict"),
     "attacks": Bilingual("攻击", "attacks"),
@@ -173,6 +186,11 @@ def check_words(name: str) -> Bilingual:
     return _CHECKS.get(name) or _OTHER_REASONS[name]
 
 
+def note_text(note: str) -> Bilingual:
+    """Return the note of a check in words."""
+    return Bilingual(_NOTES.get(note, note), note)
+
+
 def _checks(admission: AdmissionReport) -> Table:
     worst_first = sorted(admission.checks, key=lambda check: _WORST_FIRST.index(check.status))
     rows = [row for check in worst_first for row in _check_rows(check)]
@@ -181,7 +199,10 @@ def _checks(admission: AdmissionReport) -> Table:
 
 def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
     word, tone = _STATUSES[check.status]
-    result: Text = Bilingual(f"{word.zh}：{check.note}", f"{word.en}: {check.note}") if check.note else word
+    result: Text = word
+    if check.note:
+        note = note_text(check.note)
+        result = Bilingual(f"{word.zh}：{note.zh}", f"{word.en}: {note.en}")
     threshold = CRITERIA[check.name].rate
     low, high = check.interval or (None, None)
     share = NOTHING
