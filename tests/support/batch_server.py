@@ -35,9 +35,14 @@ def completion(text: str, tokens: tuple[int, int] = (100, 20), finish: str = "st
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
+        "created": 1,
         "model": "tiny-1",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)),
+        "usage": {
+            "prompt_tokens": tokens[0],
+            "completion_tokens": tokens[1],
+            "total_tokens": sum(tokens),
+        },
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from batch_server import BatchServer, serving_batches  # noqa: F401 - a fixture
+from batch_server import (  # noqa: F401 - a fixture
+    BatchServer,
+    answered,
+    completion,
+    serving_batches,
+)
 
 from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.backends.openai.batch_client import BatchClient, RemoteBatch
@@ -176,3 +182,36 @@ def test_files_are_never_in_memory_as_a_whole(batch_server: BatchServer, tmp_pat
     )
     assert target.stat().st_size == path.stat().st_size
     assert int(done.stdout) < 30_000  # kilobytes, for a file of 100 MB
+
+
+@pytest.mark.slow
+def test_what_the_server_of_these_tests_answers_has_the_documented_types(
+    batch_server: BatchServer, requests_file: Path
+) -> None:
+    """The types of the package openai are generated from the description of its API."""
+    from openai import OpenAI
+    from openai.types import Batch, FileObject
+    from openai.types.chat import ChatCompletion
+
+    batch_server.line_of = lambda request, number: answered(request, completion("well"))
+    with OpenAI(base_url=batch_server.url, api_key=KEY) as official:
+        with requests_file.open("rb") as content:
+            file = official.files.create(file=content, purpose="batch")
+        names = {"hengwen_batch": "x"}
+        batch = official.batches.create(
+            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h", metadata=names
+        )
+        states = [batch]
+        while states[-1].status != "completed":
+            states.append(official.batches.retrieve(batch.id))
+        output = official.files.content(states[-1].output_file_id or "").text
+        listed = list(official.batches.list())
+        files = list(official.files.list(purpose="batch"))
+    for state in (*states, *listed):  # the client itself checks no types
+        Batch.model_validate_json(state.to_json(), strict=True)
+    for entry in (file, *files):
+        FileObject.model_validate_json(entry.to_json(), strict=True)
+    assert [state.status for state in states] == ["validating", "in_progress", "completed"]
+    line = json.loads(output)
+    assert set(line) == {"id", "custom_id", "response", "error"}
+    ChatCompletion.model_validate_json(json.dumps(line["response"]["body"]), strict=True)
