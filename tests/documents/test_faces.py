@@ -106,7 +106,7 @@ def cell_texts(tables: list[Table], language: Language) -> list[str]:
 def html_cells(page: str) -> list[str]:
     tables = re.findall(r'<div class="scroll".*?</table>', page, re.DOTALL)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", "".join(tables), re.DOTALL)
-    cells = [re.sub("<svg.*?</svg>", "", cell, flags=re.DOTALL) for cell in cells]
+    cells = [re.sub("<svg.*?</svg>|</?a[^>]*>", "", cell, flags=re.DOTALL) for cell in cells]
     return [unescape(re.sub("^[▲▼–◇] (?=.)", "", cell)) for cell in cells]
 
 

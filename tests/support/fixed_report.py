@@ -6,7 +6,7 @@ from typing import Any
 
 from score_rows import by_score, row_of
 
-from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.report import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.results.score_table import ScoreTable
@@ -113,6 +113,7 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
     task = f"lyrics{suffix}"
     answers = tuple(
         AnswerRecord(
+            run_id=run.id,
             task=task,
             checkpoint=run.checkpoint,
             sample_id=f"p{i}{suffix}",
@@ -121,7 +122,7 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
             text=text,
             outcomes=by_score(*outcomes_of(run.checkpoint.removesuffix(suffix), i, suffix), task=task),
         )
-        for run in runs[:2]
+        for run in runs
         for i in range(4)
         for repeat in (1, 2)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ class Cell:
     tone: Tone = "plain"
     bar: Bar | None = None
     """The text as a drawing; a face that draws nothing leaves it out."""
+    link: str = ""
+    """Key of the block or answer with what is behind the cell; empty if the document does not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,45 +242,6 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOutcome:
-    """One score or failure of an answer."""
-
-    name: str
-    kind: str
-    text: str
-    """The value as it is printed; empty for a failure."""
-    status: str = "ok"
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One answer with its prompt and its outcomes."""
-
-    task: str
-    checkpoint: str
-    sample_id: str
-    repeat: int
-    prompt: str
-    text: str
-    headline: str
-    """The value that ranks the answers, or the status of its failure."""
-    rank: Text = ""
-    excerpt: str = ""
-    outcomes: tuple[AnswerOutcome, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """Answers, the ones that matter most first."""
-
-    title: Text
-    rows: tuple[Answer, ...]
-    omitted: int = 0
-    """Number of answers that are not in ``rows``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """Blocks under a heading."""
 
@@ -289,7 +253,7 @@ class Details:
     """Where links lead; an open part of the document itself with a key is in the table of contents."""
 
 
-Block = Decision | Scores | Verdict | Sentence | Command | Table | Chart | Answers | Details
+Block = Decision | Scores | Verdict | Sentence | Command | Table | Chart | AnswerPairs | AnswerTable | Details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -15,10 +16,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from hengwen.documents.blocks import (
-    Answer,
+from hengwen.documents.answers.blocks import (
     AnswerOutcome,
-    Answers,
+    AnswerPair,
+    AnswerPairs,
+    AnswerRow,
+    AnswerSide,
+    AnswerTable,
+    Marked,
+    ScoreColumn,
+)
+from hengwen.documents.blocks import (
     Cell,
     Chart,
     Column,
@@ -36,6 +44,7 @@ from hengwen.documents.render.markdown import escape, to_markdown
 from hengwen.documents.render.rows import to_csv, to_parquet
 from hengwen.documents.render.terminal import to_terminal
 from hengwen.documents.render.write import to_json
+from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine, TemplateLine
 
 HOSTILE = [
     pytest.param("<script>alert(1)</script><img src=x onerror=alert(1)>", id="script"),
@@ -72,17 +81,51 @@ def document(text: str) -> Document:
         Point(x=x, label=text, value=value, text=text, hint=text)
         for x, value in ((0, 1.0), (1, None), (2, 2.0))
     )
-    answer = Answer(
-        task=text,
+    side = AnswerSide(
         checkpoint=text,
+        value=text,
+        answers=(text, text),
+        ticks=(1.0, 2.0),
+        text=(Marked(text), Marked(text, "differs"), Marked(text, "reference")),
+        faults=text,
+        outcomes=(AnswerOutcome(name=text, kind="judge", text=text, reason=text),),
+        link="a-1",
+    )
+    line = SungLine(text=f"{text}词", surplus=1, rhyme=0, rhyming=len(text), misses_rhyme=False)
+    section = SectionPair(text, True, (TemplateLine(3, True, (line, None)),))
+    pairs = [
+        AnswerPair(
+            key=f"p/{i}",
+            sample_id=text,
+            prompt=text,
+            change=text,
+            values=(1.0, 2.0),
+            lost_on=text,
+            before=side,
+            after=side,
+            has_texts=i > 0,
+            sections=(section,) * (i > 1),
+            references=(text,),
+        )
+        for i in range(3)
+    ]
+    row = AnswerRow(
+        key="a-1",
+        checkpoint=text,
+        task=text,
         sample_id=text,
         repeat=2,
-        prompt=text,
-        text=text,
-        headline=text,
-        rank=text,
+        status=text,
+        values=(1.0,),
+        length=1,
         excerpt=text,
-        outcomes=(AnswerOutcome(name=text, kind="judge", text=text, reason=text),),
+        text=text,
+        prompt=text,
+        outcomes=side.outcomes,
+    )
+    other = replace(row, checkpoint="other", task="other", status="ok", text="", outcomes=())
+    answers = AnswerTable(
+        key="answers", columns=(ScoreColumn(head=text, decimals=1),), rows=(row, other), size="full"
     )
     blocks = (
         Verdict(tone="worse", subject=text, sentence=text, evidence=(text,)),
@@ -91,7 +134,18 @@ def document(text: str) -> Document:
         Command(line=text, purpose=text),
         table,
         Chart(key="c", title=text, description=text, series=(Series(name=text, points=points),)),
-        Details(title=text, blocks=(Answers(title=text, rows=(answer,)),)),
+        AnswerPairs(
+            key="p",
+            score=text,
+            tone="worse",
+            before=text,
+            after=text,
+            pairs=tuple(pairs),
+            limits=(1.0, 2.0),
+            omitted=1,
+            command=text,
+        ),
+        Details(title=text, blocks=(answers,)),
     )
     return Document(kind="k", title=text, notes=(text,), blocks=blocks, record={text: [text, (text,)]})
 
@@ -99,7 +153,7 @@ def document(text: str) -> Document:
 class Tags(HTMLParser):
     """The start tags of a page with the names of their attributes; what opens is closed."""
 
-    VOID = frozenset({"meta", "br", "line", "circle", "path"})
+    VOID = frozenset({"meta", "br", "input", "line", "circle", "path"})
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,10 +6,8 @@ import io
 
 from rich.console import Console
 
+from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.blocks import (
-    Answer,
-    AnswerOutcome,
-    Answers,
     Block,
     Cell,
     Chart,
@@ -132,25 +130,35 @@ def test_a_chart_is_a_course_over_the_range_of_its_intervals() -> None:
     assert printed(chart) == ["", "more: -v or -o FILE.html · means"]
 
 
-def test_answers_are_two_lines_each_and_have_their_outcomes_where_all_is_asked_for() -> None:
-    answer = Answer(
-        task="t",
-        checkpoint="step-1",
-        sample_id="7",
-        repeat=2,
-        prompt="p",
-        text="第一行\n第二行",
-        headline="0.50",
-        rank=Bilingual("最低", "lowest"),
-        outcomes=(
-            AnswerOutcome(name="craft", kind="judge", text="", status="parse_error", reason="no level"),
-        ),
+def test_the_prompts_that_changed_have_their_change_and_what_it_was_lost_on() -> None:
+    pairs = [
+        AnswerPair(
+            key=f"p/{i}",
+            sample_id=f"s{i}",
+            prompt=f"第{i}题\n下一行",
+            change=f"-{9 - i}.0",
+            values=(9.0, float(i)),
+            lost_on=Bilingual("押韵 -2.0", "rhymes -2.0") if i else "",
+            before=AnswerSide(checkpoint="a", value="9.0"),
+            after=AnswerSide(checkpoint="b", value=f"{i}.0"),
+        )
+        for i in range(2)
+    ]
+    block = AnswerPairs(
+        key="p",
+        score="lyric.total",
+        tone="worse",
+        before="a",
+        after="b",
+        pairs=tuple(pairs),
+        limits=(0.0, 9.0),
+        omitted=1200,
+        command="hengwen report -o rows.csv",
     )
-    answers = Answers(title="Answers", rows=(answer,), omitted=1200)
-    assert printed(answers, verbose=True) == [
-        "Answers",
-        "step-1 · 7 · 2 0.50 lowest",
-        "  第一行 第二行",
-        "  · craft parse_error no level",
-        "1,200 more not shown",
+    assert printed(block, verbose=True) == [
+        "▼ -9.0 (9.0 → 0.0) 第0题 下一行",
+        "  –",
+        "▼ -8.0 (9.0 → 1.0) 第1题 下一行",
+        "  rhymes -2.0",
+        "1,200 more prompts got worse: hengwen report -o rows.csv",
     ]

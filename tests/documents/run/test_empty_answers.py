@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
 from hengwen.documents.run.findings import Finding
 
@@ -13,6 +13,7 @@ def findings(checkpoint: str, empty: int, total: int) -> list[Finding]:
     counter = EmptyAnswerCounter()
     records = [
         AnswerRecord(
+            run_id="r",
             task="t",
             checkpoint=checkpoint,
             sample_id=f"p{i}",

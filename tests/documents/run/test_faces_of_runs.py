@@ -29,12 +29,12 @@ def test_hostile_text_changes_no_tag_of_the_page(make):
 
 
 def test_the_answer_is_shown_as_it_was_written(make):
-    assert '<pre lang="zh-Hans">  第一行\n\t&lt;b&gt;</pre>' in page(make(text="  第一行\n\t<b>"))
+    assert "<pre>  第一行\n\t&lt;b&gt;</pre>" in page(make(text="  第一行\n\t<b>"))
 
 
 def test_each_headline_score_of_several_checkpoints_has_a_chart(data, table_of):
     assert page(data).count('<svg class="chart"') == 3
-    assert page(table_of({"a": [1.0, 2.0]})).count("<svg") == 0
+    assert page(table_of({"a": [1.0, 2.0]})).count('<svg class="chart"') == 0
 
 
 def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_of):

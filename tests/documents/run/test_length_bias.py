@@ -7,7 +7,7 @@ import random
 from rows import each_row
 from score_rows import by_score
 
-from hengwen.documents.run.answers import AnswerList, AnswerRecord
+from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.records import Failure, Score
 
@@ -17,6 +17,7 @@ def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name=
     if human is not None:
         outcomes.append(Score(name=f"human.{name}", value=human, signature="h", kind="human"))
     return AnswerRecord(
+        run_id=checkpoint,
         task="t",
         checkpoint=checkpoint,
         sample_id=str(i),
@@ -91,6 +92,7 @@ def test_where_nothing_can_be_told_nothing_is(rows):
 
 def test_a_failure_is_no_point():
     failed = AnswerRecord(
+        run_id="r",
         task="t",
         checkpoint="c",
         sample_id="x",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from score_rows import by_score, row_of
 
+from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.documents.run.answers import AnswerList, AnswerRecord
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Failure, Run, Score
@@ -69,7 +69,7 @@ def test_means_and_trajectory_of_the_fixed_report(data):
     assert (imagery.mean, imagery.coverage, imagery.not_applicable) == (None, None, 4)
 
 
-def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
+def test_the_table_of_answers_has_the_scores_that_answers_have(table_of):
     run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
     key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s"}
     whole = Score(name="set.x", value=1.0, signature="w")
@@ -78,10 +78,18 @@ def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
         [row_of(**key, sample_id=None, outcome=whole), row_of(**key, sample_id="s", outcome=single)]
     )
     answer = AnswerRecord(
-        task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=by_score(single)
+        run_id="r",
+        task="t",
+        checkpoint="c",
+        sample_id="s",
+        repeat=1,
+        input="",
+        text="",
+        outcomes=by_score(single),
     )
     report = build_report(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
-    assert [group.title for group in report.answers] == ["t · c · one.x"]
+    assert [column.head for column in report.answers.columns] == ["one.x"]
+    assert [row.values for row in report.answers.rows] == [(1.0,)]
 
 
 def test_rows_of_other_runs_are_left_out(table_of):
@@ -100,14 +108,15 @@ class CountingAnswers(AnswerList):
             self.streamed += 1
             yield answer
 
-    def load(self, keys):
+    def load(self, keys, *, explained=False):
         self.loaded += len(keys)
-        return super().load(keys)
+        return super().load(keys, explained=explained)
 
 
-def test_360_answers_are_streamed_once_and_24_of_them_are_loaded(data):
+def test_excerpts_of_360_answers_are_streamed_once_and_only_compared_answers_are_loaded(data):
     answers = tuple(
         AnswerRecord(
+            run_id=run.id,
             task="lyrics",
             checkpoint=run.checkpoint,
             sample_id=f"p{i}",
@@ -122,11 +131,12 @@ def test_360_answers_are_streamed_once_and_24_of_them_are_loaded(data):
         for i in range(90)
     )
     source = CountingAnswers(answers)
-    data = ReportData(plan="p", runs=data.runs, table=data.table, answers=source)
+    data = ReportData(plan="p", runs=data.runs, table=data.table, answers=source, size="excerpts")
     text = to_html(run_document(data), "zh")
-    assert (source.streamed, source.loaded) == (360, 24)
-    assert len(text) < 120_000
-    assert text.count("另有 84 条未列出") == 4
+    assert source.streamed == 360
+    assert source.loaded == 10  # both answers of the five prompts that changed in either score
+    assert text.count('<tr id="a-') == 360
+    assert "只有各条回答的开头" in text
 
 
 def ruled(*, complete: bool = False) -> ReportData:
@@ -151,6 +161,7 @@ def ruled(*, complete: bool = False) -> ReportData:
     table.add(row_of(**key, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
     answers = tuple(
         AnswerRecord(
+            run_id=run.id,
             task="t",
             checkpoint="c",
             sample_id="s",
@@ -185,9 +196,8 @@ def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> 
     for complete in (False, True):
         findings = build_report(ruled(complete=complete)).findings
         assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.final"]
-    (group,) = report.answers
-    assert group.title == "t · c · x.final"
-    assert [answer.repeat for answer in group.rows] == [2, 1]
+    assert report.answers.columns[0].head == "x.final"
+    assert [row.repeat for row in report.answers.rows] == [2, 1]
 
 
 def test_a_task_that_is_incomplete_says_so_in_all_faces() -> None:

@@ -38,6 +38,14 @@ def report(
             "--calibration", help="File written by hengwen calibrate; adds the judges' agreement with humans."
         ),
     ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            "--answers",
+            help="How much of each answer an HTML page holds: numbers (no text), excerpts or full; default: "
+            "full for up to some hundred answers, else excerpts.",
+        ),
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
     as_json: options.Json = False,
@@ -47,17 +55,21 @@ def report(
     """Show stored runs, or write reports of them."""
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.answers.blocks import check_size
     from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations
     from hengwen.store import store_files
 
+    size = check_size(answers)
     paths = check_outputs(output, [*([calibration] if calibration else ()), *store_files(store)])
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
         selected, warnings = _select_runs(opened, runs, plan)
         for warning in warnings:
             print_warning(warning)
-        document = report_document(opened, selected, warnings=warnings, calibrations=calibrations)
+        document = report_document(
+            opened, selected, warnings=warnings, calibrations=calibrations, answers=size
+        )
         report_language = language.report_language(lang, selected)
         show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from hengwen.documents.render import words
+from hengwen.documents.render import answers, words
 from hengwen.documents.render.interval_svg import draw_interval
 from hengwen.documents.render.score_svg import draw_bar, draw_course
 from hengwen.documents.render.svg import draw_chart
 from hengwen.text.language import in_language
+from hengwen.text.numbers import signed
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ def to_html(document: Document, language: Language) -> str:
 
 @lru_cache(maxsize=1)
 def _packaged() -> dict[str, Markup | str]:
-    """Return the style sheet and the script, each with the hash that lets the page use it."""
+    """Return the style sheets and the script, each with the hash that lets the page use it."""
     folder = files("hengwen.documents.render") / "templates"
     packaged: dict[str, Markup | str] = {}
-    for key, name in (("style", "style.css"), ("script", "page.js")):
-        text = folder.joinpath(name).read_text(encoding="utf-8")
+    for key, names in (("style", ("style.css", "answers.css")), ("script", ("page.js",))):
+        text = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         packaged[key] = Markup(text)  # noqa: S704 - a file of this package
         packaged[f"{key}_hash"] = f"sha256-{digest}"
@@ -65,8 +66,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(words=words, draw_chart=draw_chart, draw_course=draw_course)
-    environment.globals.update(draw_bar=draw_bar, draw_interval=draw_interval)
+    environment.globals.update(words=words, a=answers, signed=signed, draw_chart=draw_chart)
+    environment.globals.update(draw_course=draw_course, draw_bar=draw_bar, draw_interval=draw_interval)
     return environment
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
 from hengwen.documents.blocks import (
-    Answers,
     Chart,
     Command,
     Decision,
@@ -16,19 +16,18 @@ from hengwen.documents.blocks import (
     Table,
     Verdict,
 )
+from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.words import (
     ANSWER,
     EMPTY_ANSWER,
-    SCORES,
     SHAPES,
     STATISTICS,
-    answer_name,
-    omitted_words,
     same_kind,
     shape_of,
 )
 from hengwen.text.language import in_language
+from hengwen.text.numbers import number
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
@@ -95,8 +94,10 @@ def _block(block: Block, language: Language, level: int) -> Iterator[str]:
             yield from _table(block, language)
         case Chart():
             yield from () if block.is_in_table else _chart(block, language)
-        case Answers():
-            yield from _answers(block, language, level)
+        case AnswerPairs():
+            yield from _pairs(block, language)
+        case AnswerTable():
+            yield from _answers(block, language)
         case Details():
             yield from (f"{'#' * min(level, 6)} {_text(block.title, language)}", "")
             yield from _blocks(block.blocks, language, level + 1)
@@ -152,14 +153,33 @@ def _chart(chart: Chart, language: Language) -> Iterator[str]:
     yield ""
 
 
-def _answers(answers: Answers, language: Language, level: int) -> Iterator[str]:
-    yield from (f"{'#' * min(level, 6)} {_text(answers.title, language)}", "")
-    yield f"| | {_text(SCORES, language)} | | {_text(ANSWER, language)} |"
-    yield "| --- | ---: | --- | --- |"
-    for row in answers.rows:
-        excerpt = row.excerpt or " ".join(row.text.split()) or in_language(EMPTY_ANSWER, language)
-        cells = (answer_name(row), row.headline, in_language(row.rank, language), excerpt)
-        yield _row(escape(text) for text in cells)
-    if answers.omitted:
-        yield f"| | | | {_text(omitted_words(answers), language)} |"
+def _pairs(block: AnswerPairs, language: Language) -> Iterator[str]:
+    """Return the prompts that changed most, and how many others there are."""
+    yield f"| | {_text(answers.CHANGE, language)} | {_text(answers.LOST_ON[block.tone], language)} |"
+    yield "| --- | ---: | --- |"
+    for pair in block.pairs[: answers.SHOWN_PROMPTS]:
+        yield _row(escape(text) for text in answers.prompt_line(pair, language))
     yield ""
+    rest = len(block.pairs) + block.omitted - answers.SHOWN_PROMPTS
+    if rest > 0:
+        yield from (_text(answers.rest_words(block, rest), language), "")
+
+
+def _answers(table: AnswerTable, language: Language) -> Iterator[str]:
+    """Return the lowest answers, and how many others there are."""
+    heads = [_text(answers.COLUMNS[key], language) for key in ("prompt", "status")]
+    heads += [*(escape(column.head) for column in table.columns), _text(ANSWER, language)]
+    yield f"| | {' | '.join(heads)} |"
+    yield _row("---:" if 3 <= i < 3 + len(table.columns) else "---" for i in range(4 + len(table.columns)))
+    for row in table.rows[: answers.SHOWN_ANSWERS]:
+        values = (
+            "" if value is None else number(value, column.decimals)
+            for value, column in zip(row.values, table.columns, strict=True)
+        )
+        name = f"{row.sample_id} · {row.repeat}" if row.repeat > 1 else row.sample_id
+        excerpt = row.excerpt or in_language(EMPTY_ANSWER, language)
+        yield _row(escape(text) for text in (row.checkpoint, name, row.status, *values, excerpt))
+    yield ""
+    rest = len(table.rows) + table.omitted - answers.SHOWN_ANSWERS
+    if rest > 0:
+        yield from (_text(answers.rest_answers(rest), language), "")

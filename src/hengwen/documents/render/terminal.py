@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerTable
 from hengwen.documents.blocks import (
-    Answers,
     Chart,
     Command,
     Decision,
@@ -18,6 +18,7 @@ from hengwen.documents.blocks import (
     Table,
     Verdict,
 )
+from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.terminal_fit import MAX_LINES, Section, ended, fit
 from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
@@ -26,9 +27,7 @@ from hengwen.documents.render.terminal_tables import TextColumn, record_lines, t
 from hengwen.documents.render.words import (
     SHAPES,
     STATISTICS,
-    answer_name,
     colon,
-    omitted_words,
     same_kind,
     shape_of,
 )
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hengwen.documents import blocks
-    from hengwen.documents.blocks import Answer, Block, Cell, Document, Series
+    from hengwen.documents.blocks import Block, Cell, Document, Series
     from hengwen.documents.render.terminal_tables import Lines
     from hengwen.text.language import Language
 
@@ -113,6 +112,8 @@ class _Page:
                 continue
             for block in visible:
                 yield from self.block(block)
+            for block in group if not self.verbose else ():
+                yield from (self.answers(pairs) for pairs in _worst(block))
 
     def short(self, block: Block) -> Lines:
         match block:
@@ -140,7 +141,7 @@ class _Page:
             case Chart():
                 lines = [wrapped(_course(series), self.width, "  ", "  ") for series in block.series]
                 yield Section(head=self.heading(block.title), items=lines)
-            case Answers():
+            case AnswerPairs() | AnswerTable():
                 yield self.answers(block)
             case Details():
                 yield Section(head=self.heading(block.title))
@@ -214,36 +215,52 @@ class _Page:
         shape, text = shape_of(cell, self.language), self.words(cell.text)
         return Text(f"{shape} {text}" if shape else text, style=STYLES[cell.tone])
 
-    def answers(self, answers: Answers) -> Section:
-        items = [self.answer(answer) for answer in answers.rows]
-        if answers.omitted:
-            items.append(wrapped(Text(self.words(omitted_words(answers)), style="dim"), self.width))
-        return Section(head=self.heading(answers.title), items=items)
+    def answers(self, block: AnswerPairs | AnswerTable) -> Section:
+        """Return the prompts that changed most: the change, what was asked, and on what the change rests."""
+        if isinstance(block, AnswerTable):
+            rest = answers.rest_answers(len(block.rows) + block.omitted)
+            return Section(items=[wrapped(Text(self.words(rest), style="dim"), self.width)])
+        if not self.verbose:
+            items = [self.prompt(pair, block) for pair in block.pairs[: answers.SHOWN_PROMPTS]]
+            return Section(head=self.heading(answers.worst_words(block)), items=items)
+        items = [self.prompt(pair, block) for pair in block.pairs]
+        if block.omitted:
+            words = self.words(answers.rest_words(block, block.omitted))
+            items.append(wrapped(Text(words, style="dim"), self.width))
+        return Section(items=items)
 
-    def answer(self, answer: Answer) -> Lines:
-        rank = self.words(answer.rank)
-        head = " ".join(part for part in (answer_name(answer), answer.headline, rank) if part)
-        lines = wrapped(Text(one_line(head, 200)), self.width)
-        excerpt = Text(one_line(answer.excerpt or answer.text, 200), style="dim")
-        lines += wrapped(excerpt, self.width, "  ", "  ")
-        for outcome in answer.outcomes if self.verbose else ():
-            words = (outcome.name, outcome.text or outcome.status, outcome.reason)
-            lines += wrapped(Text(one_line(" ".join(words), 400)), self.width, "  · ", "    ")
-        return lines
+    def prompt(self, pair: AnswerPair, block: AnswerPairs) -> Lines:
+        """Return a prompt that changed: in one line where not all is asked for."""
+        prompt, change, lost_on = answers.prompt_line(pair, self.language)
+        moved = (f"{SHAPES[block.tone]} {change}", STYLES[block.tone])
+        if self.verbose:
+            lines = wrapped(Text.assemble(moved, f" {prompt}"), self.width, "", "  ")
+            return [*lines, *wrapped(Text(lost_on, style="dim"), self.width, "  ", "  ")]
+        line = Text.assemble(moved, f" {one_line(pair.sample_id, 30)} ", (lost_on, "dim"))
+        return [line] if line.cell_len <= self.width else ended([line], self.width)
 
 
 def _is_hidden(block: Block) -> bool:
     """Return whether a block is left out unless all is asked for: charts, and details that are not short."""
     if isinstance(block, Details):
         return not block.is_open or not all(isinstance(item, _SHORT) for item in block.blocks)
-    return isinstance(block, (Chart, Answers))
+    return isinstance(block, (Chart, AnswerPairs, AnswerTable))
+
+
+def _worst(block: Block) -> Iterator[AnswerPairs]:
+    """Yield the prompts that got worse in scores that are shown to have fallen."""
+    if isinstance(block, AnswerPairs) and block.is_open:
+        yield block
+    elif isinstance(block, Details) and block.is_open:
+        for item in block.blocks:
+            yield from _worst(item)
 
 
 def _hidden_titles(items: Sequence[Block]) -> Iterator[blocks.Text]:
     for block in items:
         if isinstance(block, Decision) and block.details:
             yield STATISTICS
-        elif isinstance(block, (Details, Chart, Answers)) and _is_hidden(block):
+        elif isinstance(block, (Details, Chart)) and _is_hidden(block):
             yield block.title
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Decision, Details
 from hengwen.text.language import Bilingual, in_language
-from hengwen.text.numbers import NOTHING, count
+from hengwen.text.numbers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.documents.blocks import Answer, Answers, Block, Cell, Chart, Document, Text, Tone
+    from hengwen.documents.blocks import Block, Cell, Chart, Document, Text, Tone
     from hengwen.text.language import Language
 
 SHAPES: dict[Tone, str] = {
@@ -26,9 +26,7 @@ SHAPES: dict[Tone, str] = {
 }
 """Shapes differ in outline, so that they differ without colour too."""
 EMPTY_ANSWER = Bilingual("（空）", "(empty)")
-PROMPT = Bilingual("题目", "prompt")
 ANSWER = Bilingual("回答", "answer")
-SCORES = Bilingual("分数", "scores")
 SCORE = Bilingual("分数", "score")
 COURSE = Bilingual("训练过程", "course over training")
 COMPARED = Bilingual("前 → 后", "before → after")
@@ -72,17 +70,6 @@ def colon(language: Language) -> str:
 def comma(language: Language) -> str:
     """Return a comma as the language writes it."""
     return "，" if language == "zh" else ", "
-
-
-def answer_name(answer: Answer) -> str:
-    """Return the checkpoint, the prompt and, from the second on, the repeat of an answer."""
-    parts = [answer.checkpoint, answer.sample_id, str(answer.repeat) if answer.repeat > 1 else ""]
-    return " · ".join(part for part in parts if part)
-
-
-def omitted_words(answers: Answers) -> Bilingual:
-    """Return how many answers are not shown."""
-    return Bilingual(f"另有 {count(answers.omitted)} 条未列出", f"{count(answers.omitted)} more not shown")
 
 
 def same_kind(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:

@@ -6,17 +6,18 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from hengwen.documents.answers.stored_answers import StoredAnswers
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.documents.run.sections import course_section, judges_section, tables_section
-from hengwen.documents.run.stored_answers import StoredAnswers
 from hengwen.documents.run.tables import (
     CHECKPOINT,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS
+from hengwen.documents.run.worse import worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
@@ -25,6 +26,7 @@ from hengwen.text.numbers import NOTHING, count, format_timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hengwen.documents.answers.blocks import Size
     from hengwen.documents.blocks import Block
     from hengwen.documents.run.report import Report
     from hengwen.judges.calibration import Calibration
@@ -39,6 +41,7 @@ def report_document(
     warnings: Sequence[str] = (),
     calibrations: Sequence[Calibration] = (),
     pending_calls: int = 0,
+    answers: Size | None = None,
 ) -> Document:
     """Return the document of runs in a store: what ``hengwen report`` shows.
 
@@ -48,6 +51,8 @@ def report_document(
         warnings: Warnings to show after the conclusions.
         calibrations: How well judges agree with human labels, as ``hengwen calibrate`` writes it.
         pending_calls: Number of calls of the runs that have no reply yet.
+        answers: How much of the answers an HTML page holds: ``numbers`` (no text), ``excerpts`` (first words)
+            or ``full``; default: ``full`` for up to some hundred answers, else ``excerpts``.
 
     Returns:
         The document; ``record`` is what its JSON shows.
@@ -75,6 +80,7 @@ def report_document(
         usage=store.usage(runs),
         warnings=tuple(warnings),
         answers=StoredAnswers(store, order.runs, table),
+        size=answers,
         calibrations=tuple(calibrations),
         admissions=store.admissions(),
         groups=() if order.problem else compare_sets(store.responses, order.runs, table),
@@ -108,6 +114,7 @@ def run_document(data: ReportData) -> Document:
         blocks=(
             first_screen(report),
             *_warnings(report),
+            *worse_details(report),
             *course_section(report),
             tables_section(report),
             judges_section(report, _usage(report)),
@@ -128,16 +135,8 @@ def _warnings(report: Report) -> Iterator[Block]:
 
 
 def _answers(report: Report) -> Iterator[Details]:
-    if report.answers:
-        note = Sentence(
-            text=Bilingual(
-                "每个检查点按首要分数列出最低和最高的回答，各至多三条。",
-                "The lowest and highest answers of each checkpoint by the headline score, at most three of "
-                "each.",
-            ),
-            is_note=True,
-        )
-        yield Details(title=Bilingual("回答", "Answers"), blocks=(note, *report.answers), is_open=False)
+    if report.answers.rows:
+        yield Details(title=Bilingual("全部回答", "All answers"), blocks=(report.answers,), key="all-answers")
 
 
 def _runs(report: Report) -> Details:

@@ -9,7 +9,7 @@ from hengwen.documents.run.findings import Finding
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
-    from hengwen.documents.run.answers import StreamedAnswer
+    from hengwen.documents.answers.source import StreamedAnswer
 
 MAX_EMPTY_SHARE = 0.02
 """Largest share of empty answers that is not reported."""

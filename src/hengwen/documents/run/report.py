@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen.documents.answers.all_answers import AnswerCollector
+from hengwen.documents.answers.source import AnswerList
 from hengwen.documents.groups import group_texts
-from hengwen.documents.run.answers import AnswerList, AnswerPicker
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
 from hengwen.documents.run.judge_notes import (
@@ -22,24 +23,28 @@ from hengwen.monitoring.judge_trust import trust_of
 from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
+from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.documents.blocks import Answers
-    from hengwen.documents.run.answers import AnswerSource
+    from hengwen.documents.answers.blocks import AnswerTable, Size
+    from hengwen.documents.answers.source import AnswerSource
     from hengwen.judges.calibration import Calibration
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decide import ScoreCourse
-    from hengwen.results.decision import Decision
+    from hengwen.results.decision import Decision, ScoreDecision
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
-    from hengwen.score_id import ScoreId
     from hengwen.text.language import Bilingual
+
+
+WHOLE_ANSWERS = "hengwen report -o report.html --answers full"
+"""Command that writes answers whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ class ReportData:
     """Calls and tokens by role: ``judge``, or ``subject`` (the model under test)."""
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
+    size: Size | None = None
+    """How much of the answers is shown; None: whole answers if there are few, else excerpts."""
     calibrations: tuple[Calibration, ...] = ()
     """How well judges agree with human labels."""
     admissions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -88,7 +95,7 @@ class Report:
     """Sentences about the judges of scores, such as how well they agree with human labels."""
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    answers: tuple[Answers, ...]
+    answers: AnswerTable
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge."""
 
@@ -102,6 +109,11 @@ class Report:
         """Paired tests between checkpoints, corrected for all tests of the report."""
         return {course.address: course.comparisons for course in self.courses if not course.is_group}
 
+    @property
+    def decisions(self) -> Mapping[str, ScoreDecision]:
+        """The decision on each tested score, by its address."""
+        return {score.address: score for score in self.decision.scores}
+
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
         return {item.later for item in self.comparisons.get(score.address, ()) if item.verdict == "worse"}
@@ -111,7 +123,6 @@ def build_report(data: ReportData) -> Report:
     """Aggregate and test the scores of a report, and choose the answers that it shows."""
     labels, tasks = run_labels(data.runs), task_scores(data.runs, data.table)
     scores = [score for task in tasks for score in task.scores]
-    ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
     tested = [score for task in tasks for score in task.tested]
     courses = score_courses(tested, data.table, data.runs, data.order_problem, data.groups)
     contexts = [
@@ -125,9 +136,12 @@ def build_report(data: ReportData) -> Report:
         for score, course in zip(tested, courses, strict=True)
     ]
     certificates = certificate_notes(scores, data.calibrations)
-    picker, length_bias, empty = AnswerPicker(ranking), LengthBiasDetector(), EmptyAnswerCounter()
+    of_answers = [score for task in tasks for score in task.headlines if _has_answers(score, data)]
+    of_answers.sort(key=lambda score: not score.is_final)
+    collector = AnswerCollector(of_answers, len(tasks) * len(data.runs), data.size)
+    length_bias, empty = LengthBiasDetector(), EmptyAnswerCounter()
     for answer in data.answers.stream():
-        picker.add(answer)
+        collector.add(answer)
         length_bias.add(answer)
         empty.add(answer)
     findings = [
@@ -157,17 +171,12 @@ def build_report(data: ReportData) -> Report:
         },
         findings=tuple(finding.with_suffix(certificates.get(finding.address)) for finding in findings),
         warnings=(*data.warnings, *stale_warnings(scores, data.calibrations)),
-        answers=picker.answers(data.answers, [task.name for task in tasks], checkpoints),
+        answers=collector.table(data.answers, WHOLE_ANSWERS),
         judges=trust_of(data.runs, data.table, data.admissions, data.calibrations),
     )
 
 
-def _ranking_score(task: TaskScores, table: ScoreTable) -> ScoreId | None:
-    """Return the main score by which the answers of a task are ranked; None if there is none."""
-    scores = {
-        key.score
-        for key, column in table.series.items()
-        if key.task == task.name and any(sample_id is not None for sample_id in column.sample_ids)
-    }
-    headlines = sorted(task.headlines, key=lambda score: not score.is_final)
-    return next((score.id for score in headlines if score.id in scores), None)
+def _has_answers(score: ScoreSummaries, data: ReportData) -> bool:
+    """Return whether a score has values of single answers, not of anchors or of groups of answers."""
+    columns = (data.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in data.runs)
+    return score.section != "anchor" and any(column and None not in column.sample_ids for column in columns)

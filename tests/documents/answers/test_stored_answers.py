@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from score_rows import by_score, row_of, score_of
+from score_rows import by_score, row_of
 from sqlalchemy import event
 
-from hengwen.documents.blocks import Answers, Details, Document
-from hengwen.documents.run.answers import AnswerList, AnswerPicker, AnswerRecord
+from hengwen.documents.answers.blocks import AnswerTable
+from hengwen.documents.answers.source import AnswerList, AnswerRecord
+from hengwen.documents.answers.stored_answers import StoredAnswers
+from hengwen.documents.blocks import Details, Document
 from hengwen.documents.run.document import report_document
 from hengwen.records import Failure, Response, Run, Sample, Score
 from hengwen.store import Store, open_store
@@ -61,14 +64,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def answers_of(document: Document) -> list[Answers]:
-    return [
+def answers_of(document: Document) -> AnswerTable:
+    (table,) = [
         item
         for block in document.blocks
         if isinstance(block, Details)
         for item in block.blocks
-        if isinstance(item, Answers)
+        if isinstance(item, AnswerTable)
     ]
+    return table
 
 
 def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store: Store) -> None:
@@ -78,18 +82,21 @@ def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store:
         "before_cursor_execute",
         lambda _connection, _cursor, statement, *_: statements.append(" ".join(statement.split())),
     )
-    answers = answers_of(report_document(store, RUNS))
+    answers = answers_of(report_document(store, RUNS, answers="excerpts"))
     of_scores = [statement for statement in statements if "evaluation.numbers" in statement]
     full = [statement for statement in of_scores if "sample_id IN" not in statement]
     assert len(full) == len(RUNS)
-    assert len(of_scores) == len(full) + len(answers)
-    assert [len(group.rows) for group in answers] == [6, 6]
-    assert [group.omitted for group in answers] == [14, 14]
+    assert answers.size == "excerpts"
+    assert not any(row.text or row.outcomes for row in answers.rows)
+    whole = answers_of(report_document(store, RUNS, answers="full"))
+    assert [replace(row, text="", prompt="", outcomes=()) for row in whole.rows] == list(answers.rows)
+    assert [row.outcomes[0].reason for row in whole.rows[:3]] == ["late", "late", "reason 0"]
 
 
-def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) -> None:
+def test_stored_answers_are_streamed_as_answers_in_memory_would_be(store: Store) -> None:
     records = [
         AnswerRecord(
+            run_id=run.id,
             task=answer.task,
             checkpoint=run.checkpoint,
             sample_id=answer.sample_id,
@@ -101,10 +108,11 @@ def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) ->
         for run in RUNS
         for answer in store.answers(run)
     ]
-    source, picker = AnswerList(records), AnswerPicker({"t": score_of("j.level")})
-    for streamed in source.stream():
-        picker.add(streamed)
-    assert answers_of(report_document(store, RUNS)) == list(picker.answers(source))
+    stored, listed = StoredAnswers(store, RUNS, store.table(RUNS)), AnswerList(records)
+    assert list(stored.stream()) == list(listed.stream())
+    keys = [record.key for record in records][::7]
+    assert stored.load(keys) == listed.load(keys)
+    assert stored.load([keys[0]._replace(sample_id="absent")]) == {}
 
 
 def test_answers_can_be_read_by_key(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Read the answers of a report from a store; compute reasons again that a run does not store."""
+"""Read answers of a store; compute again what a run does not store: reasons, and lyrics on their template."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
-from hengwen.documents.run.answers import AnswerRecord, ScoreValue, StreamedAnswer
+from hengwen.documents.answers.source import AnswerRecord, LyricReading, ScoreValue, SourceKey, StreamedAnswer
 from hengwen.errors import ConfigError, PluginError
+from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import parts_read
 from hengwen.records import Response, Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hengwen.documents.run.answers import SourceKey
     from hengwen.records import Outcome, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
@@ -42,46 +42,60 @@ class StoredAnswers:
     def stream(self) -> Iterator[StreamedAnswer]:
         """Yield all answers, one at a time, with the values of their scores."""
         for run in self._runs.values():
-            scores = _scores_by_answer(self._table, run.id)
+            scores, failures = _outcomes_by_answer(self._table, run.id)
             for response in self._store.responses(run):
-                key = (run.id, response.task, response.sample_id, response.repeat)
+                key = SourceKey(run.id, response.task, response.sample_id, response.repeat)
                 yield StreamedAnswer(
-                    key, response.task, run.checkpoint, response.sample_id, response.text, scores.get(key, {})
+                    key, run.checkpoint, response.text, scores.get(key, {}), failures.get(key, {})
                 )
 
-    def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
-        """Read the answers that have these keys."""
+    def load(self, keys: Sequence[SourceKey], *, explained: bool = False) -> Mapping[SourceKey, AnswerRecord]:
+        """Read the answers that have these keys; reasons that are not stored are computed again on demand."""
         keys_by_run: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
         for run_id, task, sample_id, repeat in keys:
             keys_by_run[run_id].append((task, sample_id, repeat))
-        records: dict[SourceKey, AnswerRecord] = {}
-        for run_id, answer_keys in keys_by_run.items():
-            run = self._runs[run_id]
-            for answer in self._store.answers(run, answer_keys):
-                records[run_id, answer.task, answer.sample_id, answer.repeat] = AnswerRecord(
-                    task=answer.task,
-                    checkpoint=run.checkpoint,
-                    sample_id=answer.sample_id,
-                    repeat=answer.repeat,
-                    input=answer.input,
-                    text=answer.text,
-                    outcomes=self._explainer.explain(run, answer),
-                )
-        return records
+        records = (
+            self._record(self._runs[run_id], answer, explained=explained)
+            for run_id, answer_keys in keys_by_run.items()
+            for answer in self._store.answers(self._runs[run_id], answer_keys)
+        )
+        return {record.key: record for record in records}
+
+    def _record(self, run: Run, answer: Answer, *, explained: bool) -> AnswerRecord:
+        return AnswerRecord(
+            run_id=run.id,
+            task=answer.task,
+            checkpoint=run.checkpoint,
+            sample_id=answer.sample_id,
+            repeat=answer.repeat,
+            input=answer.input,
+            text=answer.text,
+            outcomes=self._explainer.explain(run, answer) if explained else answer.outcomes,
+            references=answer.sample.references,
+            lyric=self._explainer.lyric(run, answer),
+        )
 
 
-def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[ScoreId, ScoreValue]]:
-    """Return the values of one run by answer and score, without values of groups of answers."""
-    scores: dict[Key, dict[ScoreId, ScoreValue]] = defaultdict(dict)
+def _outcomes_by_answer(
+    table: ScoreTable, run_id: str
+) -> tuple[dict[SourceKey, dict[ScoreId, ScoreValue]], dict[SourceKey, dict[ScoreId, str]]]:
+    """Return values and failures of one run by answer and score, without those of groups of answers."""
+    scores: dict[SourceKey, dict[ScoreId, ScoreValue]] = defaultdict(dict)
+    failures: dict[SourceKey, dict[ScoreId, str]] = defaultdict(dict)
     for series, column in table.series.items():
         if series.run_id != run_id:
             continue
         signature = " + ".join(sorted(column.signatures))
-        for sample_id, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True):
-            if sample_id is not None and repeat is not None and value is not None:
-                key = (run_id, series.task, sample_id, repeat)
+        rows = zip(column.sample_ids, column.repeats, column.values, column.statuses, strict=True)
+        for sample_id, repeat, value, status in rows:
+            if sample_id is None or repeat is None:
+                continue
+            key = SourceKey(run_id, series.task, sample_id, repeat)
+            if value is not None:
                 scores[key][series.score] = ScoreValue(value, series.kind, signature)
-    return scores
+            else:
+                failures[key][series.score] = status
+    return scores, failures
 
 
 class ScoreExplainer:
@@ -104,6 +118,14 @@ class ScoreExplainer:
             score: _explained(stored, again.get((stored.name, stored.signature)))
             for score, stored in answer.outcomes.items()
         }
+
+    def lyric(self, run: Run, answer: Answer) -> LyricReading | None:
+        """Return the template and the rules of an answer that is scored as a lyric."""
+        template = answer.sample.metadata.get("template")
+        for scorer in self._of_task(run, answer.task):
+            if isinstance(scorer, Lyric) and isinstance(template, str):
+                return LyricReading(template, scorer.options)
+        return None
 
     def _of_task(self, run: Run, task: str) -> list[Any]:
         key = run.id, task

@@ -1,0 +1,304 @@
+"""What got worse, and what got better: the prompts on which a score changed most, with both answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isclose
+from typing import TYPE_CHECKING
+
+from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
+from hengwen.documents.answers.marks import mark_pair
+from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, shown_text
+from hengwen.documents.answers.source import SourceKey
+from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
+from hengwen.documents.blocks import Details, Sentence
+from hengwen.objective.lyrics.score_lyric import score_with_options
+from hengwen.objective.lyrics.side_by_side import side_by_side
+from hengwen.records import Score
+from hengwen.results.prompt_changes import part_changes, prompt_changes
+from hengwen.score_id import LEVEL
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import count, number, plural, signed
+from hengwen.text.safety import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hengwen.documents.answers.blocks import AnswerOutcome, Size
+    from hengwen.documents.answers.source import AnswerRecord, AnswerSource
+    from hengwen.documents.blocks import Block, Text
+    from hengwen.objective.lyrics.score_lyric import LyricScore
+    from hengwen.objective.lyrics.side_by_side import SectionPair
+    from hengwen.records import Kind
+    from hengwen.results.prompt_changes import PromptChange, PromptValue
+    from hengwen.results.score_summaries import ScoreSummaries
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.score_id import ScoreId
+
+MAX_TEXTS = 10
+"""Number of prompts of which both answers are shown; on paper, all of them."""
+MAX_LINES = 40
+"""Number of further prompts of which only the values are shown."""
+MAX_GAINS = 10
+"""Number of prompts that are shown for what got better."""
+REASON_LENGTH = 120
+"""Maximum number of characters of a reason that stands for what a prompt lost its points on."""
+
+
+def changes_key(address: str) -> str:
+    """Return the key of the prompts on which a score changed, to which other blocks link."""
+    return f"{address}/changes"
+
+
+@dataclass(frozen=True, slots=True)
+class WorsePrompts:
+    """Finds and shows the prompts on which scores got worse between two runs.
+
+    Args:
+        source: Has the answers of both runs.
+        table: Has their scores.
+        size: How much of the answers is shown.
+        command: Command that shows what is left out.
+    """
+
+    source: AnswerSource
+    table: ScoreTable
+    size: Size = "excerpts"
+    command: str = ""
+
+    def blocks(
+        self,
+        score: ScoreSummaries,
+        runs: tuple[str, str],
+        names: tuple[str, str],
+        scores: Sequence[ScoreSummaries] = (),
+        *,
+        has_fallen: bool,
+    ) -> Iterator[Block]:
+        """Yield what a score lost and gained from one run to another; nothing if no prompt has both values.
+
+        Args:
+            score: The score.
+            runs: Ids of the earlier and the later run.
+            names: Names of their checkpoints.
+            scores: All scores of the task, among them the parts of this score.
+            has_fallen: Whether the score is shown to be worse; if not, the answers are folded.
+        """
+        changes = prompt_changes(self.table, runs, score.id, score.kind)
+        if not changes:
+            return
+        worse = [item for item in changes if item.merit < 0]
+        better = [item for item in reversed(changes) if item.merit > 0]
+        pairs = _Pairs(self, score, runs, names, scores)
+        key = changes_key(score.address)
+        title = Bilingual(f"{score.name}：{names[0]} → {names[1]}", f"{score.name}: {names[0]} → {names[1]}")
+        content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), score.decimals))]
+        if worse:
+            texts = 0 if self.size == "numbers" else MAX_TEXTS if has_fallen else 1
+            content.append(pairs.block(f"{key}/prompts", "worse", worse, texts, has_fallen))
+        if better:
+            largest = signed(better[0].change, score.decimals)
+            heading = Bilingual(
+                f"变好的：{count(len(better))} 题，最多 {largest}",
+                f"What got better: {plural(len(better), 'prompt')}, up to {largest}",
+            )
+            gains = pairs.block(f"{key}/gains", "better", better, 0, False)
+            content.append(Details(title=heading, blocks=(gains,), is_open=False))
+        yield Details(title=title, blocks=tuple(content), is_open=has_fallen, key=key)
+
+
+@dataclass(slots=True)
+class _Pairs:
+    """The pairs of answers of one score and two runs."""
+
+    prompts: WorsePrompts
+    score: ScoreSummaries
+    runs: tuple[str, str]
+    names: tuple[str, str]
+    scores: Sequence[ScoreSummaries]
+
+    @property
+    def parts(self) -> list[tuple[ScoreId, Kind]]:
+        """The parts of the score, such as the phases of a lyric or the criteria of a judge."""
+        span = self.score.scale.high - self.score.scale.low if self.score.scale else 0.0
+        return [
+            (item.id, item.kind)
+            for item in self.scores
+            if item.id != self.score.id
+            and (item.kind, item.id.source, item.id.role)
+            == (self.score.kind, self.score.id.source, self.score.id.role)
+            and not (item.id.is_derived or item.id.part == LEVEL or part_name(item.id) is None)
+            and item.scale is not None
+            and (item.scale.high - item.scale.low) <= (span or item.scale.high - item.scale.low)
+        ]
+
+    def lost(self, changes: Sequence[PromptChange]) -> list[tuple[Text, float]]:
+        """Return the mean change of each part over the prompts, the largest loss first."""
+        names = [item.sample_id for item in changes]
+        means = [
+            (part_name(part) or part.part, sum(by_prompt.get(name, 0.0) for name in names) / len(names))
+            for part, by_prompt in part_changes(self.prompts.table, self.runs, self.parts).items()
+        ]
+        return sorted(means, key=lambda item: item[1])
+
+    def block(
+        self, key: str, tone: str, changes: Sequence[PromptChange], texts: int, is_open: bool
+    ) -> AnswerPairs:
+        sign = 1 if tone == "worse" else -1
+        limit = MAX_TEXTS + MAX_LINES if tone == "worse" else MAX_GAINS
+        largest = changes[:limit]
+        records = self.prompts.source.load(
+            [
+                self.key(side, item.sample_id, value.typical)
+                for item in largest
+                for side, value in enumerate((item.before, item.after))
+            ],
+            explained=texts > 0,
+        )
+        parts = part_changes(self.prompts.table, self.runs, self.parts)
+        values = [
+            v
+            for item in largest
+            for side in (item.before, item.after)
+            for v in (side.value, *side.answers.values())
+        ]
+        return AnswerPairs(
+            key=key,
+            score=self.score.name,
+            tone="worse" if tone == "worse" else "better",
+            before=self.names[0],
+            after=self.names[1],
+            pairs=tuple(
+                self.pair(f"{key}/{i}", item, records, parts, has_texts=i <= texts, sign=sign)
+                for i, item in enumerate(largest, 1)
+            ),
+            limits=(min(values), max(values)),
+            omitted=len(changes) - len(largest),
+            command=self.prompts.command,
+            is_open=is_open,
+        )
+
+    def key(self, side: int, sample_id: str, repeat: int) -> SourceKey:
+        return SourceKey(self.runs[side], self.score.task, sample_id, repeat)
+
+    def pair(
+        self,
+        key: str,
+        item: PromptChange,
+        records: Mapping[SourceKey, AnswerRecord],
+        parts: Mapping[ScoreId, Mapping[str, float]],
+        *,
+        has_texts: bool,
+        sign: int,
+    ) -> AnswerPair:
+        keys = [
+            self.key(side, item.sample_id, value.typical)
+            for side, value in enumerate((item.before, item.after))
+        ]
+        before, after = (records.get(answer) for answer in keys)
+        prompt = next((record.input for record in (after, before) if record), "")
+        has_texts = has_texts and before is not None and after is not None
+        sides = [
+            self.side(side, value, answer, record if has_texts else None)
+            for side, (value, answer, record) in enumerate(
+                zip((item.before, item.after), keys, (before, after), strict=True)
+            )
+        ]
+        sections: tuple[SectionPair, ...] = ()
+        references: tuple[str, ...] = ()
+        if has_texts and before and after:
+            references = tuple(shown_text(text) for text in after.references)
+            sections = _sections(before, after)
+            if sections:
+                faults = [lyric_faults(sections, side) for side in (0, 1)]
+                sides = [replace(side, faults=fault) for side, fault in zip(sides, faults, strict=True)]
+            else:
+                texts = mark_pair(shown_text(before.text), shown_text(after.text), references)
+                sides = [replace(side, text=text) for side, text in zip(sides, texts, strict=True)]
+        return AnswerPair(
+            key=key,
+            sample_id=item.sample_id,
+            prompt=shown_text(prompt, INPUT_LIMIT),
+            change=signed(item.change, self.score.decimals),
+            values=(item.before.value, item.after.value),
+            lost_on=self.lost_on(item, parts, after, sign),
+            before=sides[0],
+            after=sides[1],
+            has_texts=has_texts,
+            sections=sections,
+            references=references,
+        )
+
+    def side(self, side: int, value: PromptValue, key: SourceKey, record: AnswerRecord | None) -> AnswerSide:
+        repeats = sorted(value.answers)
+        decimals = self.score.decimals
+        return AnswerSide(
+            checkpoint=self.names[side],
+            value=number(value.value, decimals),
+            answers=tuple(number(value.answers[repeat], decimals) for repeat in repeats),
+            answer=repeats.index(value.typical),
+            ticks=tuple(value.answers[repeat] for repeat in repeats),
+            outcomes=tuple(self.outcomes(record)) if record else (),
+            link=answer_key(key),
+        )
+
+    def outcomes(self, record: AnswerRecord) -> Iterator[AnswerOutcome]:
+        """Yield what judges and people said of an answer, its failures, and the reason of this score."""
+        for score, outcome in record.outcomes.items():
+            is_own = score.source == self.score.id.source
+            if not isinstance(outcome, Score):
+                is_said = outcome.status != "not_applicable"
+            elif outcome.kind == "judge":
+                is_said = is_own or score.part == LEVEL or score.is_derived
+            else:
+                is_said = outcome.kind == "human" or (
+                    score == self.score.id and record.lyric is None and bool(outcome.reason)
+                )
+            if is_said:
+                yield outcome_of(score, outcome)
+
+    def lost_on(
+        self,
+        item: PromptChange,
+        parts: Mapping[ScoreId, Mapping[str, float]],
+        after: AnswerRecord | None,
+        sign: int,
+    ) -> Text:
+        """Return on which parts the change rests, or else why the judge gave the later answer its level."""
+        changes = [(part, by_prompt.get(item.sample_id, 0.0) * sign) for part, by_prompt in parts.items()]
+        smallest = 0.5 * 10.0**-self.score.decimals
+        largest = sorted((pair for pair in changes if pair[1] < -smallest), key=lambda pair: pair[1])[:2]
+        if largest:
+            words = [
+                (part_name(part) or part.part, signed(change * sign, self.score.decimals))
+                for part, change in largest
+            ]
+            texts = [name if isinstance(name, Bilingual) else Bilingual(name, name) for name, _ in words]
+            return Bilingual(
+                " · ".join(f"{name.zh} {change}" for name, (_, change) in zip(texts, words, strict=True)),
+                " · ".join(f"{name.en} {change}" for name, (_, change) in zip(texts, words, strict=True)),
+            )
+        if after is None or self.prompts.size == "numbers":
+            return ""
+        outcome = after.outcomes.get(self.score.id)
+        return one_line(outcome.reason, REASON_LENGTH) if isinstance(outcome, Score) else ""
+
+
+def _sections(before: AnswerRecord, after: AnswerRecord) -> tuple[SectionPair, ...]:
+    """Return two lyrics line by line; nothing if they are not lyrics of one template."""
+    if before.lyric is None or before.lyric != after.lyric:
+        return ()
+    scores = [_read(record) for record in (before, after)]
+    return () if scores[0] is None or scores[1] is None else side_by_side(scores[0], scores[1])
+
+
+def _read(record: AnswerRecord) -> LyricScore | None:
+    """Read an answer as a lyric again; None if that does not give the stored total."""
+    assert record.lyric is not None
+    try:
+        lyric = score_with_options(record.text, record.lyric.template, record.lyric.options)
+    except (TypeError, ValueError):
+        return None
+    totals = [item for score, item in record.outcomes.items() if score.name == "lyric.total"]
+    same = [isinstance(item, Score) and isclose(item.value, lyric.total) for item in totals]
+    return lyric if same and all(same) else None

@@ -1,0 +1,245 @@
+"""Answers in faces: the change of a prompt as a small chart, lyrics line by line, rows of all answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup, escape
+
+from hengwen.text.language import Bilingual, in_language
+from hengwen.text.numbers import NOTHING, count, number
+from hengwen.text.safety import one_line, strip_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerRow, AnswerTable
+    from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine
+    from hengwen.text.language import Language
+
+WIDTH, HEIGHT, MARGIN = 220, 28, 40
+"""Size of the chart of one prompt; the margin holds the values."""
+HUES = 6
+"""Number of colours of rhymes; further rhymes take the colours again, and differ by their letters."""
+SHOWN_ANSWERS = 6
+"""Number of answers that Markdown shows."""
+SHOWN_PROMPTS = 3
+"""Number of prompts that a terminal and Markdown show."""
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+WANTED = Bilingual("要求", "wanted")
+PROMPT = Bilingual("题目", "prompt")
+CHANGE = Bilingual("变化", "change")
+LOST_ON = {"worse": Bilingual("失分在", "lost on"), "better": Bilingual("得分在", "gained on")}
+NO_LINE = Bilingual("（缺行）", "(no line)")
+MISSING = Bilingual("应押韵", "rhyme wanted")
+REFERENCES = Bilingual("参考回答", "references")
+OTHERS = Bilingual("各次回答", "answers")
+LEGEND = Bilingual(
+    "左：模板要求的字数，R 为须押韵。行右：多或少几个字；韵脚字母相同即互相押韵；✕ 缺韵。"
+    "没有记号的行符合要求。",
+    "Left: characters that the template wants; R: the line must rhyme. Right of a line: characters too many "
+    "or too few, and its rhyme: lines with one letter rhyme; ✕: a rhyme is missing. A line without marks is "
+    "right.",
+)
+MARKED = Bilingual(
+    "底色：两答相近时为不同之处，否则为参考回答中也有的、四字以上的段落。",
+    "Shaded: what differs, where the two answers are much alike; else passages of four or more characters "
+    "that also stand in a reference.",
+)
+COLUMNS = {
+    "checkpoint": Bilingual("检查点", "checkpoint"),
+    "prompt": Bilingual("题目 · 第几次", "prompt · answer"),
+    "status": Bilingual("状态", "status"),
+    "characters": Bilingual("字符", "characters"),
+    "answer": Bilingual("回答（可展开）", "answer (fold out)"),
+}
+FILTERS = {
+    "search": Bilingual("在回答中查找", "search in answers"),
+    "all": Bilingual("全部", "all"),
+    "task": Bilingual("任务", "task"),
+    "score": Bilingual("分数", "score"),
+    "shown": Bilingual("显示 {0} / {1} 条", "{0} of {1} shown"),
+    "more": Bilingual("再显示 200 条", "show 200 more"),
+}
+
+
+class LyricSection(NamedTuple):
+    """One section of two lyrics as a page shows it."""
+
+    number: int
+    pair: SectionPair
+    remark: Bilingual | None
+    """What stands in the place of the lines, if an earlier section or the other lyric has the same."""
+
+
+def lyric_sections(pair: AnswerPair) -> Iterator[LyricSection]:
+    """Yield the sections of two lyrics; sections that say nothing new have a remark."""
+    earlier: dict[object, int] = {}
+    for i, section in enumerate(pair.sections, 1):
+        texts = [tuple(line.text if line else None for line in side) for side in _sides(section)]
+        content = (section.lines, section.is_wanted)
+        remark = None
+        if texts[0] == texts[1] and any(text is not None for text in texts[0]):
+            remark = Bilingual(f"两边相同，{len(texts[0])} 行", f"the same in both, {len(texts[0])} lines")
+        elif content in earlier:
+            remark = Bilingual(f"两边都同第 {earlier[content]} 段", f"both as in section {earlier[content]}")
+        earlier.setdefault(content, i)
+        yield LyricSection(i, section, remark)
+
+
+def _sides(section: SectionPair) -> tuple[list[SungLine | None], list[SungLine | None]]:
+    return [line.lines[0] for line in section.lines], [line.lines[1] for line in section.lines]
+
+
+def rhyme_letter(line: SungLine) -> str:
+    """Return the letter of a rhyme: a to z, then a2, b2 and so on."""
+    if line.rhyme is None:
+        return ""
+    turn, letter = divmod(line.rhyme, 26)
+    return f"{chr(ord('a') + letter)}{turn + 1 if turn else ''}"
+
+
+def rhyme_class(line: SungLine) -> str:
+    """Return the name of the colour of a rhyme."""
+    return "" if line.rhyme is None else f"rhyme{line.rhyme % HUES}"
+
+
+def draw_change(pair: AnswerPair, block: AnswerPairs) -> Markup:
+    """Return both values of a prompt on the axis of all prompts, and a tick for each of several answers."""
+    low, high = block.limits
+    span = (high - low) or 1.0
+
+    def x(value: float) -> float:
+        return round(MARGIN + (value - low) / span * (WIDTH - 2 * MARGIN), 1)
+
+    before, after = map(x, pair.values)
+    middle = HEIGHT / 2
+    parts = [
+        f'<path class="axis" d="M{MARGIN} {middle}H{WIDTH - MARGIN}"/>',
+        f'<path class="span {block.tone}" d="M{before} {middle}H{after}"/>',
+        *(
+            f'<path class="tick" d="M{x(value)} {end}V{end + 4}"/>'
+            for side, end in ((pair.before, 3), (pair.after, HEIGHT - 7))
+            for value in (side.ticks if len(side.ticks) > 1 else ())
+        ),
+        f'<path class="before" d="M{before} {middle - 5}l4.5 5l-4.5 5l-4.5 -5Z"/>',
+        f'<circle class="after {block.tone}" cx="{after}" cy="{middle}" r="4"/>',
+    ]
+    is_left = before < after
+    for x_value, text, left in ((before, pair.before.value, is_left), (after, pair.after.value, not is_left)):
+        anchor, offset = ("end", -8) if left else ("start", 8)
+        parts.append(f'<text x="{x_value + offset}" y="{middle + 4}" class="{anchor}">{_text(text)}</text>')
+    label = _text(f"{pair.before.value} → {pair.after.value}")
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    return Markup(  # noqa: S704 - numbers, and texts that are escaped
+        f'<svg class="move" {size} role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def answer_rows(table: AnswerTable, language: Language) -> Markup:
+    """Return the rows of the table of all answers."""
+    rows = [_answer_row(row, table, language) for row in table.rows]
+    return Markup("\n").join(rows)
+
+
+def _answer_row(row: AnswerRow, table: AnswerTable, language: Language) -> Markup:
+    tail = f" · {row.repeat}" if row.repeat > 1 else ""
+    values = "".join(
+        f"<td>{'' if value is None else number(value, column.decimals)}</td>"
+        for value, column in zip(row.values, table.columns, strict=True)
+    )
+    status = "" if row.status == "ok" else ' class="worse"'
+    cells = (
+        f"<td>{_text(row.checkpoint)}</td><td>{_text(row.sample_id)}{tail}</td>"
+        f"<td{status}>{_text(row.status)}</td>{values}<td>{row.length}</td>"
+    )
+    task = f' data-task="{_text(row.task)}"'
+    answer = _answer_cell(row, table, language)
+    return Markup(f'<tr id="{row.key}"{task}>{cells}{answer}</tr>')  # noqa: S704 - texts are escaped
+
+
+def _answer_cell(row: AnswerRow, table: AnswerTable, language: Language) -> str:
+    if table.size == "numbers":
+        return ""
+    empty = in_language(Bilingual("（空）", "(empty)"), language)
+    excerpt = row.excerpt or empty
+    lang = ' lang="zh-Hans"' if language == "en" and _HAN.search(excerpt) else ""
+    if not row.text and not row.outcomes:
+        return f"<td{lang}>{_text(excerpt)}</td>"
+    outcomes = "".join(
+        f"<dt>{_text(item.name)} <b>{_text(item.text or item.status)}</b></dt>"
+        + (f"<dd>{_text(item.reason)}</dd>" if item.reason else "")
+        for item in row.outcomes
+    )
+    prompt = f"<h4>{in_language(PROMPT, language)}</h4><p>{_text(row.prompt)}</p>" if row.prompt else ""
+    body = f"{prompt}<pre>{_text(row.text) or empty}</pre>" + (f"<dl>{outcomes}</dl>" if outcomes else "")
+    return f"<td{lang}><details><summary>{_text(excerpt)}</summary>{body}</details></td>"
+
+
+def _text(text: str) -> Markup:
+    return escape(strip_controls(text))
+
+
+def names(block: AnswerTable, key: str) -> list[str]:
+    """Return the different values of a field of the rows, in order of appearance."""
+    return list(dict.fromkeys(str(getattr(row, key)) for row in block.rows))
+
+
+def omitted_answers(table: AnswerTable) -> Bilingual | None:
+    """Return what a table of answers leaves out, and the command that shows it; None if nothing."""
+    zh, en = [], []
+    if table.omitted:
+        zh.append(f"另有 {count(table.omitted)} 条分数较高的回答未列出")
+        en.append(f"{count(table.omitted)} answers with higher scores are left out")
+    if table.size == "numbers":
+        zh.append("未含回答正文")
+        en.append("texts are left out")
+    elif table.size == "excerpts":
+        zh.append("只有各条回答的开头")
+        en.append("only the first words of each answer are here")
+    if not zh:
+        return None
+    return Bilingual("；".join(zh) + "。完整内容：", "; ".join(en) + ". All of it: ")
+
+
+def rest_words(block: AnswerPairs, rest: int) -> Bilingual:
+    """Return how many more prompts changed than are shown, and where they are."""
+    zh, en = ("变差", "got worse") if block.tone == "worse" else ("变好", "got better")
+    command = block.command or "-o FILE.html"
+    noun = "prompt" if rest == 1 else "prompts"
+    return Bilingual(f"另有 {count(rest)} 题{zh}：{command}", f"{count(rest)} more {noun} {en}: {command}")
+
+
+def worst_words(block: AnswerPairs) -> Bilingual:
+    """Return the title of the prompts that changed most."""
+    tone = ("变差", "worst") if block.tone == "worse" else ("变好", "best")
+    runs = f"{block.before} → {block.after}"
+    return Bilingual(
+        f"{block.score} {tone[0]}最多的题，{runs}", f"{tone[1]} prompts of {block.score}, {runs}"
+    )
+
+
+def rest_answers(rest: int) -> Bilingual:
+    """Return how many more answers there are than are shown, and where they are."""
+    noun = "answer" if rest == 1 else "answers"
+    return Bilingual(f"另有 {count(rest)} 条回答：-o FILE.html", f"{count(rest)} more {noun}: -o FILE.html")
+
+
+def folded_words(block: AnswerPairs, first: int) -> Bilingual:
+    """Return the title of the prompts that are folded away, from the one with this index on."""
+    rest = block.pairs[first:]
+    last = rest[-1].change
+    return Bilingual(f"另外 {count(len(rest))} 题，到 {last}", f"{count(len(rest))} more prompts, to {last}")
+
+
+def prompt_line(pair: AnswerPair, language: Language) -> tuple[str, str, str]:
+    """Return the prompt, the change with both values, and what it was lost on, each as one short line."""
+    values = f"{pair.before.value} → {pair.after.value}"
+    lost_on = in_language(pair.lost_on, language) or NOTHING
+    return (
+        one_line(pair.prompt or pair.sample_id, 60),
+        one_line(f"{pair.change} ({values})"),
+        one_line(lost_on, 120),
+    )
