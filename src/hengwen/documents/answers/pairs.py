@@ -12,13 +12,14 @@ from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_
 from hengwen.documents.answers.source import SourceKey
 from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
 from hengwen.documents.blocks import Details, Sentence
+from hengwen.documents.score_names import decimals_of, score_names
 from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.side_by_side import side_by_side
 from hengwen.records import Score
 from hengwen.results.prompt_changes import part_changes, prompt_changes
 from hengwen.score_id import LEVEL
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, number, plural, signed
+from hengwen.text.numbers import count, minus, number, plural, signed
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
 
+KEY_END = "/changes"
+"""End of the key of the part on one score; before it stands the address of the score."""
 MAX_TEXTS = 10
 """Number of prompts of which both answers are shown; on paper, all of them."""
 MAX_LINES = 40
@@ -43,11 +46,6 @@ MAX_GAINS = 10
 """Number of prompts that are shown for what got better."""
 REASON_LENGTH = 120
 """Maximum number of characters of a reason that stands for what a prompt lost its points on."""
-
-
-def changes_key(address: str) -> str:
-    """Return the key of the prompts on which a score changed, to which other blocks link."""
-    return f"{address}/changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +88,15 @@ class WorsePrompts:
         worse = [item for item in changes if item.merit < 0]
         better = [item for item in reversed(changes) if item.merit > 0]
         pairs = _Pairs(self, score, runs, names, scores)
-        key = changes_key(score.address)
-        title = Bilingual(f"{score.name}：{names[0]} → {names[1]}", f"{score.name}: {names[0]} → {names[1]}")
-        content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), score.decimals))]
+        key, decimals = score.address + KEY_END, decimals_of(score)
+        name = score_names([score.address])[score.address].words
+        title = Bilingual(f"{name.zh}：{names[0]} → {names[1]}", f"{name.en}: {names[0]} → {names[1]}")
+        content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), decimals))]
         if worse:
             texts = 0 if self.size == "numbers" else MAX_TEXTS if has_fallen else 1
             content.append(pairs.block(f"{key}/prompts", "worse", worse, texts, has_fallen))
         if better:
-            largest = signed(better[0].change, score.decimals)
+            largest = minus(signed(better[0].change, decimals))
             heading = Bilingual(
                 f"变好的：{count(len(better))} 题，最多 {largest}",
                 f"What got better: {plural(len(better), 'prompt')}, up to {largest}",
@@ -116,6 +115,11 @@ class _Pairs:
     runs: tuple[str, str]
     names: tuple[str, str]
     scores: Sequence[ScoreSummaries]
+
+    @property
+    def decimals(self) -> int:
+        """Number of decimals of values and changes."""
+        return decimals_of(self.score)
 
     @property
     def parts(self) -> list[tuple[ScoreId, Kind]]:
@@ -219,7 +223,7 @@ class _Pairs:
             key=key,
             sample_id=item.sample_id,
             prompt=shown_text(prompt, INPUT_LIMIT),
-            change=signed(item.change, self.score.decimals),
+            change=minus(signed(item.change, self.decimals)),
             values=(item.before.value, item.after.value),
             lost_on=self.lost_on(item, parts, after, sign),
             before=sides[0],
@@ -231,7 +235,7 @@ class _Pairs:
 
     def side(self, side: int, value: PromptValue, key: SourceKey, record: AnswerRecord | None) -> AnswerSide:
         repeats = sorted(value.answers)
-        decimals = self.score.decimals
+        decimals = self.decimals
         return AnswerSide(
             checkpoint=self.names[side],
             value=number(value.value, decimals),
@@ -266,11 +270,11 @@ class _Pairs:
     ) -> Text:
         """Return on which parts the change rests, or else why the judge gave the later answer its level."""
         changes = [(part, by_prompt.get(item.sample_id, 0.0) * sign) for part, by_prompt in parts.items()]
-        smallest = 0.5 * 10.0**-self.score.decimals
+        smallest = 0.5 * 10.0**-self.decimals
         largest = sorted((pair for pair in changes if pair[1] < -smallest), key=lambda pair: pair[1])[:2]
         if largest:
             words = [
-                (part_name(part) or part.part, signed(change * sign, self.score.decimals))
+                (part_name(part) or part.part, minus(signed(change * sign, self.decimals)))
                 for part, change in largest
             ]
             texts = [name if isinstance(name, Bilingual) else Bilingual(name, name) for name, _ in words]

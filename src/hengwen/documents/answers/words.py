@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, number, signed
+from hengwen.text.numbers import count, minus, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +38,9 @@ def summary_text(
     """Return how many prompts fell and rose, and which parts lost most in the mean over all of them."""
     worse = sum(item.merit < 0 for item in changes)
     better = sum(item.merit > 0 for item in changes)
-    mean = sum(item.change for item in changes) / len(changes)
-    zh = f"同一题目前后相比，{count(worse)} 题变差，{count(better)} 题变好，平均 {signed(mean, decimals)}。"
-    en = (
-        f"On the same prompt: {count(worse)} got worse, {count(better)} got better, "
-        f"{signed(mean, decimals)} in the mean."
-    )
+    mean = minus(signed(sum(item.change for item in changes) / len(changes), decimals))
+    zh = f"同一题目前后相比，{count(worse)} 题变差，{count(better)} 题变好，平均 {mean}。"
+    en = f"On the same prompt: {count(worse)} got worse, {count(better)} got better, {mean} in the mean."
     lost = [(name, -merit) for name, merit in parts if -merit >= 0.5 * 10.0**-decimals][:2]
     if worse and lost and sum(item.merit for item in changes) < 0:
         zh += (

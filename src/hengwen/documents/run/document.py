@@ -17,7 +17,7 @@ from hengwen.documents.run.tables import (
     CHECKPOINT,
 )
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS
-from hengwen.documents.run.worse import worse_details
+from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
@@ -103,6 +103,7 @@ def run_document(data: ReportData) -> Document:
     """Return the document of runs."""
     report = build_report(data)
     runs = len(data.runs)
+    changes = tuple(worse_details(report))
     return Document(
         kind="run",
         title=Bilingual(f"衡文报告：{data.plan}", f"Hengwen report: {data.plan}"),
@@ -112,9 +113,9 @@ def run_document(data: ReportData) -> Document:
             *([f"Hengwen {data.version}"] if data.version else ()),
         ),
         blocks=(
-            first_screen(report),
+            first_screen(report, change_links(changes)),
             *_warnings(report),
-            *worse_details(report),
+            *changes,
             *course_section(report),
             tables_section(report),
             judges_section(report, _usage(report)),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.disagreements import disagreement_details
-from hengwen.documents.answers.pairs import WorsePrompts
+from hengwen.documents.answers.pairs import KEY_END, WorsePrompts
 from hengwen.documents.blocks import Details
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.documents.blocks import Block
     from hengwen.documents.run.report import Report
@@ -44,6 +44,12 @@ def worse_details(report: Report) -> Iterator[Details]:
     title = Bilingual("哪里变差了", "What got worse") if fallen else CHANGES
     if fallen or others:
         yield Details(title=title, blocks=(*fallen, *others), key="changes")
+
+
+def change_links(changes: Sequence[Details]) -> Mapping[str, str]:
+    """Return the key of the part on each score, by the address of the score."""
+    keys = [block.key for part in changes for block in part.blocks if isinstance(block, Details)]
+    return {key.removesuffix(KEY_END): key for key in keys if key.endswith(KEY_END)}
 
 
 def _compared(report: Report, decision: ScoreDecision | None) -> tuple[int, int, bool] | None:
