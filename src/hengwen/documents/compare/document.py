@@ -94,8 +94,8 @@ def compare_document(comparison: RunComparison) -> Document:
 def compare_title(tones: Mapping[str, Tone], before: str, after: str) -> Bilingual:
     """Return in one sentence in which scores the later run is worse and better."""
     worse, better, undecided = (
-        [address for address, tone in tones.items() if tone == wanted]
-        for wanted in ("worse", "better", "open")
+        [address for address, tone in tones.items() if tone == change]
+        for change in ("worse", "better", "open")
     )
     listed = {key: names_text(items) for key, items in (("down", worse), ("up", better), ("open", undecided))}
     if worse and better:

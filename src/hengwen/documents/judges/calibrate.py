@@ -114,10 +114,10 @@ def _decisive(calibrations: Sequence[Calibration]) -> Iterator[Table]:
         if decisive is None or decisive.value is None:
             continue
         bounds, tone = _bounds(decisive), _TONES[calibration.decision]
-        shown: Tone = "better" if calibration.decision == "certified" else tone
+        mark_tone: Tone = "better" if calibration.decision == "certified" else tone
         rows.append(
             (
-                Cell(text=DECISIONS[calibration.decision], values={"": calibration.decision}, tone=shown),
+                Cell(text=DECISIONS[calibration.decision], values={"": calibration.decision}, tone=mark_tone),
                 Cell(text=calibration.address),
                 replace(
                     interval_cell(decisive.value, bounds, 2),
@@ -126,7 +126,7 @@ def _decisive(calibrations: Sequence[Calibration]) -> Iterator[Table]:
                         interval=bounds,
                         limits=(min(0.0, *(bounds or (0.0,))), 1.0),
                         reference=calibration.threshold,
-                        tone=shown,
+                        tone=mark_tone,
                     ),
                 ),
                 interval_cell(pooled.value if pooled else None, _bounds(pooled) if pooled else None, 2),

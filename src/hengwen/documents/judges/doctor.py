@@ -228,8 +228,10 @@ def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
 def _bar(check: Check, threshold: float, tone: Tone) -> Bar | None:
     if check.rate is None:
         return None
-    shown: Tone = "better" if check.status == "passed" else tone
-    return Bar(value=check.rate, interval=check.interval, limits=(0.0, 1.0), reference=threshold, tone=shown)
+    mark_tone: Tone = "better" if check.status == "passed" else tone
+    return Bar(
+        value=check.rate, interval=check.interval, limits=(0.0, 1.0), reference=threshold, tone=mark_tone
+    )
 
 
 def _attacks(report: CanaryReport) -> Table:

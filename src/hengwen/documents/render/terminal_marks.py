@@ -65,7 +65,7 @@ def difference_bar(bar: Bar, width: int) -> str:
     if limit is not None and at is not None and not min(first, last) <= limit <= max(first, last):
         is_right = (first > limit) != bar.lower_is_better
         near, beyond = (max, at + 1) if is_right else (min, at - 1)
-        columns = [min(max(near(place, beyond), 0), width - 1) for place in columns]
+        columns = [min(max(near(position, beyond), 0), width - 1) for position in columns]
     cells = [" "] * width
     if at is not None:
         cells[at] = "┊" if limit else "│"
