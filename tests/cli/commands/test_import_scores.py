@@ -36,13 +36,22 @@ def test_every_command_reads_imported_scores(hengwen, judged: Path) -> None:
     )
     again = hengwen("import", "scores", "judged.csv", "--scale", "1,2,3,4,5")
     assert again.out.endswith("known already, nothing recorded\n")
-    assert "Ship base. The newest, tuned, has fallen" in " ".join(hengwen("report").out.split())
-    assert "worse" in hengwen("compare", "base", "tuned").out
-    assert "scores/g4.level: differ" in hengwen("drift").out
-    assert "scores/g4.level: certified" in hengwen("calibrate", "hengwen.db").out
-    assert "tuned" in hengwen("peer-review", "hengwen.db").out
-    gate = hengwen("gate", "judged", "--gate", "scores/g4.level >= 4.9")
-    assert "failed" in gate.out
+    assert set(hengwen("report", "--json").json["runs"][0]["scores"]) == {
+        *("scores/g4.level", "scores/q3.level", "scores/human.g4.level", "scores/human.q3.level")
+    }
+    compared = hengwen("compare", "base", "tuned", "--json").json["scores"]
+    assert {score["outcome"] for score in compared} == {"worse"}
+    assert {score["differs"] for score in hengwen("drift", "--json").json["scores"]} == {"differ"}
+    calibrated = hengwen("calibrate", "hengwen.db", "--json").json["calibrations"]
+    assert [(item["score"], item["decision"]) for item in calibrated] == [
+        ("g4.level", "certified"),
+        ("q3.level", "certified"),
+    ]
+    ranked = hengwen("peer-review", "hengwen.db", "--json").json
+    assert [model["name"] for model in ranked["models"]] == ["base", "tuned"]
+    assert ranked["failures"] == 1
+    (gate,) = hengwen("gate", "judged", "--gate", "scores/g4.level >= 4.9", "--json").json["gates"]
+    assert gate["outcome"] == "failed"
 
 
 def test_a_wrong_column_is_one_line(hengwen, judged: Path) -> None:
