@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from score_rows import by_score, row_of
 
 from hengwen.documents.answers.source import AnswerList, AnswerRecord
+from hengwen.documents.blocks import Sentence
+from hengwen.documents.decision import DecisionWords
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
+from hengwen.documents.score_names import score_names
 from hengwen.records import Failure, Run, Score
+from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 from hengwen.results.score_table import ScoreTable
 
 
@@ -205,3 +211,21 @@ def test_a_task_that_is_incomplete_says_so_in_all_faces() -> None:
     for text in (to_html(document, "zh"), to_markdown(document, "zh")):
         assert "任务得分" in text
         assert text.count("不完整") == 1
+
+
+def test_a_pair_that_is_significant_only_alone_is_explained() -> None:
+    best = CheckpointStanding(checkpoint="b", standing="best seen", mean=0.8)
+    trailing = CheckpointStanding(
+        checkpoint="a", standing="not worse", mean=0.7, better="b", difference=-0.1, p=0.07, p_alone=0.009
+    )
+    score = ScoreDecision(address="t/s", standings=(trailing, best), best_seen="b")
+    decision = Decision(verdict="undecided", checkpoint="b", newest="b", scores=(score,))
+    words = DecisionWords(decision, {"t/s": 2}, score_names(["t/s"]))
+    texts = [item.text.en for item in words.block().details if isinstance(item, Sentence)]
+    explained = [
+        text for text in texts if text.startswith("a alone against b has p = .0090: hengwen compare")
+    ]
+    assert len(explained) == 1
+    clear = replace(decision, scores=(replace(score, standings=(replace(trailing, p_alone=0.06), best)),))
+    words = DecisionWords(clear, {"t/s": 2}, score_names(["t/s"]))
+    assert not any("hengwen compare" in str(item) for item in words.block().details)
