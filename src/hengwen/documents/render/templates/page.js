@@ -49,14 +49,15 @@
       }
     }
 
-    // the values of a column, numbers where the text is one
+    // the values of a column: numbers, or the places of its texts among all of them; "" where there is none
     column(index) {
       if (!this.columns.has(index)) {
-        const values = this.rows.map((row) => {
-          const text = row.cells[index].textContent;
-          return text === "" || isNaN(text) ? text : Number(text);
-        });
-        this.columns.set(index, values);
+        const texts = this.rows.map((row) => row.cells[index].textContent);
+        const different = [...new Set(texts)];
+        const places = new Map(different.sort(compareText).map((text, place) => [text, place]));
+        const isNumeric = different.every((text) => !isNaN(text));
+        const value = (text) => (text === "" ? "" : isNumeric ? Number(text) : places.get(text));
+        this.columns.set(index, texts.map(value));
       }
       return this.columns.get(index);
     }
@@ -74,8 +75,7 @@
       const sign = isRising ? 1 : -1;
       const compare = (a, b) => {
         if (a === "" || b === "") return (a === "") - (b === ""); // no value: last, in both directions
-        const areNumbers = typeof a === "number" && typeof b === "number";
-        return sign * (areNumbers ? a - b : compareText(a, b));
+        return sign * (a - b);
       };
       this.order.sort((a, b) => compare(values[a], values[b]) || a - b);
       this.show(FIRST);
