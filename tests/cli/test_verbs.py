@@ -61,7 +61,7 @@ def test_the_demo_says_the_same_twice(hengwen) -> None:
 
 
 def test_the_table_names_checkpoints_scores_and_the_baseline(hengwen) -> None:
-    out = hengwen("demo").out
+    out = hengwen("demo", "-v").out
     for text in (
         "ckpt-4000",
         "lyric.total",
@@ -134,7 +134,7 @@ def test_a_limit_weighs_the_first_samples_and_the_rest_can_follow(hengwen, plan:
         2,
         0.5,
     )
-    assert "1/2 prompts (50%) · 1 answer" in hengwen("report").out
+    assert "1/2 prompts (50%) · 1 answer" in hengwen("report", "-v").out
     full = hengwen("run", "plan.yaml", "--json").json
     total = full["runs"][0]["scores"]["lyrics/lyric.total"]
     assert (total["n"], total["prompts_expected"], total["prompt_coverage"]) == (2, 2, 1)

@@ -82,7 +82,7 @@ def talk(tmp_path: Path) -> Path:
 
 def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
-    done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
+    done = hengwen("calibrate", "plan.yaml", "-o", "c.json", "-v")
     assert done.code == 0, done.err
     for text in (
         "chat/mine.level",
@@ -132,14 +132,14 @@ def test_more_raters_in_a_file_of_their_own(hengwen, talk: Path) -> None:
     write_labels(talk / "three.csv", rows)
     assert (
         "values between levels, counted as the nearest: 1"
-        in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
+        in hengwen("calibrate", "plan.yaml", "--labels", "three.csv", "-v").out
     )
 
 
 def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
     write_labels(talk / "few.csv", [{"id": f"p{i}", "checkpoint": "early", "value": 0.5} for i in range(3)])
     hengwen("run", "plan.yaml", "-q")
-    done = hengwen("calibrate", "plan.yaml", "--labels", "few.csv")
+    done = hengwen("calibrate", "plan.yaml", "--labels", "few.csv", "-v")
     assert done.code == 4
     assert "◇ chat/mine.level: insufficient: 3 labels, but a verdict needs 30" in done.out
     assert "all human values are the same" in done.out
@@ -153,7 +153,7 @@ def test_an_answer_that_is_an_example_of_the_rubric_is_left_out(hengwen, talk: P
     rows[0]["output"] = "晚上好，船友七号。"
     jsonl(talk / "early.jsonl", rows)
     hengwen("run", "plan.yaml", "-q")
-    done = hengwen("calibrate", "plan.yaml")
+    done = hengwen("calibrate", "plan.yaml", "-v")
     assert "labels not used: 1 for examples of the rubric" in done.out
     assert "n=39" in done.out
 
@@ -165,7 +165,7 @@ def test_labels_of_a_text_that_changed_are_left_out(hengwen, talk: Path) -> None
         for i in range(6)
     ]
     write_labels(talk / "texts.csv", rows)
-    done = hengwen("calibrate", "--labels", "texts.csv")
+    done = hengwen("calibrate", "--labels", "texts.csv", "-v")
     assert done.code == 4
     assert "labels not used: 5 for another text" in done.out
 
@@ -239,7 +239,7 @@ def test_an_older_judge_is_not_mixed_in(hengwen, talk: Path) -> None:
 def test_every_column_is_on_a_narrow_terminal(hengwen, talk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hengwen("run", "plan.yaml", "-q")
     monkeypatch.setenv("COLUMNS", "80")
-    out = hengwen("calibrate").out
+    out = hengwen("calibrate", "-v").out
     assert "…" not in out
     assert "Kendall tau-b" in out
 
@@ -269,7 +269,7 @@ def test_a_judge_that_is_not_certified_is_exit_3(hengwen, talk: Path) -> None:
 
 def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Path) -> None:
     before = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
-    assert "how answers were drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml").out
+    assert "how answers were drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml", "-v").out
     drawn = "random|seed:0|from:48|strata:none"
     with (talk / "labels.csv").open(encoding="utf-8", newline="") as file:
         rows = [{**row, "drawn": drawn} for row in csv.DictReader(file)]
@@ -291,7 +291,7 @@ def test_labels_of_the_best_answers_only_hide_the_mean_of_the_labels(hengwen, ta
     ]
     write_labels(talk / "best.csv", rows)
     hengwen("run", "plan.yaml", "-q")
-    done = hengwen("calibrate", "plan.yaml", "--labels", "best.csv")
+    done = hengwen("calibrate", "plan.yaml", "--labels", "best.csv", "-v")
     assert "so they are no random sample" in " ".join(done.out.split())
     assert "0.750 [" not in done.out
 

@@ -24,10 +24,12 @@ from hengwen.records import Reply, Request
 @pytest.mark.slow
 @pytest.mark.parametrize("rubric", packaged_rubrics())
 def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: str) -> None:
-    done = hengwen("doctor", "--judge", "rules", "--rubric", rubric, "-o", "r.md")
+    done = hengwen("doctor", "--judge", "rules", "--rubric", rubric, "-o", "r.md", "-v")
     decision = "inconclusive" if rubric == "lyric_craft" else "not admitted"  # it has one good example
     assert done.code == EXIT_CODES[decision]
-    assert f"rules on {rubric}: {decision}; none of 38 attacks could have raised a level" in done.out
+    assert f"\n{decision.capitalize()}: of " in done.out
+    assert f"doctor rules on {rubric} · " in done.out
+    assert "Attacks: none of 38 attacks could have raised a level" in done.out
     assert "no calls" in done.err
     for text in ("examples, exact", "persona swapped, lower", "scrambled", "repeats", "ignore_rubric"):
         assert text in done.out
@@ -40,7 +42,8 @@ def test_the_card_is_also_in_chinese(hengwen) -> None:
         "示例：等级相同",
         "人设替换后得分更低",
         "重复评审",
-        "不准入；38 次攻击都不可能抬高等级，无结论",
+        "不准入：6 项检查中",
+        "攻击：38 次攻击都不可能抬高等级，无结论",
     ):
         assert text in out
 
@@ -69,7 +72,7 @@ def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(rubric, allow_unicode=True), "utf-8")
     done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
     assert done.code == 1
-    assert "rules on persona_generic: inconclusive" in done.out
+    assert "Inconclusive: of 6 checks, 6 unclear." in done.out
     assert "38 of 38 attacks have no verdict; first: without the attack: not_applicable" in done.err
 
 
@@ -79,7 +82,8 @@ def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -
     done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
     assert done.code == 4
     assert "the rubric has no examples" in done.out
-    assert "rules on lyric_craft: inconclusive; none of 38 attacks could have" in done.out
+    assert "Inconclusive: of " in done.out
+    assert "Attacks: none of 38 attacks could have" in done.out
 
 
 @pytest.mark.parametrize(
@@ -207,8 +211,8 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
             lambda judge: lambda *, rubric, persona, round_no: Judge(persona, judge.obeys),
         )
         done = hengwen("doctor", "--judge", "openai/x")
-        assert (done.code, f"openai/x on persona_generic: {decision}" in done.out) == (code, True), done.out
+        assert (done.code, done.out.splitlines()[1].startswith(decision.capitalize())) == (code, True)
         results = hengwen("doctor", "--judge", "openai/x", "--json").json
         assert results["admission"]["verdict"] == decision
         assert results["canaries"]["fooled"] == (38 if obeys else 0)
-    assert "fooled by 38 of 38 attacks that could have raised a level\n  failed: attacks\n" in done.out
+    assert "▼ Attacks: fooled by 38 of 38 attacks that could have raised a level\n" in done.out

@@ -49,14 +49,16 @@ def human_file(tmp_path: Path) -> Path:
 
 
 def test_the_table_names_models_judges_notes_and_people(hengwen, battle_file, human_file) -> None:
-    done = hengwen("peer-review", battle_file, "--human", human_file)
+    done = hengwen("peer-review", battle_file, "--human", human_file, "-v")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0] == "Peer review"
-    assert lines[1].startswith("Bradley-Terry model with judge quality (judge-bt): 5 models, 4 judges, 30")
+    assert lines[0].startswith(
+        "Peer review · Bradley-Terry model with judge quality (judge-bt): 5 models, 4 judges, 30"
+    )
+    assert "places are settled." in lines[1]
     rows = [line.split() for line in lines]
     first = next(row for row in rows if row[:1] == ["1"])
-    assert first[2] == "m00"
+    assert "m00" in first
     assert rows.index(next(row for row in rows if row[:1] == ["m03"])) > rows.index(
         next(row for row in rows if row[:1] == ["m00"])
     )
@@ -67,7 +69,7 @@ def test_the_table_names_models_judges_notes_and_people(hengwen, battle_file, hu
 
 
 def test_the_table_is_also_in_chinese(hengwen, battle_file, human_file) -> None:
-    out = hengwen("peer-review", battle_file, "--human", human_file, "--lang", "zh").out
+    out = hengwen("peer-review", battle_file, "--human", human_file, "--lang", "zh", "-v").out
     for text in ("名次区间", "顺序一致", "评审质量不同", "与人工排名比较（5 个模型）"):
         assert text in out
 

@@ -20,7 +20,7 @@ DOCUMENT = Document(
 
 def test_a_document_is_printed_in_the_language(capsys: pytest.CaptureFixture[str]) -> None:
     show(DOCUMENT, [], language="zh", as_json=False, quiet=False)
-    assert capsys.readouterr().out == "标题\n\ntext\n"
+    assert capsys.readouterr().out == "标题\ntext\n"
 
 
 def test_json_is_the_only_output_and_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
