@@ -53,7 +53,8 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     blocks += group_verdicts(report.groups, report.labels).values()
     blocks += trust_verdicts(report.judges)
     if tested:
-        blocks += answer_tables(report, tested)
+        title = Bilingual("两个问题的检验", "Tests of both questions")
+        blocks.append(Details(title=title, blocks=tuple(answer_tables(report, tested))))
     blocks += [_chart(score) for score in report.scores if len(score.means) > 1 and not report.order_problem]
     blocks += drift_details(tested)
     record = None

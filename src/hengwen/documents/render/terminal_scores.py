@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -139,12 +140,13 @@ def _compared(line: ScoreLine, words: Words, *, named: bool = False) -> str:
 
 
 def _change(line: ScoreLine, words: Words) -> str:
-    """Return the difference without its interval, which the bar shows."""
-    return words(line.difference).partition(" [")[0]
+    """Return the difference without its interval, which the bar shows; not values, which stand beside it."""
+    text = words(line.difference)
+    return "" if "→" in text else re.split(r" [\[(]|（", text)[0]
 
 
 def _p(line: ScoreLine, words: Words) -> str:
-    return words(line.p).removeprefix("p").removeprefix(" ").removeprefix("= ")
+    return words(line.p).removeprefix("p").removeprefix(" ").removeprefix("= ").replace("< ", "<")
 
 
 def _verdict(line: ScoreLine, words: Words) -> Text:
