@@ -97,8 +97,8 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
     }
     for bar_widths, left_outs in ((BAR_WIDTHS, _LEFT_OUT[:3]), ((0,), _LEFT_OUT[2:])):
         for left_out in left_outs:
-            shown = [column for key, column in used.items() if key not in left_out]
-            drawn = table_lines(shown, width, bar_widths if "bar" in used else (0,))
+            kept = [column for key, column in used.items() if key not in left_out]
+            drawn = table_lines(kept, width, bar_widths if "bar" in used else (0,))
             if drawn is not None:
                 return drawn
     return None
