@@ -1,0 +1,120 @@
+"""The report of runs in a browser: the first screen, links, theme, paper, accessibility, hostile texts."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from fixed_report import make_data
+
+from hengwen import open_store, report_document, run_plan, write_document
+from hengwen.documents.run.document import run_document
+
+pytestmark = pytest.mark.slow
+HOSTILE = (
+    "</pre></td></script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
+    "'\"&amp;]]>--></textarea><a href=javascript:alert(1)>x</a>"
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The report of the demo in both languages."""
+    folder = tmp_path_factory.mktemp("demo")
+    with open_store("sqlite://") as store:
+        result = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+        document = report_document(store, result.runs)
+    return {name: write_document(document, folder / f"{name}.html", name) for name in ("en", "zh")}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_first_screen_has_the_decision_all_scores_and_the_judges(demo, opened, picture, language) -> None:
+    page = opened(demo[language])
+    bottom = "e => e.getBoundingClientRect().bottom"
+    assert page.locator("h1").count() == 1
+    assert page.locator(".scores tbody tr").count() == 4
+    assert page.locator(".scores").first.evaluate(bottom) < 760
+    assert page.locator(".judges li").first.evaluate("e => e.getBoundingClientRect().top") < 800
+    picture(page, f"demo.{language}.1280")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_phone_never_scrolls_sideways_and_shows_every_verdict(demo, opened, picture, language) -> None:
+    page = opened(demo[language], 420, 800)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    for word in page.locator(".scores .word b").all():
+        box = word.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 420
+    picture(page, f"demo.{language}.420")
+
+
+def test_a_link_of_the_contents_leads_to_its_section_and_opens_what_is_folded(demo, opened) -> None:
+    page = opened(demo["en"])
+    targets = [link.get_attribute("href") for link in page.locator("header nav a").all()]
+    assert targets[0] == "#decision"
+    assert {"#course", "#judges", "#method"} <= set(targets)
+    for target in (target for target in targets if target):
+        page.locator(f'header nav a[href="{target}"]').click()
+        assert page.locator(target).evaluate("e => e.getBoundingClientRect().top") < 800
+    folded = page.locator("details table[id]").first
+    key = folded.get_attribute("id")
+    assert not folded.is_visible()
+    page.evaluate("key => { location.hash = key }", key)
+    folded.wait_for(state="visible", timeout=5000)
+
+
+def test_the_theme_is_that_of_the_system_until_a_reader_switches_it(demo, opened, picture) -> None:
+    page = opened(demo["en"], color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(21, 23, 26)"
+    picture(page, "demo.en.dark")
+    page.locator("[data-theme-switch]").click()
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_paper_has_no_empty_page_and_loses_no_column(demo, opened) -> None:
+    page = opened(demo["zh"])
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1000})  # the width of A4 within its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+    for cell in page.locator(".scores .word b").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 703
+    drawn = [*texts_of_pages(page.pdf(prefer_css_page_size=True))]
+    assert len(drawn) >= 2
+    assert min(drawn) > 20
+
+
+def texts_of_pages(pdf: bytes) -> Iterator[int]:
+    """Yield the number of pieces of text that each page of a PDF draws."""
+    for contents in re.findall(rb"/Type /Page\b[^s].*?/Contents (\d+) 0 R", pdf, re.DOTALL):
+        start = re.search(rb"\n" + contents + rb" 0 obj.*?stream\r?\n", pdf, re.DOTALL)
+        assert start is not None
+        data = zlib.decompressobj().decompress(pdf[start.end() :])
+        yield len(re.findall(rb"T[jJ]\b", data))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(demo, opened, scheme) -> None:
+    page = opened(demo["en"], color_scheme=scheme)
+    violations = Axe().run(page).response["violations"]
+    assert [
+        (item["id"], item["nodes"][0]["html"][:200])
+        for item in violations
+        if item["impact"] in ("serious", "critical")
+    ] == []
+
+
+def test_hostile_texts_are_shown_and_do_nothing(opened, tmp_path: Path) -> None:
+    document = run_document(make_data(HOSTILE, text=HOSTILE))
+    page = opened(write_document(document, tmp_path / "hostile.html", "en"))
+    assert page.locator("img, script:not(body > script), a[href^=javascript]").count() == 0
+    assert "<img src=x onerror=alert(1)>" in page.locator("body").inner_text()
