@@ -57,12 +57,14 @@ class WorsePrompts:
         table: Has their scores.
         size: How much of the answers is shown.
         command: Command that shows what is left out.
+        has_rows: Whether the document has a table of all answers, to which the answers link.
     """
 
     source: AnswerSource
     table: ScoreTable
     size: Size = "excerpts"
     command: str = ""
+    has_rows: bool = True
 
     def blocks(
         self,
@@ -243,7 +245,7 @@ class _Pairs:
             answer=repeats.index(value.typical),
             ticks=tuple(value.answers[repeat] for repeat in repeats),
             outcomes=tuple(self.outcomes(record)) if record else (),
-            link=answer_key(key),
+            link=answer_key(key) if self.prompts.has_rows else "",
         )
 
     def outcomes(self, record: AnswerRecord) -> Iterator[AnswerOutcome]:

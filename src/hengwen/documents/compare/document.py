@@ -54,8 +54,13 @@ _FAMILIES = {
 }
 
 
-def compare_document(comparison: RunComparison) -> Document:
-    """Return the verdict on each headline score, their differences, the breakdowns, and effect sizes."""
+def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -> Document:
+    """Return the verdict on each headline score, their differences, the breakdowns, and effect sizes.
+
+    Args:
+        comparison: The comparison.
+        changes: Blocks with the prompts that changed most, of ``changed_prompts``.
+    """
     before, after = run_labels((comparison.before, comparison.after))
     groups = {item.address: item for item in comparison.groups}
     lines = [score_line(comparison, score, groups.get(score.address)) for score in comparison.headline]
@@ -76,6 +81,9 @@ def compare_document(comparison: RunComparison) -> Document:
     ]
     if comparison.left_out_prompts:
         blocks.append(Sentence(text=cells.left_out_prompts_text(comparison.left_out_prompts), is_note=True))
+    if changes:
+        title = Bilingual("逐题的变化", "Changes by prompt")
+        blocks.append(Details(title=title, blocks=tuple(changes), key="changes"))
     if comparison.breakdown:
         blocks.append(_breakdown(comparison, groups, before, after))
     tested = [score for score in comparison.scores if score.test is not None]

@@ -55,6 +55,7 @@ def compare(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
+    from hengwen.documents.compare.changes import changed_prompts
     from hengwen.documents.compare.document import compare_document
     from hengwen.monitoring.compare.compare_runs import compare_runs
 
@@ -73,10 +74,11 @@ def compare(
             common=common,
             weights="precision" if weights == "precision" else "equal",
         )
+        changes = changed_prompts(opened, comparison) if outputs or verbose else ()
     for checkpoint in comparison.unchecked:
         print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
     show(
-        compare_document(comparison),
+        compare_document(comparison, changes),
         outputs,
         language=language.report_language(lang, (comparison.before, comparison.after)),
         as_json=as_json,
