@@ -136,7 +136,9 @@ async def test_the_usage_of_all_calls_of_a_role_is_summed(meter: Any) -> None:
 
 
 async def test_by_default_a_call_has_four_retries(meter: Any) -> None:
-    backend = Answering(*[BackendError("busy", status="timeout", retryable=True, retry_after=0.0)] * 9)
+    backend = Answering(
+        *[BackendError("busy", status="transport_error", retryable=True, retry_after=0.0)] * 9
+    )
     with pytest.raises(BackendError, match="busy"):
         await wrap(meter, backend).complete(ASK)
     assert backend.calls == 5
@@ -169,6 +171,7 @@ async def test_a_reply_resets_the_count_of_unreachable_calls(meter: Any) -> None
 @pytest.mark.parametrize(("status", "limit"), [("timeout", 2), ("rate_limited", 4), ("refused", 4)])
 async def test_an_endpoint_that_times_out_gets_half_the_calls(meter: Any, status: str, limit: int) -> None:
     limiter = Limiter(4)
+    limiter.circuit.on_reply()
     with pytest.raises(BackendError):
         await wrap(meter, Answering(BackendError("no", status=status)), limiter, retries=0).complete(ASK)
     assert limiter.limit == limit

@@ -59,10 +59,10 @@ async def test_a_retryable_error_is_retried_and_every_attempt_is_recorded(bench,
 
 
 async def test_retries_end_with_the_last_error(bench, meter: CallContext) -> None:
-    oracle = bench.Oracle(answer=bench.refuse(status="timeout", retryable=True, retry_after=0.0))
+    oracle = bench.Oracle(answer=bench.refuse(status="transport_error", retryable=True, retry_after=0.0))
     with pytest.raises(BackendError, match="no") as caught:
         await bench.wrap(meter, oracle, "judge", retries=2).complete(ask())
-    assert (caught.value.status, oracle.calls) == ("timeout", 3)
+    assert (caught.value.status, oracle.calls) == ("transport_error", 3)
 
 
 async def test_an_error_that_is_not_retryable_is_not_retried(bench, meter: CallContext) -> None:
