@@ -1,0 +1,58 @@
+"""From the decision to the worst answer, and the table of all answers, in a browser."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from hengwen import open_store, report_document, run_plan, write_document
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with open_store("sqlite://") as store:
+        result = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+        document = report_document(store, result.runs)
+    return write_document(document, tmp_path_factory.mktemp("demo") / "demo.html", "en")
+
+
+def test_two_clicks_lead_from_the_decision_to_the_worst_answer_among_all(demo, opened) -> None:
+    page = opened(demo)
+    page.locator('#decision a[href$="persona_generic.level/changes"]').click()
+    worst = page.locator("details.change[open]").first
+    assert worst.evaluate("e => e.getBoundingClientRect().top") < 800
+    assert worst.locator("mark.reference").count() > 0
+    worst.locator('.both a[href^="#a-"]').last.click()
+    row = page.locator(page.evaluate("location.hash"))
+    row.locator("details[open] pre").wait_for(state="visible", timeout=5000)
+    assert row.locator("td").first.inner_text() == "ckpt-4000"
+
+
+def test_all_answers_are_sorted_and_filtered(demo, opened) -> None:
+    page = opened(demo)
+    rows, shown = page.locator(".answers tbody tr"), page.locator(".filters output")
+    assert shown.inner_text() == "50 of 192 shown"
+    page.locator(".filters [name=checkpoint]").select_option("ckpt-1000")
+    assert (shown.inner_text(), rows.count()) == ("48 of 48 shown", 48)
+    heads = page.locator(".answers th")
+    column = [head.inner_text() for head in heads.all()].index("lyric.total")
+    for order, is_reverse in (("ascending", False), ("descending", True)):
+        heads.nth(column).locator("button").click()
+        assert heads.nth(column).get_attribute("aria-sort") == order
+        texts = [row.locator("td").nth(column).inner_text() for row in rows.all()]
+        values = [float(text) for text in texts if text]
+        assert values == sorted(values, reverse=is_reverse)
+        assert "" not in texts[: len(values)]
+    page.locator(".filters [name=text]").fill("no such text")
+    assert shown.inner_text() == "0 of 0 shown"
+
+
+def test_without_a_script_all_answers_are_in_the_page(demo, opened) -> None:
+    page = opened(demo, java_script_enabled=False)
+    assert page.locator(".answers tbody tr").count() == 192
+    assert page.locator(".answers tbody tr").last.is_visible()
+    assert not page.locator(".filters").is_visible()
