@@ -124,6 +124,7 @@ def test_lost_answers_with_equal_quality_are_shown_with_the_ends_of_the_mean(
     assert term.answer_coverage == pytest.approx(8 / 9)
     lacking = term.missing[-1]
     assert (lacking.checkpoint, lacking.address, lacking.prompts) == ("b", "t/s", 1)
+    assert lacking.bounds is not None
     low, high = lacking.bounds
     assert low < sum(HIGH) / 60 <= high
     text = gate_details(report.gates[0])
