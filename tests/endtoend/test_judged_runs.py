@@ -344,14 +344,15 @@ def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became
     doctor, judge_server
 ) -> None:
     judge_server.label = "E"  # an honest judge of weak answers, and a bad one of good ones
-    code, out, err = doctor()
+    code, out, err = doctor("-v")
     last = next(line for line in out.splitlines() if line.split()[:1] == ["all"]).split()
     assert code == 3
     assert "173 verdicts, 97 for admission, 76 for attacks" in err
     assert len(judge_server.prompts) == 173
     assert int(last[1]) == 0
     assert sum(map(int, last[1:])) == 38
-    assert "on persona_generic: not admitted; fooled by 0 of 38 attacks" in out
+    assert out.startswith("doctor openai/tiny on persona_generic · 97 verdicts\nNot admitted: of 6 checks, 3 failed")
+    assert "Attacks: fooled by 0 of 38 attacks that could have raised a level" in out
 
 
 def test_a_judge_that_gives_no_verdict_at_all_is_exit_1_with_the_reason_and_not_attacked(
