@@ -351,7 +351,9 @@ def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became
     assert len(judge_server.prompts) == 173
     assert int(last[1]) == 0
     assert sum(map(int, last[1:])) == 38
-    assert out.startswith("doctor openai/tiny on persona_generic · 97 verdicts\nNot admitted: of 6 checks, 3 failed")
+    assert out.startswith(
+        "doctor openai/tiny on persona_generic · 97 verdicts\nNot admitted: of 6 checks, 3 failed"
+    )
     assert "Attacks: fooled by 0 of 38 attacks that could have raised a level" in out
 
 

@@ -7,7 +7,7 @@ from rows import each_row
 
 from .family_simulations import KINDS, family_error, other_shape, partial_error, power
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.simulation]
 
 
 @each_row("kind", KINDS)

@@ -19,7 +19,9 @@ MAX_DECIMALS = 2
 _KNOWN: Mapping[str, Bilingual] = {
     "lyric.total": Bilingual("歌词格式", "lyric form"),
     "distinct_1": Bilingual("用字多样", "variety of words"),
+    "distinct_1.checkpoint": Bilingual("用字多样", "variety of words"),
     "distinct_2": Bilingual("用词多样", "variety of wording"),
+    "distinct_2.checkpoint": Bilingual("用词多样", "variety of wording"),
     "lyric_craft": Bilingual("歌词文笔", "lyric craft"),
     "persona_generic": Bilingual("人设一致", "character"),
     "relevance": Bilingual("切题", "relevance"),
@@ -51,7 +53,7 @@ def score_names(addresses: Iterable[str]) -> dict[str, ScoreName]:
 
 
 def _name(name: str) -> ScoreName:
-    known = _KNOWN.get(name.removesuffix(".checkpoint"))
+    known = _KNOWN.get(name)
     if known is None and name.endswith((f".{LEVEL}", f".{FINAL}")):
         known = _KNOWN.get(name.rpartition(".")[0])
     return ScoreName(known or Bilingual(name, name), known is not None)

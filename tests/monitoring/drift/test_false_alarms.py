@@ -16,7 +16,7 @@ from hengwen.monitoring.drift.difference_tests import DifferenceTests, differenc
 from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.stats.alpha_spending import alpha_at_look
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.simulation]
 Values = NDArray[np.float64]
 Make = Callable[..., TestedSeries]
 Draw = Callable[..., Values]
