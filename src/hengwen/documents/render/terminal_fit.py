@@ -35,6 +35,8 @@ class Section:
     left_out: int = 0
     is_note: bool = False
     """Whether it only explains others, and is left out before anything of them."""
+    is_table_of_scores: bool = False
+    """Whether rows are left out only where each other section has one item."""
 
     def lines(self, language: Language) -> Lines:
         """Return the lines, with the number of items that were left out."""
@@ -89,11 +91,12 @@ def _drop(sections: Sequence[Section]) -> bool:
 
 
 def _drop_item(sections: Sequence[Section]) -> bool:
-    """Leave out the last item of the section with the most lines."""
+    """Leave out the last item of the section with the most lines; rows of scores come last."""
     many = [section for section in sections if len(section.items) > 1]
     if not many:
         return False
-    section = max(many, key=lambda section: section.height)
+    others = [section for section in many if not section.is_table_of_scores]
+    section = max(others or many, key=lambda section: section.height)
     section.items.pop()
     section.left_out += 1
     if section.left_out == 1 and len(section.items) > 1:  # the line that says so takes the place of one

@@ -35,6 +35,7 @@ STYLES: dict[Tone, str] = {
 MAX_COURSE = 40
 """Checkpoints of a course that are drawn; of more, every other one or fewer."""
 _COURSE = Bilingual("过程", "course")
+_COMPARED = Bilingual("前 → 后", "from → to")
 _CHANGE = Bilingual("差", "change")
 _BAR = Bilingual("变差  0  变好", "worse  0  better")
 _LEGEND = Bilingual(
@@ -62,10 +63,10 @@ def score_section(scores: Scores, width: int, words: Words) -> Section:
     if drawn is None:
         named = zip(_names(scores), scores.lines, strict=True)
         rows = [_two_lines(name, line, width, words) for name, line in named]
-        return Section(head=head, items=rows)
+        return Section(head=head, items=rows, is_table_of_scores=True)
     has_bars = any("●" in line.plain for row in drawn[1] for line in row)
     notes = wrapped(Text(words(_LEGEND), style="dim"), width) if has_bars else []
-    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=notes)
+    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=notes, is_table_of_scores=True)
 
 
 def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:
@@ -74,8 +75,8 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
     columns = {
         "score": TextColumn(head=words(SCORE), cells=[Text(name) for name in names], is_whole=True),
         "course": TextColumn(head=words(_COURSE), cells=[_course(line) for line in lines], is_whole=True),
-        "named": _column(scores.compared, words, [_compared(line, words, named=True) for line in lines]),
-        "compared": _column(scores.compared, words, [_compared(line, words) for line in lines]),
+        "named": _column(_COMPARED, words, [_compared(line, words, named=True) for line in lines]),
+        "compared": _column(_COMPARED, words, [_compared(line, words) for line in lines]),
         "change": _column(_CHANGE, words, [_change(line, words) for line in lines]),
         "bar": TextColumn(
             head=words(_BAR),
