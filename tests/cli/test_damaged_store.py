@@ -7,9 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from first_store import first_store
 from sqlalchemy import create_engine
-
-from hengwen.store import schema, tables
 
 VERBS = [["runs", "list"], ["runs", "show", "a"], ["report", "--json"], ["run", "plan.yaml", "--json"]]
 
@@ -116,7 +115,7 @@ def test_a_read_only_store_is_listed_and_reported_and_refuses_every_write(hengwe
 
 def test_a_migrated_store_says_where_the_copy_is(hengwen, tmp_path: Path, next_version: None) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'hengwen.db'}")
-    schema.upgrade(engine, tables.FIRST)
+    first_store(engine)
     engine.dispose()
     done = hengwen("runs", "list")
     assert (done.code, done.err) == (

@@ -11,6 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from first_store import migrated_store
 from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
@@ -21,7 +22,7 @@ from hengwen.store.upsert import Writer
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
 
-@pytest.mark.parametrize("make", [schema.create, schema.upgrade])
+@pytest.mark.parametrize("make", [schema.create, migrated_store])
 def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(tmp_path: Path, make) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
     make(engine)

@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from first_store import first_store, migrated_store
 from sqlalchemy import create_engine
 
 from hengwen.errors import StoreError
@@ -17,7 +18,7 @@ from hengwen.store import open_store, schema, tables
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("make", [schema.create, schema.upgrade])
+@pytest.mark.parametrize("make", [schema.create, migrated_store])
 def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(postgres: str, make) -> None:
     engine = create_engine(postgres)
     make(engine)
@@ -30,7 +31,7 @@ def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(post
 
 def test_an_older_schema_is_migrated_with_its_runs(postgres: str, next_version: None) -> None:
     engine = create_engine(postgres)
-    schema.upgrade(engine, tables.FIRST)
+    first_store(engine)
     with engine.begin() as connection:
         names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
         row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
@@ -41,13 +42,13 @@ def test_an_older_schema_is_migrated_with_its_runs(postgres: str, next_version: 
         assert store.copy_before_migration is None  # the server has backups of its own
 
 
-@pytest.mark.parametrize("version", [None, tables.FIRST], ids=["empty", "old"])
+@pytest.mark.parametrize("is_old", [False, True], ids=["empty", "old"])
 def test_processes_that_open_a_store_at_the_same_time_change_its_schema_once(
-    postgres: str, next_version: None, version: str | None
+    postgres: str, next_version: None, is_old: bool
 ) -> None:
-    if version is not None:
+    if is_old:
         engine = create_engine(postgres)
-        schema.upgrade(engine, version)
+        first_store(engine)
         engine.dispose()
     barrier = Barrier(6)
 

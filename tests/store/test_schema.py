@@ -9,10 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from first_store import first_store
 from sqlalchemy import create_engine
 
 from hengwen.errors import StoreError
-from hengwen.store import open_store, schema, tables
+from hengwen.store import open_store, schema
 
 pytestmark = pytest.mark.usefixtures("next_version")
 
@@ -22,10 +23,10 @@ def current_head() -> str:
     return str(vars(schema)["HEAD"])
 
 
-def older_store(path: Path, version: str = tables.FIRST) -> Path:
+def older_store(path: Path) -> Path:
     """Create a store of an older version with one run."""
     engine = create_engine(f"sqlite:///{path}")
-    schema.upgrade(engine, version)
+    first_store(engine)
     with engine.begin() as connection:
         names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
         row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
@@ -148,7 +149,7 @@ def test_a_store_that_another_process_has_created_or_migrated_is_taken_as_it_is(
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
     schema.create(engine)
     schema.create(engine)
-    assert schema.upgrade(engine, keep_copy=True) is None
+    assert schema.upgrade(engine) is None
     engine.dispose()
     assert os.listdir(tmp_path) == ["x.db"]
 

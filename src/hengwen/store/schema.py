@@ -39,7 +39,7 @@ def migrate(engine: Engine, version: str | None) -> Path | None:
     if version is None:
         create(engine)
         return None
-    return upgrade(engine, keep_copy=True)
+    return upgrade(engine)
 
 
 def check_readable(engine: Engine, version: str | None) -> None:
@@ -65,8 +65,8 @@ def create(engine: Engine) -> None:
         connection.execute(_VERSION.insert().values(version_num=HEAD))
 
 
-def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Path | None:
-    """Run the missing migrations."""
+def upgrade(engine: Engine) -> Path | None:
+    """Run the missing migrations; return the copy of a SQLite file that was made before."""
     from alembic import command
     from alembic.config import Config
 
@@ -78,9 +78,9 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
         version = _version(connection)
         if version == HEAD:  # another process has migrated the store
             return None
-        copy = _copy(path, version) if keep_copy and path is not None else None
+        copy = None if path is None else _copy(path, version)
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        command.upgrade(config, "head")
     return copy
 
 
