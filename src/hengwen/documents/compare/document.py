@@ -19,6 +19,7 @@ from hengwen.documents.compare.effects import effect_table
 from hengwen.documents.compare.lines import score_line
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.score_names import score_names
 from hengwen.results.comparisons import CHANGES
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual, both
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.documents.blocks import Block, Bounds, Text, Tone
+    from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.tested_scores import Family
-    from hengwen.results.group_comparison import GroupComparison
 
 _CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
 _OTHER_FAMILY = Bilingual(
@@ -63,13 +64,17 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     """
     before, after = run_labels((comparison.before, comparison.after))
     groups = {item.address: item for item in comparison.groups}
-    lines = [score_line(comparison, score, groups.get(score.address)) for score in comparison.headline]
-    tones = {line.address: line.tone for line in lines}
+    names = score_names(score.address for score in comparison.scores)
+
+    def line_of(score: ScoreComparison) -> ScoreLine:
+        return score_line(comparison, score, names[score.address], groups.get(score.address))
+
+    lines = [line_of(score) for score in comparison.headline]
     prompts = max((item.test.prompts for item in comparison.headline if item.test), default=0)
     blocks: list[Block] = [
         Decision(
-            title=compare_title(tones, before, after),
-            bullets=tuple(_bullets(lines)),
+            title=_title(lines, names, before, after),
+            bullets=tuple(_bullets(lines, names)),
             scores=Scores(
                 key="scores",
                 lines=tuple(lines),
@@ -85,7 +90,9 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
         title = Bilingual("逐题的变化", "Changes by prompt")
         blocks.append(Details(title=title, blocks=tuple(changes), key="changes"))
     if comparison.breakdown:
-        blocks.append(_breakdown(comparison, groups, before, after))
+        blocks.append(
+            _breakdown(comparison, [line_of(score) for score in comparison.breakdown], f"{before} → {after}")
+        )
     tested = [score for score in comparison.scores if score.test is not None]
     if tested:
         title = Bilingual("效应量与可检出的差别", "Effect sizes and detectable differences")
@@ -99,59 +106,57 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     )
 
 
-def compare_title(tones: Mapping[str, Tone], before: str, after: str) -> Bilingual:
+def _title(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], before: str, after: str) -> Bilingual:
     """Return in one sentence in which scores the later run is worse and better."""
     worse, better, undecided = (
-        [address for address, tone in tones.items() if tone == change]
-        for change in ("worse", "better", "open")
+        _listed([line for line in lines if line.tone == tone], names) for tone in ("worse", "better", "open")
     )
-    listed = {key: names_text(items) for key, items in (("down", worse), ("up", better), ("open", undecided))}
-    if worse and better:
+    if worse.en and better.en:
         return Bilingual(
-            f"{after} 比 {before} 差（{listed['down'].zh}），也有更好的（{listed['up'].zh}）。",
-            f"{after} is worse than {before} in {listed['down'].en}, but better in {listed['up'].en}.",
+            f"{after} 比 {before} 差（{worse.zh}），也有更好的（{better.zh}）。",
+            f"{after} is worse than {before} in {worse.en}, but better in {better.en}.",
         )
-    if worse or better:
-        zh, en = ("差", "worse") if worse else ("好", "better")
-        names = listed["down" if worse else "up"]
+    if worse.en or better.en:
+        zh, en, listed = ("差", "worse", worse) if worse.en else ("好", "better", better)
         return Bilingual(
-            f"{after} 比 {before} {zh}：{names.zh}。", f"{after} is {en} than {before} in {names.en}."
+            f"{after} 比 {before} {zh}：{listed.zh}。", f"{after} is {en} than {before} in {listed.en}."
         )
-    if undecided:
+    if undecided.en:
         return Bilingual(
-            f"{before} 与 {after} 之间未定：{listed['open'].zh}。",
-            f"Undecided between {before} and {after}: {listed['open'].en}.",
+            f"{before} 与 {after} 之间未定：{undecided.zh}。",
+            f"Undecided between {before} and {after}: {undecided.en}.",
         )
-    if "none" in tones.values():
+    if any(line.tone == "none" for line in lines):
         return Bilingual(
             f"{before} 与 {after} 之间未见差别。", f"No difference seen between {before} and {after}."
         )
     return Bilingual(f"{before} 与 {after} 无法比较。", f"{before} and {after} cannot be compared.")
 
 
-def names_text(names: Sequence[str]) -> Bilingual:
-    """Return names as a list, of many the first and how many more there are."""
-    more = len(names) - MAX_NAMES
+def _listed(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Bilingual:
+    """Return the names of scores as a list, of many the first and how many more there are."""
+    words = [names[line.address].words for line in lines]
+    zh, en = [word.zh for word in words[:MAX_NAMES]], [word.en for word in words[:MAX_NAMES]]
+    more = len(lines) - MAX_NAMES
     if more > 0:
-        first = names[:MAX_NAMES]
-        return Bilingual(f"{'、'.join(first)} 等 {len(names)} 项", f"{', '.join(first)} and {more} more")
-    *first, last = names or ("",)
-    return Bilingual("、".join(names), f"{', '.join(first)} and {last}" if first else last)
+        return Bilingual(f"{'、'.join(zh)} 等 {len(lines)} 项", f"{', '.join(en)} and {more} more")
+    *first, last = en or ("",)
+    return Bilingual("、".join(zh), f"{', '.join(first)} and {last}" if first else last)
 
 
-def _bullets(lines: Sequence[ScoreLine]) -> Iterator[Verdict]:
+def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     """Yield what changed most, then in which scores nothing is seen or nothing can be told."""
     changed = sorted((line for line in lines if line.tone in _VERBS), key=lambda line: line.tone != "worse")
     for line in changed[:MAX_CHANGES]:
         change, p = both(line.difference), both(line.p)
-        prompts = both(line.prompts)
+        prompts, name = both(line.prompts), names[line.address].words
         yield Verdict(
             tone=line.tone,
             subject=_VERBS[line.tone],
             sentence=Bilingual(
-                f"{line.address} {line.before} → {line.after}，差 {change.zh.partition(' [')[0]}"
+                f"{name.zh} {line.before} → {line.after}，差 {change.zh.partition(' [')[0]}"
                 f"（{prompts.zh}，{p.zh}）",
-                f"{line.address} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
+                f"{name.en} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
                 f"({prompts.en}, {p.en})",
             ),
         )
@@ -160,17 +165,12 @@ def _bullets(lines: Sequence[ScoreLine]) -> Iterator[Verdict]:
         if line.tone not in _VERBS:
             others.setdefault((line.tone, both(line.word)), []).append(line)
     for (tone, word), same in sorted(others.items(), key=lambda item: item[0][0] != "none"):
-        names = names_text([line.address for line in same])
-        yield Verdict(
-            tone=tone, subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]), sentence=names
-        )
+        subject = Bilingual(word.zh, word.en[:1].upper() + word.en[1:])
+        yield Verdict(tone=tone, subject=subject, sentence=_listed(same, names))
 
 
-def _breakdown(
-    comparison: RunComparison, groups: Mapping[str, GroupComparison], before: str, after: str
-) -> Details:
+def _breakdown(comparison: RunComparison, lines: Sequence[ScoreLine], compared: str) -> Details:
     """Return the other scores, folded; those of one scale share an axis, so that their bars compare."""
-    lines = [score_line(comparison, score, groups.get(score.address)) for score in comparison.breakdown]
     ends: dict[Text, list[Bounds]] = {}
     for line in lines:
         if line.bar is not None:
@@ -186,7 +186,7 @@ def _breakdown(
             Scores(
                 key="breakdowns",
                 lines=tuple(shared),
-                compared=f"{before} → {after}",
+                compared=compared,
                 legend=tuple(_legend(comparison, "breakdown")),
             ),
             *(

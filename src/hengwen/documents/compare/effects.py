@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Table
-from hengwen.documents.compare.lines import fine_decimals
+from hengwen.documents.compare.lines import score_decimals
 from hengwen.stats.equal_length import MIN_CLUSTERS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, signed
@@ -54,7 +54,7 @@ def effect_table(comparison: RunComparison, scores: list[ScoreComparison]) -> Ta
 
 
 def _effect_row(score: ScoreComparison) -> tuple[Cell, ...]:
-    effects, equal, fine = score.effects, score.equal_length, fine_decimals(score)
+    effects, equal, fine = score.effects, score.equal_length, score_decimals(score)
     assert effects is not None  # a score with a test has effect sizes
     return (
         Cell(text=score.address),
@@ -89,7 +89,7 @@ def _weighted_cell(score: ScoreComparison) -> Cell:
         )
         return Cell(text=text, values={"": None, "low": None, "high": None, "p": None})
     cell = cells.difference_cell(
-        weighted.difference, weighted.interval, fine_decimals(score), {"p": weighted.p}
+        weighted.difference, weighted.interval, score_decimals(score), {"p": weighted.p}
     )
     p = cells.p_cell(weighted.p).text
     assert isinstance(p, Bilingual)

@@ -8,16 +8,18 @@ from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, ScoreLine
 from hengwen.documents.groups import group_texts
 from hengwen.documents.missing import least_text, missing_text
+from hengwen.documents.score_names import MAX_DECIMALS, difference_text, mean_text, p_short
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, p_text, plural, scale_text, signed
+from hengwen.text.numbers import decimals_for, minus, plural, scale_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.documents.blocks import Tone, Value
+    from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.results.group_comparison import GroupComparison
 
@@ -41,17 +43,19 @@ _PROBLEMS: Mapping[str, Bilingual] = {
 }
 
 
-def score_line(comparison: RunComparison, score: ScoreComparison, group: GroupComparison | None) -> ScoreLine:
+def score_line(
+    comparison: RunComparison, score: ScoreComparison, name: ScoreName, group: GroupComparison | None
+) -> ScoreLine:
     """Return the line of a score; ``group`` is its test if it is a score of whole sets of answers."""
     if group is not None:
-        return _group_line(comparison, score, group)
+        return _group_line(comparison, score, name, group)
     tone, word = _OUTCOMES[score.outcome]
     scale = scale_text(score.scale)
     values: dict[str, Value] = {"family": score.family, "verdict": score.outcome}
     if score.test is None or score.means is None:
         return ScoreLine(
             key=f"score-{score.address}",
-            name=score.address,
+            name=name.head,
             address=score.address,
             scale=scale,
             tone=tone,
@@ -59,16 +63,16 @@ def score_line(comparison: RunComparison, score: ScoreComparison, group: GroupCo
             values=values,
             details=tuple(_reasons(comparison, score)),
         )
-    decimals, fine, test = decimals_for(score.scale, score.means), fine_decimals(score), score.test
+    decimals, test = score_decimals(score), score.test
     bounds = score.interval.bounds if score.interval else None
-    before, after = (number(mean, decimals) for mean in score.means)
+    before, after = (mean_text(mean, decimals) for mean in score.means)
     p = test.p if score.p_adjusted is None else score.p_adjusted
     raw = Bilingual("", "") if score.p_adjusted is not None else Bilingual("（未校正）", " (not corrected)")
     values |= {"before": score.means[0], "after": score.means[1], "p": score.p_adjusted, "p_raw": test.p}
     values |= {"prompts": test.prompts, "clusters": test.clusters}
     return ScoreLine(
         key=f"score-{score.address}",
-        name=score.address,
+        name=name.head,
         address=score.address,
         scale=scale,
         before=before,
@@ -80,8 +84,8 @@ def score_line(comparison: RunComparison, score: ScoreComparison, group: GroupCo
             limits=cells.bar_limits(test.difference, bounds, score.family_interval),
             lower_is_better=score.scale is not None and not score.scale.higher_is_better,
         ),
-        difference=f"{signed(test.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip(),
-        p=Bilingual(f"p {p_text(p)}{raw.zh}", f"p {p_text(p)}{raw.en}"),
+        difference=difference_text(test.difference, bounds, decimals),
+        p=Bilingual(f"{p_short(p)}{raw.zh}", f"{p_short(p)}{raw.en}"),
         prompts=_prompts_text(score),
         tone=tone,
         word=word,
@@ -104,25 +108,24 @@ def _prompts_text(score: ScoreComparison) -> Bilingual:
     return Bilingual(f"{worse} 差，{better} 好{same[0]}", f"{worse} worse, {better} better{same[1]}")
 
 
-def _group_line(comparison: RunComparison, score: ScoreComparison, group: GroupComparison) -> ScoreLine:
+def _group_line(
+    comparison: RunComparison, score: ScoreComparison, name: ScoreName, group: GroupComparison
+) -> ScoreLine:
     """Return the line of a score of whole sets of answers, whose test exchanges whole prompts."""
     labels = run_labels((comparison.before, comparison.after))
     tone, word = _OUTCOMES[group.verdict]
-    decimals = max(cells.MIN_DECIMALS, decimals_for(group.scale, group.values))
-    before, after = (number(value, decimals) for value in group.values)
-    n = group.test.units
+    decimals = min(decimals_for(group.scale, group.values), MAX_DECIMALS)
+    before, after = (mean_text(value, decimals) for value in group.values)
+    change, n = minus(signed(group.test.difference, decimals)), group.test.units
     return ScoreLine(
         key=f"score-{score.address}",
-        name=score.address,
+        name=name.head,
         address=score.address,
         scale=scale_text(group.scale),
         before=before,
         after=after,
-        difference=Bilingual(
-            f"{signed(group.test.difference, decimals)}（字数相等时）",
-            f"{signed(group.test.difference, decimals)} (at equal numbers of tokens)",
-        ),
-        p=f"p {p_text(group.p_adjusted)}",
+        difference=Bilingual(f"{change}（字数相等时）", f"{change} (at equal length)"),
+        p=p_short(group.p_adjusted),
         prompts=Bilingual(f"{n} 题", plural(n, "prompt")),
         tone=tone,
         word=word,
@@ -145,7 +148,7 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
         return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
     if score.outcome == "missing scores":
         labels = run_labels((comparison.before, comparison.after))
-        decimals = decimals_for(score.scale, score.means)
+        decimals = score_decimals(score)
         rows = zip(labels, score.coverage, score.answer_coverage, score.bounds, strict=True)
         texts = [missing_text(*row, decimals) for row in rows if min(row[1:3]) < MIN_COVERAGE]
         return [*texts, least_text()]
@@ -163,7 +166,7 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     if score.outcome == "no difference seen":
         return [
             cells.detectable_text(
-                score.detectable, fine_decimals(score), score.test.clusters, score.test.prompts
+                score.detectable, score_decimals(score), score.test.clusters, score.test.prompts
             )
         ]
     return []
@@ -182,6 +185,6 @@ def _too_few(comparison: RunComparison, score: ScoreComparison, clusters: int) -
     )
 
 
-def fine_decimals(score: ScoreComparison) -> int:
-    """Return the decimals of differences, which are smaller than the means."""
-    return max(cells.MIN_DECIMALS, decimals_for(score.scale, score.means or ()))
+def score_decimals(score: ScoreComparison) -> int:
+    """Return the decimals of the means of a score and of their differences."""
+    return min(decimals_for(score.scale, score.means or ()), MAX_DECIMALS)

@@ -67,10 +67,8 @@ def test_each_score_is_said_in_words_and_written_to_files(hengwen, demo: str) ->
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "compare ckpt-3000 → ckpt-4000 · 12 common prompts"
-    assert lines[1].startswith(
-        "ckpt-4000 is worse than ckpt-3000 in persona/persona_generic.level, but better"
-    )
-    assert any(line.startswith("▼ Worse: persona/persona_generic.level 0.7") for line in lines)
+    assert lines[1].startswith("ckpt-4000 is worse than ckpt-3000 in character, but better")
+    assert any(line.startswith("▼ Worse: character 0.7") for line in lines)
     assert "Cliff's delta" not in done.out
     verbose = hengwen("compare", "ckpt-3000", "ckpt-4000", "-v").out
     assert "headline scores: 3 tests, p corrected by maxT" in verbose
@@ -79,7 +77,7 @@ def test_each_score_is_said_in_words_and_written_to_files(hengwen, demo: str) ->
     assert "Cliff&#39;s delta" in Path("c.html").read_text("utf-8")
     assert Path("c.csv").read_text("utf-8").startswith("table,score,")
     chinese = hengwen("compare", "ckpt-3000", "ckpt-4000", "--lang", "zh").out
-    assert "▼ 变差：persona/persona_generic.level" in chinese
+    assert "▼ 变差：人设一致" in chinese
 
 
 def test_json_has_everything(hengwen, demo: str) -> None:
