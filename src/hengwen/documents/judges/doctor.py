@@ -137,14 +137,13 @@ def _title(admission: AdmissionReport) -> Bilingual:
 
 
 def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
-    """Yield the checks that keep the judge from being admitted, and what the attacks showed."""
+    """Yield the checks that keep the judge from being admitted and what the attacks showed, failed first."""
     counts: dict[str, Check] = {check.name: check for check in admission.checks}
-    names: dict[CheckStatus, list[str]] = {}
-    for name, status in admission.reasons:
-        names.setdefault(status, []).append(name)
-    for status, listed in names.items():
+    attacks = admission.attacks
+    for status in _WORST_FIRST:
         word, tone = _STATUSES[status]
-        texts = [(check_words(name), counts.get(name)) for name in listed if name != "attacks"]
+        names = [name for name, reason in admission.reasons if reason == status and name != "attacks"]
+        texts = [(check_words(name), counts.get(name)) for name in names]
         if texts:
             zh = "；".join(
                 f"{text.zh}{f' {check.passed}/{check.n}' if check else ''}" for text, check in texts
@@ -153,15 +152,13 @@ def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
                 f"{text.en}{f': {check.passed} of {check.n}' if check else ''}" for text, check in texts
             )
             yield Verdict(tone=tone, subject=_capital(word), sentence=Bilingual(zh, en))
-    attacks = admission.attacks
-    if attacks is not None:
-        words = attack_words(attacks.raises, attacks.informative, len(attacks.results))
-        yield Verdict(
-            tone=_STATUSES[attacks.status][1],
-            subject=Bilingual("攻击", "Attacks"),
-            sentence=words,
-            evidence=(_flip_test(attacks),),
-        )
+        if attacks is not None and attacks.status == status:
+            yield Verdict(
+                tone=tone,
+                subject=Bilingual("攻击", "Attacks"),
+                sentence=attack_words(attacks.raises, attacks.informative, len(attacks.results)),
+                evidence=(_flip_test(attacks),),
+            )
 
 
 def _capital(word: Bilingual) -> Bilingual:
@@ -194,15 +191,17 @@ def note_text(note: str) -> Bilingual:
 def _checks(admission: AdmissionReport) -> Table:
     worst_first = sorted(admission.checks, key=lambda check: _WORST_FIRST.index(check.status))
     rows = [row for check in worst_first for row in _check_rows(check)]
-    return Table(key="checks", columns=_CHECK_COLUMNS, rows=tuple(rows), notes=(_CHECK_NOTE,))
+    notes = [_note_of(check) for check in worst_first if check.note]
+    return Table(key="checks", columns=_CHECK_COLUMNS, rows=tuple(rows), notes=(*notes, _CHECK_NOTE))
+
+
+def _note_of(check: Check) -> Bilingual:
+    name, note = _CHECKS[check.name], note_text(check.note)
+    return Bilingual(f"{name.zh}：{note.zh}", f"{name.en}: {note.en}")
 
 
 def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
     word, tone = _STATUSES[check.status]
-    result: Text = word
-    if check.note:
-        note = note_text(check.note)
-        result = Bilingual(f"{word.zh}：{note.zh}", f"{word.en}: {note.en}")
     threshold = CRITERIA[check.name].rate
     low, high = check.interval or (None, None)
     share = NOTHING
@@ -213,7 +212,7 @@ def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
         *map(count_cell, (check.passed, check.n, check.no_verdict)),
         Cell(text=share, values={"": check.rate, "low": low, "high": high}, bar=_bar(check, threshold, tone)),
         Cell(text=f"{threshold:.2f}", values={"": threshold}),
-        Cell(text=result, values={"": check.status}, tone=tone),
+        Cell(text=word, values={"": check.status}, tone=tone),
     )
     if check.name == "degraded":
         for kind, counts in check.by_kind.items():
