@@ -171,18 +171,17 @@ def test_a_long_course_keeps_its_ends_within_40_marks() -> None:
 def test_marks_are_digits_where_the_terminal_draws_them_double(
     encoding: str, wide: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("HENGWEN_WIDE_MARKS", raising=False)
     monkeypatch.delenv("VTE_CJK_WIDTH", raising=False)
     assert marks_are_wide(encoding) is wide
     monkeypatch.setenv("VTE_CJK_WIDTH", "wide")
     assert marks_are_wide("utf-8")
-    monkeypatch.setenv("HENGWEN_WIDE_MARKS", "0")
-    assert not marks_are_wide("utf-8")
+    monkeypatch.setenv("VTE_CJK_WIDTH", "narrow")
+    assert not marks_are_wide("gbk")
 
 
 def test_marks_that_are_replaced_keep_their_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = printed(document(), 110)
-    monkeypatch.setenv("HENGWEN_WIDE_MARKS", "1")
+    monkeypatch.setenv("VTE_CJK_WIDTH", "wide")
     lines = printed(document(), 110)
     assert [len(text) for text in lines] == [len(text) for text in plain]
     assert any("318664" in text and "---*--- |" in text and "v fallen" in text for text in lines)

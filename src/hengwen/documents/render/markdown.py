@@ -6,26 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
-from hengwen.documents.blocks import (
-    Chart,
-    Command,
-    Decision,
-    Details,
-    Scores,
-    Sentence,
-    Table,
-    Verdict,
-)
+from hengwen.documents.blocks import Chart, Command, Decision, Details, Scores, Sentence, Table, Verdict
 from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
-from hengwen.documents.render.words import (
-    ANSWER,
-    EMPTY_ANSWER,
-    SHAPES,
-    STATISTICS,
-    same_kind,
-    shape_of,
-)
+from hengwen.documents.render.words import ANSWER, EMPTY_ANSWER, SHAPES, STATISTICS, same_kind, shape_of
 from hengwen.text.language import in_language
 from hengwen.text.numbers import number
 from hengwen.text.safety import strip_controls

@@ -5,32 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerTable
-from hengwen.documents.blocks import (
-    Chart,
-    Command,
-    Decision,
-    Details,
-    Scores,
-    Sentence,
-    Table,
-    Verdict,
-)
+from hengwen.documents.blocks import Chart, Command, Decision, Details, Scores, Sentence, Table, Verdict
 from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
-from hengwen.documents.render.terminal_fit import MAX_LINES, Section, ended, fit
+from hengwen.documents.render.terminal_fit import MAX_LINES, REASONS, Section, ended, fit
 from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
 from hengwen.documents.render.terminal_scores import STYLES, score_section
 from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
-from hengwen.documents.render.words import (
-    SHAPES,
-    STATISTICS,
-    colon,
-    same_kind,
-    shape_of,
-)
+from hengwen.documents.render.words import SHAPES, STATISTICS, colon, same_kind, shape_of
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.safety import one_line, strip_controls
 
@@ -96,9 +82,13 @@ class _Page:
         return Section(head=lines[:1], items=[[line] for line in lines[1:]], has_gap=False)
 
     def more(self, titles: Sequence[str]) -> Text:
-        text = " · ".join([self.words(_MORE), *dict.fromkeys(titles)])
-        line = Text(text, style="dim")
-        return line if line.cell_len <= self.width else ended([line], self.width)[0]
+        """Return where the rest is, with as many of its titles as there is room for."""
+        line = Text(self.words(_MORE), style="dim")
+        for title in dict.fromkeys(titles):
+            if line.cell_len + cell_len(title) + 3 > self.width:
+                break
+            line.append(f" · {title}")
+        return line
 
     def sequence(self, items: Sequence[Block]) -> Iterator[Section]:
         """Yield the blocks as sections; neighbours of one kind are one section, tables one each."""
@@ -163,7 +153,7 @@ class _Page:
     def decision(self, decision: Decision) -> Iterator[Section]:
         """Yield the title and its reasons, the table, and what is known of the judges."""
         bullets = [self.verdict(item) for item in decision.bullets]
-        yield Section(head=self.heading(decision.title), items=bullets)
+        yield Section(head=self.heading(decision.title), items=bullets, weight=REASONS)
         if decision.scores:
             yield from self.sequence((decision.scores,))
         judges = [self.verdict(item) for item in decision.judges]
@@ -173,7 +163,7 @@ class _Page:
                 for item in judges
             ]
         if judges:
-            yield Section(items=judges)
+            yield Section(items=judges, shortest=1)
         if decision.details and self.verbose:
             yield from self.sequence((Details(title=STATISTICS, blocks=decision.details),))
 

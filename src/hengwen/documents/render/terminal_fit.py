@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MAX_LINES = 25
 """Lines of a document of which not all is asked for."""
-LONG = 2
-"""An item of more lines is cut before a whole item is left out."""
+REASONS, TABLE = 1, 2
+"""Weights of the reasons of a decision, and of the table of scores: the others lose items first."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,8 +35,10 @@ class Section:
     left_out: int = 0
     is_note: bool = False
     """Whether it only explains others, and is left out before anything of them."""
-    is_table_of_scores: bool = False
-    """Whether rows are left out only where each other section has one item."""
+    weight: int = 0
+    """Items are left out of sections of a greater weight only where each lighter section has one item."""
+    shortest: int = 2
+    """Lines to which an item is cut before whole items are left out."""
 
     def lines(self, language: Language) -> Lines:
         """Return the lines, with the number of items that were left out."""
@@ -77,10 +79,14 @@ def _drop_notes(sections: Sequence[Section]) -> bool:
 
 
 def _shorten(sections: Sequence[Section], width: int) -> bool:
-    """Take one line off the longest item."""
-    items = [(len(item), section, i) for section in sections for i, item in enumerate(section.items)]
-    longest, section, i = max(items, key=lambda entry: entry[0], default=(0, None, 0))
-    if section is None or longest <= LONG:
+    """Take one line off the item that is farthest above its shortest length."""
+    items = [
+        (len(item) - section.shortest, section, i)
+        for section in sections
+        for i, item in enumerate(section.items)
+    ]
+    excess, section, i = max(items, key=lambda entry: entry[0], default=(0, None, 0))
+    if section is None or excess <= 0:
         return False
     section.items[i] = ended(section.items[i][:-1], width)
     return True
@@ -91,12 +97,11 @@ def _drop(sections: Sequence[Section]) -> bool:
 
 
 def _drop_item(sections: Sequence[Section]) -> bool:
-    """Leave out the last item of the section with the most lines; rows of scores come last."""
+    """Leave out the last item of the section with the most lines among those of the least weight."""
     many = [section for section in sections if len(section.items) > 1]
     if not many:
         return False
-    others = [section for section in many if not section.is_table_of_scores]
-    section = max(others or many, key=lambda section: section.height)
+    section = max(many, key=lambda section: (-section.weight, section.height))
     section.items.pop()
     section.left_out += 1
     if section.left_out == 1 and len(section.items) > 1:  # the line that says so takes the place of one

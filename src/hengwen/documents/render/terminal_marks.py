@@ -20,10 +20,8 @@ _EAST_ASIAN = ("gb", "cp936", "big5", "cp950", "shift", "cp932", "euc")
 
 def marks_are_wide(encoding: str) -> bool:
     """Return whether the terminal draws marks of ambiguous width over two columns."""
-    chosen = os.environ.get("HENGWEN_WIDE_MARKS") or os.environ.get("VTE_CJK_WIDTH", "")
-    if chosen:
-        return chosen.lower() in ("1", "wide")
-    return encoding.lower().startswith(_EAST_ASIAN)
+    chosen = os.environ.get("VTE_CJK_WIDTH", "").lower()
+    return chosen in ("1", "wide") if chosen else encoding.lower().startswith(_EAST_ASIAN)
 
 
 def narrow(text: str) -> str:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from hengwen.documents.render.terminal_fit import Section
+from hengwen.documents.render.terminal_fit import TABLE, Section
 from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
 from hengwen.text.language import Bilingual
-from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,49 +31,69 @@ STYLES: dict[Tone, str] = {
     "rejected": "red",
     "untested": "yellow",
 }
-MAX_COURSE = 40
-"""Checkpoints of a course that are drawn; of more, every other one or fewer."""
+COURSE_WIDTHS = (40, 20, 10)
+"""Checkpoints of a course that are drawn, as there is room; of more, every other one or fewer."""
 _COURSE = Bilingual("过程", "course")
 _COMPARED = Bilingual("前 → 后", "from → to")
 _CHANGE = Bilingual("差", "change")
 _BAR = Bilingual("变差  0  变好", "worse  0  better")
 _LEGEND = Bilingual(
     "横线：95% 区间，按同表各行一起校正；含 0 即不称有差别",
-    "line: 95 % interval, corrected for all rows; it holds 0 where no difference is claimed",
+    "line: 95 % interval, corrected for all rows; through 0: no difference claimed",
 )
 _LEFT_OUT = (
     {"compared"},
     {"compared", "prompts"},
     {"named", "prompts"},
     {"named", "prompts", "course"},
-    {"named", "prompts", "course", "p"},
 )
 """Columns that are left out, until the others have room: either values with the name of a checkpoint or
-those without one are shown. Bars give way only after the first three."""
+those without one are shown. Bars give way after the first three, before courses."""
 
 
 def score_section(scores: Scores, width: int, words: Words) -> Section:
     """Return a table of scores: what was compared, the difference as a line, and the verdict."""
     head = wrapped(Text(words(scores.title), style="bold"), width) if scores.title else []
-    notes = (
-        wrapped(Text(words(_LEGEND), style="dim"), width) if any(line.bar for line in scores.lines) else []
-    )
     drawn = _table(scores, width, words)
     if drawn is None:
-        named = zip(_names(scores), scores.lines, strict=True)
-        rows = [_two_lines(name, line, width, words) for name, line in named]
-        return Section(head=head, items=rows, is_table_of_scores=True)
+        rows = [_two_lines(line, width, words) for line in scores.lines]
+        return Section(head=head, items=rows, weight=TABLE)
     has_bars = any("●" in line.plain for row in drawn[1] for line in row)
-    notes = wrapped(Text(words(_LEGEND), style="dim"), width) if has_bars else []
-    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=notes, is_table_of_scores=True)
+    notes = [words(_LEGEND)] if has_bars else []
+    addresses = [
+        f"{name} = {line.address}" for line in scores.lines if (name := words(line.name)) not in line.address
+    ]
+    notes += [" · ".join(addresses)] if addresses else []
+    lines = [line for note in notes for line in wrapped(Text(note, style="dim"), width)]
+    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=lines, weight=TABLE)
 
 
 def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:
     """Return the lines of a table, with fewer columns if there is no room for all; None if there is none."""
-    lines, names = scores.lines, _names(scores)
+    candidates = [
+        (points, left_out, bar_widths)
+        for bar_widths, left_outs in ((BAR_WIDTHS, _LEFT_OUT[:3]), ((0,), _LEFT_OUT[2:]))
+        for points in COURSE_WIDTHS
+        for left_out in left_outs
+    ]
+    for points, left_out, bar_widths in candidates:
+        columns = _columns(scores.lines, points, words)
+        kept = [column for key, column in columns.items() if key not in left_out]
+        drawn = table_lines(kept, width, bar_widths if "bar" in columns else (0,))
+        if drawn is not None:
+            return drawn
+    return None
+
+
+def _columns(lines: Sequence[ScoreLine], points: int, words: Words) -> dict[str, TextColumn]:
+    """Return the columns of which any line has a text; a course has at most ``points`` points."""
     columns = {
-        "score": TextColumn(head=words(SCORE), cells=[Text(name) for name in names], is_whole=True),
-        "course": TextColumn(head=words(_COURSE), cells=[_course(line) for line in lines], is_whole=True),
+        "score": TextColumn(
+            head=words(SCORE), cells=[Text(words(line.name)) for line in lines], is_whole=True
+        ),
+        "course": TextColumn(
+            head=words(_COURSE), cells=[_course(line, points) for line in lines], is_whole=True
+        ),
         "named": _column(_COMPARED, words, [_compared(line, words, named=True) for line in lines]),
         "compared": _column(_COMPARED, words, [_compared(line, words) for line in lines]),
         "change": _column(_CHANGE, words, [_change(line, words) for line in lines]),
@@ -91,35 +110,20 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
             head=words(VERDICT), cells=[_verdict(line, words) for line in lines], is_whole=True
         ),
     }
-    used = {
+    return {
         key: column
         for key, column in columns.items()
         if any(column.bars) or any(cell.plain.strip() for cell in column.cells if not column.bars)
     }
-    for bar_widths, left_outs in ((BAR_WIDTHS, _LEFT_OUT[:3]), ((0,), _LEFT_OUT[2:])):
-        for left_out in left_outs:
-            kept = [column for key, column in used.items() if key not in left_out]
-            drawn = table_lines(kept, width, bar_widths if "bar" in used else (0,))
-            if drawn is not None:
-                return drawn
-    return None
 
 
 def _column(head: blocks.Text, words: Words, texts: Sequence[str]) -> TextColumn:
     return TextColumn(head=words(head), align="right", cells=[Text(text) for text in texts], is_whole=True)
 
 
-def _names(scores: Scores) -> list[str]:
-    """Return the addresses, without their task if all have the same."""
-    addresses = [strip_controls(line.address) for line in scores.lines]
-    tasks = {address.partition("/")[0] for address in addresses if "/" in address}
-    is_one = len(tasks) == 1 and all("/" in address for address in addresses)
-    return [address.partition("/")[2] for address in addresses] if is_one else addresses
-
-
-def _two_lines(name: str, line: ScoreLine, width: int, words: Words) -> Lines:
-    head = Text.assemble((name, "bold"), "  ", _verdict(line, words))
-    parts = [_course(line), Text(_compared(line, words)), Text(_change(line, words))]
+def _two_lines(line: ScoreLine, width: int, words: Words) -> Lines:
+    head = Text.assemble((words(line.name), "bold"), "  ", _verdict(line, words))
+    parts = [_course(line, width // 3), Text(_compared(line, words)), Text(_change(line, words))]
     p = _p(line, words)
     if p:
         parts.append(Text(f"p {p}"))
@@ -127,9 +131,9 @@ def _two_lines(name: str, line: ScoreLine, width: int, words: Words) -> Lines:
     return [*wrapped(head, width, "", "  "), *(wrapped(below, width, "  ", "  ") if below.plain else [])]
 
 
-def _course(line: ScoreLine) -> Text:
+def _course(line: ScoreLine, most: int) -> Text:
     points = line.course.points if line.course else ()
-    step = -(-len(points) // MAX_COURSE) or 1
+    step = -(-len(points) // most) or 1
     return Text(course(points[::-step][::-1]))
 
 
