@@ -41,6 +41,12 @@ def group_texts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dic
     return {address: _text(items, labels, tests=len(groups)) for address, items in by_address.items()}
 
 
+def at_equal_length(item: GroupComparison, decimals: int) -> Bilingual:
+    """Return the values that are compared: those of answers that are cut to equal numbers of tokens."""
+    first, second = (number(value, decimals) for value in (item.test.first, item.test.second))
+    return Bilingual(f"字数相等时 {first} → {second}", f"{first} → {second} at equal length")
+
+
 def group_records(groups: Sequence[GroupComparison], run_ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return comparisons of scores of whole sets as plain values, ready for JSON."""
     return [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, ScoreLine
-from hengwen.documents.groups import group_texts
+from hengwen.documents.groups import at_equal_length, group_texts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.documents.score_names import MAX_DECIMALS, difference_text, mean_text, p_short
 from hengwen.results.comparisons import min_clusters
@@ -116,7 +116,7 @@ def _group_line(
     tone, word = _OUTCOMES[group.verdict]
     decimals = min(decimals_for(group.scale, group.values), MAX_DECIMALS)
     before, after = (mean_text(value, decimals) for value in group.values)
-    change, n = minus(signed(group.test.difference, decimals)), group.test.units
+    n = group.test.units
     return ScoreLine(
         key=f"score-{score.address}",
         name=name.head,
@@ -124,7 +124,7 @@ def _group_line(
         scale=scale_text(group.scale),
         before=before,
         after=after,
-        difference=Bilingual(f"{change}（字数相等时）", f"{change} (at equal length)"),
+        difference=at_equal_length(group, decimals),
         p=p_short(group.p_adjusted),
         prompts=Bilingual(f"{n} 题", plural(n, "prompt")),
         tone=tone,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
 from hengwen.documents.cells import bar_limits, detectable_text
 from hengwen.documents.decision import DecisionWords, PromptChanges
+from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.documents.run.courses import course_of
 from hengwen.documents.run.words import comparison_note
@@ -258,15 +259,13 @@ def _of_groups(
         return line
     decimals = decimals_of(score)
     tone, word = WORDS[item.verdict]
-    first, second = (mean_text(value, decimals) for value in (item.test.first, item.test.second))
-    at_equal = Bilingual(f"字数相等时 {first} → {second}", f"{first} → {second} at equal length")
     summaries = score.summaries
     before = summaries[item.earlier]
     return replace(
         line,
         before=mean_text(before.mean, decimals) if before else "",
         before_name=report.labels[item.earlier],
-        difference=at_equal,
+        difference=at_equal_length(item, decimals),
         p=p_short(item.p_adjusted),
         prompts=Bilingual(f"{item.test.units} 题", f"{item.test.units} prompts"),
         tone=tone,
