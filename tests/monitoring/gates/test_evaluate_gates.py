@@ -59,7 +59,7 @@ def test_a_result_has_its_figures(add_run, check: Check) -> None:
     assert term.interval[0] < 0.9 < term.interval[1]
     assert (term.prompts, term.clusters, term.prompt_coverage, term.confidence) == (60, 60, 1.0, 0.95)
     assert (term.reason, term.p, term.look, term.baseline) == ("too uncertain", None, None, None)
-    assert term.needed_prompts > 60
+    assert (term.limit, term.needed_prompts > 60) == (0.9, True)
 
 
 def test_few_equal_values_are_not_certain(add_run, check: Check) -> None:
@@ -78,7 +78,8 @@ def test_missing_scores_are_not_decided_by_the_others(add_run, check: Check) -> 
     _, term = only(check("t/s >= 0.1"))
     assert (term.outcome, term.reason, term.prompt_coverage) == ("inconclusive", "low coverage", 0.9)
     assert term.detail == "6 parse_error (first: no level in the reply)"
-    assert check("coverage(t/s) >= 0.85").exit_code == 0
+    report = check("coverage(t/s) >= 0.85")
+    assert (report.exit_code, only(report)[1].limit) == (0, 0.85)
 
 
 @pytest.mark.slow
@@ -206,6 +207,7 @@ def test_noninferior_is_decided_by_the_bound_of_the_difference(add_run, check: C
         "noninferior(t/s, a, 0.15)", "noninferior(t/s, a, 0.02)", "noninferior(t/s, a, 0.07)"
     ).gates
     assert [gate.outcome for gate in (passed, failed, unclear)] == ["passed", "failed", "inconclusive"]
+    assert [gate.terms[0].limit for gate in (passed, failed, unclear)] == [-0.15, -0.02, -0.07]
     term = unclear.terms[0]
     assert term.value == pytest.approx(-0.07)
     assert (term.confidence, term.reason) == (pytest.approx(1 - 2 * term.level), "too uncertain")

@@ -190,6 +190,7 @@ def _term_record(term: TermResult) -> dict[str, object]:
         "detail": term.detail,
         "value": term.value,
         "interval": term.interval,
+        "limit": term.limit,
         "confidence": term.confidence,
         "n": term.prompts,
         "clusters": term.clusters,

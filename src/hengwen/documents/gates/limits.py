@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.gates.results import TermResult
 
-_LIMIT = re.compile(r"(?:[<>]=?|,)\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*\)?$")
 MARGIN = 0.08
 """Share of the axis that is free beside its outermost value."""
 
@@ -61,13 +59,10 @@ def term_bar(term: TermResult) -> Bar | None:
         bounds = score.interval.bounds if score.interval else None
         is_turned = score.scale is not None and not score.scale.higher_is_better
         return _bar(score.test.difference, bounds, 0.0, lower_is_better=is_turned)
-    match = _LIMIT.search(term.text)
-    if term.value is None or match is None:
+    if term.value is None or term.limit is None:
         return None
-    is_margin = term.kind == "noninferior"
-    is_turned = is_margin and term.scale is not None and not term.scale.higher_is_better
-    limit = float(match[1]) * (-1 if is_margin and not is_turned else 1)
-    return _bar(term.value, term.interval, limit, lower_is_better=is_turned)
+    is_turned = term.kind == "noninferior" and term.limit > 0  # a difference may rise up to the margin
+    return _bar(term.value, term.interval, term.limit, lower_is_better=is_turned)
 
 
 def _bar(value: float, bounds: Bounds | None, limit: float, *, lower_is_better: bool) -> Bar:

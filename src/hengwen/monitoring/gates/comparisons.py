@@ -148,10 +148,12 @@ class Comparer:
         bounds = difference_interval(
             differences, values.clusters, scale=reach, confidence=1 - 2 * level
         ).bounds
+        sign = 1 if scale is None or scale.higher_is_better else -1
         result = replace(
             result,
             value=sum(differences) / len(differences),
             interval=bounds,
+            limit=-sign * term.margin,
             confidence=1 - 2 * level,
             prompts=len(differences),
             clusters=values.cluster_count,
@@ -160,7 +162,7 @@ class Comparer:
         )
         if bounds is None:
             return replace(result, reason="no interval")
-        low, high = bounds if scale is None or scale.higher_is_better else (-bounds[1], -bounds[0])
+        low, high = bounds if sign > 0 else (-bounds[1], -bounds[0])
         if low >= -term.margin:
             return replace(result, outcome="passed")
         if high < -term.margin:

@@ -15,7 +15,7 @@ from hengwen.monitoring.gates.missing_scores import (
 from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import training_order
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
 
@@ -159,7 +159,7 @@ class DriftChecker:
         summary = self.summary_of(score.address)
         prompts = [mean.prompts for mean in score.means]
         if (summary is None or summary.is_covered) and (
-            not prompts or prompts[-1] >= MIN_PROMPT_COVERAGE * max(prompts)
+            not prompts or prompts[-1] >= MIN_COVERAGE * max(prompts)
         ):
             return score
         return replace(score, drifts="missing scores")

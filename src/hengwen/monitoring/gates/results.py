@@ -88,6 +88,8 @@ class TermResult:
     """Mean, coverage or agreement; for ``noninferior`` the difference from the baseline."""
     interval: tuple[float, float] | None = None
     """Confidence interval of the value; the condition must hold for both of its bounds."""
+    limit: float | None = None
+    """Limit of the value, in its units; None if no limit is stated."""
     confidence: float | None = None
     prompts: int | None = None
     """Number of prompts with a score; for an agreement, the number of labelled answers."""

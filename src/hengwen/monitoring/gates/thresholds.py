@@ -11,7 +11,7 @@ from hengwen.monitoring.gates.missing_scores import run_coverage, with_coverages
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.results.aggregate import deciding_interval, prompt_values, range_of
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.coverage import MIN_COVERAGE
 
 if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration
@@ -69,6 +69,7 @@ def threshold_result(term: ThresholdTerm, measured: Measured, checkpoint: str) -
             kind="coverage",
             outcome=decide(term.operator, (share, share), term.threshold),
             value=share,
+            limit=term.threshold,
             prompts=summary.prompts,
             clusters=summary.clusters,
         )
@@ -87,7 +88,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
             f"{term.text!r}: {limit:g} is outside the scale of the score, {scale.low:g} to {scale.high:g}"
         )
     outcome: GateOutcome = "inconclusive"
-    reason: Reason = "low coverage" if measured.coverage < MIN_PROMPT_COVERAGE else "no interval"
+    reason: Reason = "low coverage" if measured.coverage < MIN_COVERAGE else "no interval"
     needed = None
     if reason == "no interval" and interval is not None and summary.confidence < CONFIDENCE:
         reason = "low confidence"
@@ -104,6 +105,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         failures=summary.failures if reason == "low coverage" else {},
         value=mean,
         interval=interval,
+        limit=limit,
         confidence=summary.confidence,
         prompts=summary.prompts,
         clusters=summary.clusters,
@@ -152,6 +154,7 @@ def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         reason="too uncertain" if outcome == "inconclusive" else "",
         value=kappa.value,
         interval=(kappa.low, kappa.high),
+        limit=term.threshold,
         confidence=calibration.level,
         prompts=agreement.n,
     )
