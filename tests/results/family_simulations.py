@@ -1,7 +1,6 @@
 """Reports of made-up checkpoints: how often the tests of all pairs name a difference.
 
-The slow tests assert these figures, and ``benchmarks/bench_monitoring.py`` prints them, with 999 flips in
-place of 9,999.
+The slow tests assert these figures, and ``benchmarks/bench_monitoring.py`` prints them.
 """
 
 from __future__ import annotations
@@ -34,6 +33,8 @@ FALLS = (
 )
 """Falls of the last checkpoint: kind, prompts, checkpoints, share of prompts that fall by a level (or
 points)."""
+FLIPS = 999
+"""Random flips of a test, in place of 9,999."""
 KINDS = ("skew", "ceiling", "exponential", "collapse", "noisy", "clusters", "missing")
 
 
@@ -57,12 +58,10 @@ def draw(rng: np.random.Generator, kind: str, prompts: int, checkpoints: int) ->
     return np.where(rng.random(shape) < 0.04, np.nan, values) if kind == "missing" else values
 
 
-def report(
-    scores: list[Values], *, scale: Scale, clusters: list[str] | None = None, flips: int = 999
-) -> list[Comparison]:
-    """Return the tests of all pairs of some scores of one task."""
+def pairs_of(scores: list[Values], scale: Scale, clusters: list[str] | None = None) -> list[ScorePairs]:
+    """Return all pairs of checkpoints in some scores of one task."""
     pairs = list(combinations(range(scores[0].shape[1]), 2))
-    family = [
+    return [
         ScorePairs(
             address=f"t/{index}",
             task="t",
@@ -73,8 +72,20 @@ def report(
         )
         for index, values in enumerate(scores)
     ]
-    with patch.object(step_down, "MIN_DRAWS", flips):
-        return compare_pairs(family)
+
+
+def report(scores: list[Values], scale: Scale) -> list[Comparison]:
+    """Return the tests of all pairs, with their verdicts."""
+    with patch.object(step_down, "MIN_DRAWS", FLIPS):
+        return compare_pairs(pairs_of(scores, scale))
+
+
+def rejected(family: list[ScorePairs], seed: int) -> set[tuple[int, int]]:
+    """Return the pairs of checkpoints that the test of the family alone tells apart in any score."""
+    with patch.object(step_down, "MIN_DRAWS", FLIPS):
+        p_values = step_down.step_down([score.for_family() for score in family], seed=seed).p_adjusted
+    pairs = [pair for score in family for pair in score.pairs]
+    return {pair for pair, p in zip(pairs, p_values, strict=True) if p <= 0.05}
 
 
 def family_error(kind: str, prompts: int, checkpoints: int, scores: int, samples: int) -> float:
@@ -82,20 +93,19 @@ def family_error(kind: str, prompts: int, checkpoints: int, scores: int, samples
     rng = np.random.default_rng([KINDS.index(kind), prompts, checkpoints])
     names = [f"c{row // 4}" for row in range(prompts)] if kind == "clusters" else None
     wrong = 0
-    for _ in range(samples):
+    for case in range(samples):
         values = [draw(rng, kind, prompts, checkpoints) for _ in range(scores)]
-        tests = report(values, scale=RUBRIC if kind in SHARES else POINTS, clusters=names)
-        wrong += any(item.p_adjusted <= 0.05 for item in tests)
+        wrong += bool(rejected(pairs_of(values, RUBRIC if kind in SHARES else POINTS, names), case))
     return wrong / samples
 
 
 def partial_error(prompts: int, checkpoints: int, samples: int) -> float:
     """Return the same where the first checkpoint is worse: errors are those among the others."""
     rng, wrong = np.random.default_rng(prompts), 0
-    for _ in range(samples):
+    for case in range(samples):
         values = draw(rng, "exponential", prompts, checkpoints)
         values[:, 0] -= 8
-        wrong += any(item.earlier > 0 and item.p_adjusted <= 0.05 for item in report([values], scale=POINTS))
+        wrong += any(earlier > 0 for earlier, _ in rejected(pairs_of([values], POINTS), case))
     return wrong / samples
 
 
@@ -114,7 +124,7 @@ def power(
                 table[:, -1] = np.clip(table[:, -1] - 0.25 * (rng.random(prompts) < fall), 0, 1)
             else:
                 table[:, -1] -= fall
-        tests = report(values, scale=RUBRIC if kind in SHARES else POINTS)
+        tests = report(values, RUBRIC if kind in SHARES else POINTS)
         ends = [item for item in tests if (item.earlier, item.later) == (0, checkpoints - 1)]
         tested += ends[0].p_adjusted <= 0.05
         claimed += ends[0].verdict == "worse"
@@ -131,7 +141,7 @@ def six_prompts(checkpoints: int, samples: int, *, scores: int = 3) -> tuple[flo
         values = [draw(rng, "skew", 6, checkpoints) for _ in range(scores)]
         values[0][:, 0] = np.maximum(values[0][:, 0], 0.25)
         values[0][:, -1] = values[0][:, 0] - 0.25
-        tests = report(values, scale=RUBRIC)
+        tests = report(values, RUBRIC)
         (fallen,) = [item for item in tests[: len(tests) // scores] if item.earlier == 0][-1:]
         tested += fallen.p_adjusted <= 0.05
         claimed += fallen.verdict == "worse"
@@ -148,7 +158,7 @@ def other_shape(prompts: int, samples: int) -> tuple[float, float]:
         falls = rng.random(prompts) < 0.02
         rises = ~falls & (rng.random(prompts) < 0.02 * 3 / 0.98)
         after = np.where(falls, 0.0, np.where(rises, 1.0, 0.75))
-        (test,) = report([np.column_stack((np.full(prompts, 0.75), after))], scale=RUBRIC)
+        (test,) = report([np.column_stack((np.full(prompts, 0.75), after))], RUBRIC)
         tested += test.p_adjusted <= 0.05
         claimed += test.verdict in ("better", "worse")
     return tested / samples, claimed / samples
@@ -160,7 +170,7 @@ def other_shape_of_points(prompts: int, samples: int) -> tuple[float, float]:
     for _ in range(samples):
         before = 60 + rng.normal(0, 5, prompts)
         after = before + np.where(rng.random(prompts) < 0.02, -49.0, 1 + rng.normal(0, 1, prompts))
-        (test,) = report([np.column_stack((before, after))], scale=POINTS)
+        (test,) = report([np.column_stack((before, after))], POINTS)
         tested += test.p_adjusted <= 0.05
         claimed += test.verdict in ("better", "worse")
     return tested / samples, claimed / samples
