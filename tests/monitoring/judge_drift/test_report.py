@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from hengwen import JudgeDriftReport, judge_drift, rejudge, run_plan
+from hengwen.documents.judge_drift import judge_drift_document
+from hengwen.documents.render.markdown import to_markdown
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
@@ -199,6 +201,10 @@ def test_repeats_of_the_same_answers_are_compared_although_others_failed(plans, 
     score = only(judge_drift(plans.store))
     assert score.judge.difference == 0
     assert (score.then, score.again, score.now) == (0.25, 0.25, 0.5)
+    assert (score.verdict, score.reason) == ("cannot tell", "missing scores")
+    assert (score.coverage, score.answer_coverage) == (1.0, pytest.approx(2 / 3))
+    sentences = " ".join(to_markdown(judge_drift_document(judge_drift(plans.store)), "en").split())
+    assert "100% of the prompts and 66.6% of the answers have the scores to compare" in sentences
 
 
 def test_unequal_repeats_are_subsampled(plans) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.documents.missing import least_text
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
-from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.results.comparisons import ALPHA
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, plural, signed
 from hengwen.text.safety import one_line
@@ -29,11 +30,6 @@ _REASONS: Mapping[Reason, Bilingual] = {
     "too few": Bilingual(
         "互相独立的题目太少，任何结果都不可能显著",
         "too few independent prompts for a significant result",
-    ),
-    "missing scores": Bilingual(
-        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}；哪些题失败可能与质量有关",
-        f"below {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score; which prompts fail may "
-        "depend on quality",
     ),
     "not judged again": Bilingual(
         "早先的回答没有重新评审，也没有两次运行都评审过的锚点；请用 hengwen judge-drift PLAN",
@@ -106,6 +102,12 @@ def evidence(score: JudgedScoreDrift) -> list[Bilingual]:
 
 
 def _reason(score: JudgedScoreDrift) -> Bilingual:
+    if score.reason == "missing scores":
+        prompts, answers, least = percent(score.coverage), percent(score.answer_coverage), least_text()
+        return Bilingual(
+            f"只有 {prompts} 的题、{answers} 的回答有要比较的得分；{least.zh}",
+            f"{prompts} of the prompts and {answers} of the answers have the scores to compare; {least.en}",
+        )
     if score.reason != "not enough evidence":
         return _REASONS[score.reason]
     margin = number(score.margin, 3) if score.margin else ""

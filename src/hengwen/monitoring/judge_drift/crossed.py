@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.judge_drift.effects import paired_effect
 from hengwen.monitoring.judge_drift.judged_series import restricted, scored_answers
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.paired_values import pair_values
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ def with_old_judge(
     if not by_old.prompts:
         return drift
     width = None if bounds is None else bounds[1] - bounds[0]
-    coverage = min(drift.coverage, len(by_old.prompts) / len(prompts))
     return replace(
         drift,
         model=paired_effect(by_old.before, by_old.after, by_old.clusters, scale=bounds),
@@ -46,9 +44,7 @@ def with_old_judge(
         ),
         crossed=sum(by_old.after) / len(by_old.after),
         length=None,
-        coverage=coverage,
-        reason=drift.reason or ("missing scores" if coverage < MIN_PROMPT_COVERAGE else ""),
-    )
+    ).with_coverage(by_old, len(prompts))
 
 
 def _of_both(columns: tuple[Column, Column], prompts: set[str | None]) -> tuple[Column, Column]:

@@ -31,7 +31,6 @@ from hengwen.monitoring.judge_drift.judged_series import (
 from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
 from hengwen.records import Score
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.paired_values import pair_values
 from hengwen.score_id import LEVEL
 from hengwen.stats.level_weights import level_index
@@ -280,8 +279,7 @@ def _rejudged(
         judge=_paired(judged, bounds),
         then=_mean(judged.before),
         again=_mean(judged.after),
-        coverage=len(judged.prompts) / len(prompts),
-    )
+    ).with_coverage(judged, len(prompts))
     if drift.conflicts:
         return replace(drift, reason="judges differ")
     return _with_model(drift, pair_values(again, now), prompts, bounds)
@@ -336,14 +334,7 @@ def _with_model(
     if drift.arm == "anchors" and drift.judge is not None:
         model = adjusted_effect(model, drift.judge, margin=drift.margin, changed_share=changed_share)
         drift = replace(drift, then=_mean(paired.before))
-    coverage = min(drift.coverage, len(paired.prompts) / len(prompts))
-    return replace(
-        drift,
-        model=model,
-        now=_mean(paired.after),
-        coverage=coverage,
-        reason="missing scores" if coverage < MIN_PROMPT_COVERAGE else "",
-    )
+    return replace(drift, model=model, now=_mean(paired.after)).with_coverage(paired, len(prompts))
 
 
 def _paired(values: PairedValues, bounds: Bounds | None) -> Effect:

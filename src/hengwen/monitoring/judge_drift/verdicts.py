@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.monitoring.judge_drift.consistency import MIN_KAPPA
 from hengwen.monitoring.judge_drift.effects import MARGIN_SHARE
 from hengwen.results.comparisons import ALPHA
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.stats.equivalence import is_within
 from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_few
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.length import LengthAdjustment
     from hengwen.records import Scale
     from hengwen.results.comparability import Difference
+    from hengwen.results.paired_values import PairedValues
 
 DriftVerdict = Literal["stable", "model drifted", "judge drifted", "both", "cannot tell"]
 Arm = Literal["re-judged", "anchors"]
@@ -115,6 +117,8 @@ class JudgedScoreDrift:
     coverage: float = 1.0
     """Share of prompts with values for both the earlier and the later answers. If the earlier answers were
     judged again, the share of prompts with old and new values for these answers is given if it is lower."""
+    answer_coverage: float = 1.0
+    """The same share of answers, of the run with the lower one."""
     changes: tuple[Difference, ...] = ()
     """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
@@ -152,6 +156,15 @@ class JudgedScoreDrift:
     def anchors_needed(self) -> int | None:
         """Number of anchors that the verdict ``stable`` usually needs; None if it is unknown."""
         return _largest(effect.anchors_needed for effect in self.effects)
+
+    def with_coverage(self, values: PairedValues, prompts: int) -> JudgedScoreDrift:
+        """Return the score with the lower of its coverage and that of ``values``; if low, with the reason."""
+        shares = (
+            min(self.coverage, len(values.prompts) / prompts),
+            min(self.answer_coverage, *values.answer_coverage),
+        )
+        reason: Reason = "missing scores" if min(shares) < MIN_COVERAGE else ""
+        return replace(self, coverage=shares[0], answer_coverage=shares[1], reason=self.reason or reason)
 
     @property
     def judge_p(self) -> float | None:
