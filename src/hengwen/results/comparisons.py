@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
-MIN_PROMPT_COVERAGE = MIN_COVERAGE
 MAX_ALL_PAIRS = 40
 """Maximum number of checkpoints of which all pairs are tested."""
 CHANGES = ("better", "worse")
@@ -100,7 +99,7 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
     return [
         (earlier, later)
         for earlier, later in pairs_to_test(means, item.higher_is_better)
-        if min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
+        if min(item.coverages[earlier], item.coverages[later]) >= MIN_COVERAGE
         and _same_scoring(item, earlier, later)
         and item.values[earlier].keys() & item.values[later].keys()
     ]

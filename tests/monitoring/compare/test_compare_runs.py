@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from hengwen.errors import ConfigError
 from hengwen.importers.muchin import import_muchin
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
 from hengwen.records import Run
+from hengwen.results.decide import decide_runs
+from hengwen.results.decision import Decision
 
 SCORER = """\
 from dataclasses import dataclass
@@ -269,3 +272,23 @@ def test_a_fall_of_the_real_lyrics_has_its_interval(lyrics: Store) -> None:
     assert score.interval.bounds == pytest.approx((-12.51, -2.52), abs=0.005)  # two of weight 2/3
     assert score.interval.t_p == pytest.approx(0.0019, abs=0.00005)
     assert score.test.p == pytest.approx(0.0016, abs=0.00005)  # all 2^26 sign patterns
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [(HIGH, "ship"), (answers([1, 2] * 5), "undecided"), (dict(list(HIGH.items())[:7]), "none")],
+    ids=["better", "no difference", "missing answers"],
+)
+def test_the_decision_is_that_of_a_report_of_both_runs(
+    store: Store, tmp_path: Path, given: Answers, verdict: str
+) -> None:
+    evaluate(tmp_path / "b", store, "b", given, prompts=list(LOW))
+    runs = [replace(store.find(name), step=step) for step, name in enumerate("ab")]
+    decision = compare_runs(store, "a", "b").decision
+    assert decision.verdict == verdict
+    assert rounded(decision) == rounded(decide_runs(runs, store.table(runs)))
+
+
+def rounded(decision: Decision) -> object:
+    return json.loads(json.dumps(asdict(decision)), parse_float=lambda text: round(float(text), 9))

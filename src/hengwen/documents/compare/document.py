@@ -17,6 +17,7 @@ from hengwen.documents.blocks import (
 )
 from hengwen.documents.compare.effects import effect_table
 from hengwen.documents.compare.lines import score_line
+from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.score_names import score_names
@@ -231,6 +232,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
             "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
         },
         "scores": [_score_record(score) for score in comparison.scores],
+        "decision": decision_record(comparison.decision),
         "groups": group_records(comparison.groups, (comparison.before.id, comparison.after.id)),
         "judges": trust_record(comparison.judges),
     }

@@ -8,11 +8,13 @@ from math import log1p
 from typing import TYPE_CHECKING, get_args
 
 from hengwen.errors import ConfigError
+from hengwen.monitoring.compare.decision import decide_pair
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.group_scores import compare_groups
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.results.coverage import mean_bounds
+from hengwen.results.decide import margins_of
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import signature_conflict
@@ -106,21 +108,27 @@ def compare_runs(
         )
     labels = run_labels(runs)
     collected = CollectedScores(store, runs, labels, common=common)
-    pairs = [
-        collected.pair(score, family)
-        for family, score in _selected(tested_scores(runs, collected.table), scores, labels)
-    ]
+    selected = _selected(tested_scores(runs, collected.table), scores, labels)
+    pairs = [collected.pair(score, family) for family, score in selected]
     refuse_conflicts(pairs, labels, common=common)
+    compared, used = compare_scores(pairs, weights=weights), {pair.address for pair in pairs}
+    groups = compare_groups(store, runs, used=used)
+    headline = [
+        (score, pair, result)
+        for (family, score), pair, result in zip(selected, pairs, compared, strict=True)
+        if family == "headline"
+    ]
     return RunComparison(
         before=runs[0],
         after=runs[1],
-        scores=compare_scores(pairs, weights=weights),
+        scores=compared,
         weights=weights,
         left_out_prompts=collected.left_out_prompts,
         only_common=common,
         unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
-        groups=compare_groups(store, runs, used={pair.address for pair in pairs}),
-        judges=judge_trust(store, runs, used={pair.address for pair in pairs}),
+        groups=groups,
+        judges=judge_trust(store, runs, used=used),
+        decision=decide_pair(headline, groups, labels, margins_of(runs)),
     )
 
 

@@ -9,7 +9,7 @@ differences is false.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -18,11 +18,12 @@ import numpy as np
 from hengwen.results.comparisons import (
     ALPHA,
     CHANGES,
-    MIN_PROMPT_COVERAGE,
     ScorePairs,
     compare_pairs,
     holding_zero,
 )
+from hengwen.results.coverage import MIN_COVERAGE
+from hengwen.results.decision import Decision
 from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
 from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
 from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
@@ -121,6 +122,9 @@ class ScoreComparison:
     detectable: float | None = None
     """Smallest true difference that is detected with a probability of 80 % by the test of the family. None if
     all differences are equal, or if there are too few clusters."""
+    level: float | None = None
+    """Significance level of this score alone, of which a t test has the critical value of the family; None
+    for a breakdown, and if no value is critical."""
     interval: DifferenceInterval | None = None
     """Interval of the difference in this score alone."""
     family_interval: tuple[float, float] | None = None
@@ -160,6 +164,8 @@ class RunComparison:
     """Tests of scores of whole sets of answers, such as diversity."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are compared."""
+    decision: Decision = field(default_factory=lambda: Decision(verdict="none"))
+    """Which of both runs to ship, from the tests of the headline scores."""
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
@@ -185,7 +191,7 @@ def compare_scores(
         for index, pair in enumerate(pairs)
         if pair.values is not None and pair.values.prompts
     }
-    covered = [index for index in tests if _lowest_coverage(pairs[index]) >= MIN_PROMPT_COVERAGE]
+    covered = [index for index in tests if _lowest_coverage(pairs[index]) >= MIN_COVERAGE]
     breakdowns = benjamini_hochberg(
         {
             str(index): tests[index].p
@@ -255,6 +261,7 @@ def _headline(
         p_adjusted=p_adjusted,
         family_interval=family_interval,
         detectable=comparison.detectable,
+        level=comparison.level,
     )
 
 
@@ -266,7 +273,7 @@ def _breakdown(
     described = _described(pair, test, weights)
     bounds = described.interval.bounds if described.interval else None
     outcome: ComparisonOutcome = "no difference seen"
-    if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
+    if _lowest_coverage(pair) < MIN_COVERAGE:
         outcome = "missing scores"
     elif p_adjusted is None:
         outcome = "too few"
