@@ -13,7 +13,7 @@ from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, minus, plural, scale_text, signed
+from hengwen.text.numbers import decimals_for, plural, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
