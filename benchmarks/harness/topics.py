@@ -104,6 +104,7 @@ TOPICS = (
         title="Reports",
         scripts=(
             Script(name="bench_intervals.py", quick=("--sizes", "100", "10000"), rounds=5),
+            Script(name="bench_report.py", quick=("--sizes", "120"), seconds=600),
             Script(name="bench_monitoring.py", options=("--part", "speed"), quick=("--checkpoints", "10")),
         ),
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.score_table import SeriesKey
+from hengwen.stats.effect_sizes import average_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,4 @@ def _sign(table: ScoreTable, run_ids: Sequence[str], score: ScoreId, kind: Kind)
 
 def _places(merits: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the place of each value between 0 (lowest) and 1 (highest); equal values share one place."""
-    _, index, counts = np.unique(merits, return_inverse=True, return_counts=True)
-    middles = np.cumsum(counts) - (counts + 1) / 2
-    places: NDArray[np.float64] = middles[index] / max(len(merits) - 1, 1)
-    return places
+    return (average_ranks(merits) - 1) / max(len(merits) - 1, 1)

@@ -7,6 +7,7 @@ prompts, which adds ``d (s - d)`` to the variance.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -27,8 +28,8 @@ MAX_PROMPTS = 1_000_000
 LARGEST_NONCENTRALITY = 1e9
 """Largest effect, in standard errors, for which the power is computed; larger effects are replaced by this
 limit, because scipy returns NaN for larger effects."""
-
-
+STEPS = 2**34
+"""Number of steps between the ends of an interval in which a root is sought."""
 MIN_UNITS = 12
 """Fewest effective clusters from which a smallest detectable difference is estimated."""
 MAX_EQUAL_SHARE = 0.6
@@ -67,7 +68,6 @@ def detectable_effect(
             f"no effect is detected with power {power:g} at level {alpha:g} and standard error {error:g}: the"
             " power must lie between the level and 1, and the error must be > 0"
         )
-    from scipy.optimize import brentq
 
     def missing(effect: float) -> float:
         return power_of_t(effect, 1.0, freedom, alpha, sides=sides) - power
@@ -75,20 +75,25 @@ def detectable_effect(
     high = 4.0
     while missing(high) < 0:
         high *= 2
-    return error * float(brentq(missing, 0.0, high, xtol=1e-10))
+    return error * _root(missing, 0.0, high)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function becomes positive; to import scipy.optimize takes longer than all roots."""
+    step = (high - low) / STEPS
+    return low + step * bisect_left(range(STEPS), 0.0, key=lambda i: function(low + step * i))
 
 
 def detectable_fall(
     error_at: Callable[[float], float], limit: float, freedom: float, alpha: float, power: float = POWER
 ) -> float | None:
     """Return the smallest fall up to ``limit`` that is detected, if a fall changes the standard error."""
-    from scipy.optimize import brentq
 
     def missing(fall: float) -> float:
         return power_of_t(fall, max(error_at(fall), 1e-12 * limit), freedom, alpha) - power
 
     largest = limit * (1 - 1e-9)
-    return float(brentq(missing, 1e-9 * limit, largest, xtol=1e-10 * limit)) if missing(largest) > 0 else None
+    return _root(missing, 1e-9 * limit, largest) if missing(largest) > 0 else None
 
 
 def detectable_difference(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Statistic = Callable[[NDArray[Any]], Floats]
-    """Function of counts, in shape (sets, items), that returns a value for each set."""
 
 MIN_UNITS = 6
 """Fewest prompts (clusters) for an interval or a test."""
@@ -27,6 +25,19 @@ BLOCK = 200
 """Number of exchanges that are made at a time."""
 BLOCK_ELEMENTS = 8_000_000
 """Maximum number of counts in memory at the same time."""
+
+
+class SetStatistic(NamedTuple):
+    """A number for a set, computed from a sum over its items."""
+
+    term: Callable[[NDArray[Any]], NDArray[Any]]
+    """What an item adds to the sum, from its count; 0 for a count of 0."""
+    value: Callable[[Floats, Floats], Floats]
+    """The number, from the sum of the terms and the sum of the counts."""
+
+    def __call__(self, counts: NDArray[Any]) -> Floats:
+        """Return the number for each set, from counts in shape (sets, items)."""
+        return self.value(self.term(counts).sum(axis=1), counts.sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +75,7 @@ def jackknife_interval(
 
 
 def exchange_test(
-    first: Any, second: Any, statistic: Statistic, *, draws: int = 1999, seed: int = 0
+    first: Any, second: Any, statistic: SetStatistic, *, draws: int = 1999, seed: int = 0
 ) -> ExchangeTest | None:
     """Test whether a statistic of two sets of answers to the same prompts differs.
 
@@ -75,7 +86,7 @@ def exchange_test(
         first: Counts of each item, such as an n-gram, in the answers of each prompt; a sparse matrix of shape
             (prompts, items).
         second: The same for the other set, with the same rows and columns.
-        statistic: Function of the counts of whole sets.
+        statistic: The number for a whole set.
         draws: Number of random exchanges if there are more than ``EXACT_UP_TO`` prompts.
         seed: Seed of the random exchanges.
 
@@ -90,13 +101,28 @@ def exchange_test(
     else:
         flips = np.random.default_rng(seed).integers(0, 2, (draws + 1, n)).astype(np.float32)
         flips[0] = 0
-    moved = (second - first).T.tocsr()  # (items, prompts), so that a block is one product
-    sums = [np.asarray(side.sum(axis=0), dtype=np.float32).ravel() for side in (first, second)]
-    size = min(BLOCK, max(1, BLOCK_ELEMENTS // max(items, 1)))
+    shared = np.bincount((first + second).indices, minlength=items) > 1
+    # an item of one prompt only changes place with it: what it adds is a sum over prompts
+    alone = [_per_item(statistic, side) @ (~shared).astype(np.float64) for side in (first, second)]
+    totals = [np.asarray(side.sum(axis=1), np.float64).ravel() for side in (first, second)]
+    kept = [side[:, shared] for side in (first, second)]
+    moved = (kept[1] - kept[0]).T.tocsr()  # (items, prompts), so that a block is one product
+    sums = [np.asarray(side.sum(axis=0), dtype=np.float32).reshape(-1, 1) for side in kept]
+    size = min(BLOCK, max(1, BLOCK_ELEMENTS // max(moved.shape[0], 1)))
     observed, drawn, exceeded, squares = 0.0, 0, 0, 0.0
     for start in range(0, len(flips), size):
-        change = (moved @ flips[start : start + size].T).T
-        apart = np.abs(statistic(sums[1] - change) - statistic(sums[0] + change))
+        block = flips[start : start + size].T
+        change = moved @ block
+        earlier, later = (
+            statistic.value(
+                statistic.term(sums[side] + sign * change).sum(axis=0, dtype=np.float64)
+                + alone[side].sum()
+                + sign * ((alone[1] - alone[0]) @ block),
+                totals[side].sum() + sign * ((totals[1] - totals[0]) @ block),
+            )
+            for side, sign in ((0, 1), (1, -1))
+        )
+        apart = np.abs(later - earlier)
         observed = observed or float(apart[0]) * (1 - 1e-9) - 1e-12
         exceeded += int((apart >= observed).sum())
         drawn += len(apart)
@@ -104,20 +130,28 @@ def exchange_test(
         if n > EXACT_UP_TO and exceeded >= ENOUGH_EXCEEDED:
             break
     p = exceeded / drawn
-    first_value, second_value = (float(statistic(side[None])[0]) for side in sums)
+    first_value, second_value = (
+        float(statistic(np.asarray(side.sum(axis=0)).reshape(1, -1))[0]) for side in (first, second)
+    )
     error = (squares / drawn) ** 0.5
     return ExchangeTest(first=first_value, second=second_value, p=p, units=n, error=error)
 
 
-def distinct_share(counts: NDArray[Any]) -> Floats:
-    """Return the share of distinct items among all items of each set."""
-    share: Floats = (counts > 0.5).sum(axis=1) / counts.sum(axis=1)
-    return share
+def _per_item(statistic: SetStatistic, counts: Any) -> Any:
+    """Return what each item of each prompt adds to the sum of a statistic, as a sparse matrix."""
+    terms = counts.copy()
+    terms.data = statistic.term(terms.data).astype(np.float64)
+    return terms
 
 
-def normalised_entropy(counts: NDArray[Any]) -> Floats:
-    """Return the entropy of the items of each set, divided by its largest possible value."""
-    total = counts.sum(axis=1)
-    logs = np.log2(counts, where=counts > 0.5, out=np.zeros_like(counts))
-    entropy: Floats = (np.log2(total) - (counts * logs).sum(axis=1) / total) / np.log2(total)
-    return entropy
+def _times_its_log(counts: NDArray[Any]) -> NDArray[Any]:
+    terms: NDArray[Any] = counts * np.log2(counts, where=counts > 0.5, out=np.zeros_like(counts))
+    return terms
+
+
+distinct_share = SetStatistic(lambda counts: counts > 0.5, np.divide)
+"""The share of distinct items among all items of each set."""
+normalised_entropy = SetStatistic(
+    _times_its_log, lambda terms, total: (np.log2(total) - terms / total) / np.log2(total)
+)
+"""The entropy of the items of each set, divided by its largest possible value."""

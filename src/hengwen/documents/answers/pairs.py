@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Text
     from hengwen.objective.lyrics.score_lyric import LyricScore
     from hengwen.objective.lyrics.side_by_side import SectionPair
-    from hengwen.records import Kind
     from hengwen.results.prompt_changes import PromptChange, PromptValue
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
@@ -108,7 +108,7 @@ class WorsePrompts:
         yield Details(title=title, blocks=tuple(content), is_open=has_fallen, key=key)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Pairs:
     """The pairs of answers of one score and two runs."""
 
@@ -123,11 +123,11 @@ class _Pairs:
         """Number of decimals of values and changes."""
         return decimals_of(self.score)
 
-    @property
-    def parts(self) -> list[tuple[ScoreId, Kind]]:
-        """The parts of the score, such as the phases of a lyric or the criteria of a judge."""
+    @cached_property
+    def parts(self) -> Mapping[ScoreId, Mapping[str, float]]:
+        """Changes by prompt of the parts of the score: phases of a lyric, criteria of a judge."""
         span = self.score.scale.high - self.score.scale.low if self.score.scale else 0.0
-        return [
+        parts = [
             (item.id, item.kind)
             for item in self.scores
             if item.id != self.score.id
@@ -137,13 +137,14 @@ class _Pairs:
             and item.scale is not None
             and (item.scale.high - item.scale.low) <= (span or item.scale.high - item.scale.low)
         ]
+        return part_changes(self.prompts.table, self.runs, parts)
 
     def lost(self, changes: Sequence[PromptChange]) -> list[tuple[Text, float]]:
         """Return the mean change of each part over the prompts, the largest loss first."""
         names = [item.sample_id for item in changes]
         means = [
             (part_name(part) or part.part, sum(by_prompt.get(name, 0.0) for name in names) / len(names))
-            for part, by_prompt in part_changes(self.prompts.table, self.runs, self.parts).items()
+            for part, by_prompt in self.parts.items()
         ]
         return sorted(means, key=lambda item: item[1])
 
@@ -161,7 +162,6 @@ class _Pairs:
             ],
             explained=texts > 0,
         )
-        parts = part_changes(self.prompts.table, self.runs, self.parts)
         values = [
             v
             for item in largest
@@ -175,7 +175,7 @@ class _Pairs:
             before=self.names[0],
             after=self.names[1],
             pairs=tuple(
-                self.pair(f"{key}/{i}", item, records, parts, has_texts=i <= texts, sign=sign)
+                self.pair(f"{key}/{i}", item, records, has_texts=i <= texts, sign=sign)
                 for i, item in enumerate(largest, 1)
             ),
             limits=(min(values), max(values)),
@@ -192,7 +192,6 @@ class _Pairs:
         key: str,
         item: PromptChange,
         records: Mapping[SourceKey, AnswerRecord],
-        parts: Mapping[ScoreId, Mapping[str, float]],
         *,
         has_texts: bool,
         sign: int,
@@ -227,7 +226,7 @@ class _Pairs:
             prompt=shown_text(prompt, INPUT_LIMIT),
             change=minus(signed(item.change, self.decimals)),
             values=(item.before.value, item.after.value),
-            lost_on=self.lost_on(item, parts, after, sign),
+            lost_on=self.lost_on(item, after, sign),
             before=sides[0],
             after=sides[1],
             has_texts=has_texts,
@@ -263,15 +262,11 @@ class _Pairs:
             if is_said:
                 yield outcome_of(score, outcome)
 
-    def lost_on(
-        self,
-        item: PromptChange,
-        parts: Mapping[ScoreId, Mapping[str, float]],
-        after: AnswerRecord | None,
-        sign: int,
-    ) -> Text:
+    def lost_on(self, item: PromptChange, after: AnswerRecord | None, sign: int) -> Text:
         """Return on which parts the change rests, or else why the judge gave the later answer its level."""
-        changes = [(part, by_prompt.get(item.sample_id, 0.0) * sign) for part, by_prompt in parts.items()]
+        changes = [
+            (part, by_prompt.get(item.sample_id, 0.0) * sign) for part, by_prompt in self.parts.items()
+        ]
         smallest = 0.5 * 10.0**-self.decimals
         largest = sorted((pair for pair in changes if pair[1] < -smallest), key=lambda pair: pair[1])[:2]
         if largest:

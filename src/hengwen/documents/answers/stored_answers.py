@@ -62,6 +62,8 @@ class StoredAnswers:
         return {record.key: record for record in records}
 
     def _record(self, run: Run, answer: Answer, *, explained: bool) -> AnswerRecord:
+        lyric = self._explainer.lyric(run, answer)
+        is_explained = explained and lyric is None  # a lyric is shown line by line, without its reasons
         return AnswerRecord(
             run_id=run.id,
             task=answer.task,
@@ -70,9 +72,9 @@ class StoredAnswers:
             repeat=answer.repeat,
             input=answer.input,
             text=answer.text,
-            outcomes=self._explainer.explain(run, answer) if explained else answer.outcomes,
+            outcomes=self._explainer.explain(run, answer) if is_explained else answer.outcomes,
             references=answer.sample.references,
-            lyric=self._explainer.lyric(run, answer),
+            lyric=lyric,
         )
 
 

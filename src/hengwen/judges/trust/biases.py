@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from hengwen.judges.trust.model_families import same_family
+from hengwen.stats.effect_sizes import average_ranks
 from hengwen.stats.proportions import wilson
 
 if TYPE_CHECKING:
@@ -101,19 +102,18 @@ def length_bias(
         return LengthBias(
             n=len(x), clusters=count, rho=None, interval=None, slope=None, adjusted=None, reason=reason
         )
-    from scipy.stats import linregress, spearmanr
-
-    rho = float(np.clip(spearmanr(x, y).statistic, -1, 1))
+    rho = float(np.clip(np.corrcoef(average_ranks(x), average_ranks(y))[0, 1], -1, 1))
     interval, reason = _rho_interval(rho, count)
     logs = np.log1p(x)
-    slope = float(linregress(logs, y).slope)
+    centred = logs - logs.mean()
+    slope = float(centred @ y / (centred @ centred))
     return LengthBias(
         n=len(x),
         clusters=count,
         rho=rho,
         interval=interval,
         slope=slope,
-        adjusted=tuple((y - slope * (logs - logs.mean())).tolist()),
+        adjusted=tuple((y - slope * centred).tolist()),
         reason=reason,
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
-    from hengwen.stats.set_exchange import Statistic
+    from hengwen.stats.set_exchange import SetStatistic
 
     Ints = NDArray[np.int64]
 
@@ -38,9 +38,9 @@ MAX_DRAWS = 9999
 """Largest number of random exchanges of a pair."""
 
 _NGRAMS = re.compile(r"(distinct_n|ngram_entropy)\|n:(\d+)\|scope:checkpoint\|")
-_STATISTICS: Mapping[str, Statistic] = {"distinct_n": distinct_share, "ngram_entropy": normalised_entropy}
+_STATISTICS: Mapping[str, SetStatistic] = {"distinct_n": distinct_share, "ngram_entropy": normalised_entropy}
 Texts = dict[tuple[str, int], "Ints"]
-"""Codes of the tokens of each answer, by sample id and repeat."""
+"""Codes of the tokens, or of the n-grams, of each answer, by sample id and repeat."""
 
 
 def compare_sets(
@@ -77,8 +77,9 @@ def compare_sets(
         texts = _texts(responses, {index: runs[index] for index in tested}, task, clusters)
         for score in of_task:
             name, n = scores[score]
+            grams = _grams(texts, n)
             for earlier, later in pairs[score]:
-                counts = _counts(texts[earlier], texts[later], n, clusters)
+                counts = _counts(grams[earlier], grams[later], clusters)
                 test = counts and exchange_test(*counts, _STATISTICS[name], draws=draws)
                 if test:
                     compared.append(
@@ -178,7 +179,27 @@ def _clusters(task: str, table: ScoreTable) -> dict[str, str]:
     return clusters
 
 
-def _counts(first: Texts, second: Texts, n: int, clusters: Mapping[str, str]) -> tuple[Any, Any] | None:
+def _grams(texts: Mapping[int, Texts], n: int) -> dict[int, Texts]:
+    """Return the codes of the n-grams of each answer, the same codes in all runs."""
+    windows = {
+        (index, key): np.lib.stride_tricks.sliding_window_view(tokens, n)
+        for index, answers in texts.items()
+        for key, tokens in answers.items()
+        if len(tokens) >= n
+    }
+    grams = {index: dict.fromkeys(answers, np.empty(0, np.int64)) for index, answers in texts.items()}
+    if not windows:
+        return grams
+    codes, *others = np.concatenate([*windows.values()]).T
+    for tokens in others:  # faster than sorting rows
+        codes = np.unique(codes * (tokens.max() + 1) + tokens, return_inverse=True)[1]
+    ends = np.cumsum([len(window) for window in windows.values()])
+    for (index, key), of_answer in zip(windows, np.split(codes, ends[:-1]), strict=True):
+        grams[index][key] = of_answer
+    return grams
+
+
+def _counts(first: Texts, second: Texts, clusters: Mapping[str, str]) -> tuple[Any, Any] | None:
     """Return the n-grams of two runs by prompt, of answers that both have, cut to equal numbers of tokens."""
     from scipy import sparse
 
@@ -187,16 +208,13 @@ def _counts(first: Texts, second: Texts, n: int, clusters: Mapping[str, str]) ->
     sides: tuple[list[Ints], list[Ints]] = ([], [])
     for key in sorted(first.keys() & second.keys()):
         size = min(len(first[key]), len(second[key]))
-        rows += [prompts.setdefault(clusters.get(key[0], key[0]), len(prompts))] * max(size - n + 1, 0)
-        for side, tokens in zip(sides, (first[key], second[key]), strict=True):
-            if size >= n:
-                side.append(np.lib.stride_tricks.sliding_window_view(tokens[:size], n))
+        rows += [prompts.setdefault(clusters.get(key[0], key[0]), len(prompts))] * size
+        for side, codes in zip(sides, (first[key], second[key]), strict=True):
+            side.append(codes[:size])
     if not rows:
         return None
-    first_tokens, *others = np.concatenate([*sides[0], *sides[1]]).T
-    columns = np.unique(first_tokens, return_inverse=True)[1]
-    for tokens in others:  # faster than sorting rows
-        columns = np.unique(columns * (tokens.max() + 1) + tokens, return_inverse=True)[1]
+    codes = np.concatenate([*sides[0], *sides[1]])
+    columns = (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
     ones, shape = np.ones(len(rows), dtype=np.float32), (len(prompts), int(columns.max()) + 1)
     halves = np.split(columns, 2)
     before, after = (sparse.coo_array((ones, (rows, half)), shape=shape).tocsr() for half in halves)
