@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from hengwen.documents.blocks import Chart, Details, Document, Point, Sentence, Series, Verdict
+from hengwen.documents.blocks import Chart, Decision, Details, Document, Scores, Sentence, Verdict
 from hengwen.documents.decision import DecisionWords, decision_record
 from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
+from hengwen.documents.drift.lines import BEFORE_NEWEST, TITLE, course, drift_line
 from hengwen.documents.drift.tables import answer_tables
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.score_names import score_names
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, interval, number, plural
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,14 +26,9 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
     from hengwen.stats.checkpoints.trend import SlopeTest
 
-Z_95 = 1.96
-
-
 RECORDED = ("better", "worse", "mean undecided")
 """Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""
-
-
-DECISION_NOTE = Bilingual(
+_DECISION_NOTE = Bilingual(
     "这一判断与报告相同；两个问题的 p 还计入与基线均值的比较和此前的检验，所以更大。",
     "This decision is that of a report; the p of the two questions also counts the comparison with the mean "
     "of the baseline, and earlier looks, so it is larger.",
@@ -40,18 +36,15 @@ DECISION_NOTE = Bilingual(
 
 
 def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = None) -> Document:
-    """Return for each score whether checkpoints differ and whether it drifts, with the tests and courses."""
+    """Return the decision, whether checkpoints differ and whether scores drift, with tests and courses."""
     tested = [score for score in report.scores if _is_tested(score)]
-    decimals = {score.address: words.mean_decimals(score) for score in report.scores}
-    names = score_names(score.address for score in report.decision.scores)
-    is_decided = report.decision.verdict != "none"
-    blocks: list[Block] = [DecisionWords(report.decision, decimals, names).block()] if is_decided else []
-    if blocks:
-        blocks.append(Sentence(text=DECISION_NOTE, is_note=True))
+    blocks: list[Block] = [_first_screen(report)]
     blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report)]
-    blocks += [_verdict(report, score) for score in report.scores]
-    blocks += group_verdicts(report.groups, report.labels).values()
-    blocks += trust_verdicts(report.judges)
+    verdicts: list[Block] = [_verdict(report, score) for score in report.scores]
+    verdicts += group_verdicts(report.groups, report.labels).values()
+    verdicts.append(Sentence(text=_DECISION_NOTE, is_note=True))
+    title = Bilingual("逐项的两个回答", "Both answers for each score")
+    blocks.append(Details(title=title, blocks=tuple(verdicts), is_open=False))
     if tested:
         title = Bilingual("两个问题的检验", "Tests of both questions")
         blocks.append(Details(title=title, blocks=tuple(answer_tables(report, tested))))
@@ -63,6 +56,18 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
         blocks.append(Details(title=section.title, blocks=section.blocks))
         record = section.record
     return Document(kind="drift", title=_title(report), blocks=tuple(blocks), record=_record(report, record))
+
+
+def _first_screen(report: DriftReport) -> Decision:
+    """Return the decision of a report, the first answer, and a table with the second answer."""
+    decimals = {score.address: words.mean_decimals(score) for score in report.scores}
+    names = score_names(decimals)
+    lines = tuple(drift_line(report, score, names[score.address]) for score in report.scores)
+    return DecisionWords(report.decision, decimals, names).block(
+        scores=Scores(key="scores", lines=lines, title=TITLE, compared=BEFORE_NEWEST),
+        further=words.first_answers(report, names),
+        judges=trust_verdicts(report.judges),
+    )
 
 
 def _is_tested(score: ScoreDrift) -> bool:
@@ -140,16 +145,7 @@ def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
 
 
 def _chart(score: ScoreDrift) -> Chart:
-    decimals = decimals_for(score.scale, [item.mean for item in score.means])
-    error = score.steps.mean_error if score.steps else None
-    points = []
-    for index, item in enumerate(score.means):
-        text = number(item.mean, decimals)
-        bounds = None if error is None else (item.mean - Z_95 * error, item.mean + Z_95 * error)
-        hint = f"{item.checkpoint} {text} {interval(bounds, decimals) if bounds else ''}".rstrip()
-        points.append(
-            Point(x=index, label=item.checkpoint, value=item.mean, text=text, interval=bounds, hint=hint)
-        )
+    is_known = score.steps is not None and score.steps.mean_error is not None
     with_error = Bilingual(
         "；竖线是在这些题目上的 95% 区间，不含题目之间的差异",
         "; bars are 95% intervals on these prompts, without the differences between prompts",
@@ -157,10 +153,10 @@ def _chart(score: ScoreDrift) -> Chart:
     return Chart(
         key=score.address,
         title=score.address,
-        series=(Series(name="", points=tuple(points)),),
+        series=(course(score),),
         description=Bilingual(
-            f"各检查点的均值{with_error.zh if error else ''}",
-            f"means of the checkpoints{with_error.en if error else ''}",
+            f"各检查点的均值{with_error.zh if is_known else ''}",
+            f"means of the checkpoints{with_error.en if is_known else ''}",
         ),
         limits=None if score.scale is None else (score.scale.low, score.scale.high),
     )

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
+from hengwen.documents.blocks import Verdict
 from hengwen.documents.missing import least_text, missing_text
+from hengwen.documents.score_names import MAX_DECIMALS
 from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import ALPHA, CHANGES
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Tone
+    from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.drift.score_drift import (
         BaselineDifference,
+        DriftAnswer,
         DriftReport,
         LeftOut,
         ScoreDrift,
@@ -70,6 +74,32 @@ def tone_of(score: ScoreDrift) -> Tone:
     if score.differs in ("differ", "not comparable") and score.drifts in DRIFTS:
         return DRIFTS[score.drifts][0]
     return DIFFERS[score.differs][0]
+
+
+def answer_tone(answer: DriftAnswer) -> Tone:
+    """Return what an answer to the second question says."""
+    return (DRIFTS.get(answer) or DIFFERS[answer])[0]
+
+
+def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[Verdict]:
+    """Return the answers to the first question, each with the scores that have it."""
+    differing = {item.address for item in report.groups if item.verdict in CHANGES}
+    answers: dict[tuple[Tone, Bilingual], list[Bilingual]] = {}
+    for score in report.scores:
+        answer = (DIFFERS[score.differs][0], first_answer(score))
+        if score.address in differing:
+            answer = DIFFERS["differ"]
+        answers.setdefault(answer, []).append(names[score.address].words)
+    return [
+        Verdict(
+            tone=tone,
+            subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]),
+            sentence=Bilingual(
+                names_text([name.zh for name in listed]).zh, names_text([name.en for name in listed]).en
+            ),
+        )
+        for (tone, word), listed in answers.items()
+    ]
 
 
 def direction_tone(score: ScoreDrift) -> Tone:
@@ -329,7 +359,7 @@ def _unknown_error_text(score: ScoreDrift) -> Bilingual:
 
 def mean_decimals(score: ScoreDrift) -> int:
     """Return the decimals of means."""
-    return decimals_for(score.scale, [item.mean for item in score.means])
+    return min(decimals_for(score.scale, [item.mean for item in score.means]), MAX_DECIMALS)
 
 
 def fine_decimals(score: ScoreDrift) -> int:
