@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -42,8 +44,31 @@ def test_long_answers_have_the_duplicates_of_short_ones(
 def test_too_many_long_answers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in ("_SHORT_CELLS", "_MEDIUM_CELLS", "_MAX_CELLS"):
         monkeypatch.setattr(module, limit, 0)
-    with pytest.raises(ValueError, match="^8 answers are too long to compare in pairs$"):
-        near_duplicates(answers("ab"))
+    with pytest.raises(ValueError, match="^8 answers are too long to compare in pairs; compare fewer or"):
+        near_duplicates(answers("abcdefghijklmnopqrstuvwxyz"))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "threshold", "message"),
+    [
+        ([20_000] * 101, 0.85, "answers of 10,000 or more have 2,020,000 letters and digits in all, at most"),
+        ([9_000] * 1_112, 0.7, "answers have 10,008,000 letters and digits in all, at most 10,000,000 are"),
+    ],
+)
+def test_too_many_letters_in_all_are_refused_before_any_pair_is_compared(
+    monkeypatch: pytest.MonkeyPatch, lengths: list[int], threshold: float, message: str
+) -> None:
+    monkeypatch.setattr(AnswerSet, "_is_similar", None)
+    texts = [f"{index:06}".ljust(length, "a") for index, length in enumerate(lengths)]
+    with pytest.raises(ValueError, match=message):
+        near_duplicates(texts, threshold)
+
+
+def test_the_bound_of_shared_bigrams_is_never_too_low() -> None:
+    for kinds in ("ab", "".join(map(chr, range(0x4E00, 0x4E00 + 3_000)))):
+        a, b = ("".join(DRAW.choices(kinds, k=3_000)) for _ in "ab")
+        shared = (Counter(pairwise(a)) & Counter(pairwise(b))).total()
+        assert shared <= module._most_shared_bigrams(a, b) <= shared + 300
 
 
 def test_an_answer_of_more_than_a_million_letters_is_refused() -> None:

@@ -14,16 +14,17 @@ also among the rarest bigrams of the other text, so the index stores only the ra
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from functools import lru_cache
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from hengwen.objective.duplicates.bigram_codes import bigram_codes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Feature = tuple[str, int]
-"""A bigram and the number of its earlier occurrences in the text."""
 _HEAD_SIZE = 8
 """Number of entries at the start of each list of candidates that ``first_match`` tests before all others."""
 _TOLERANCE = 1e-9
@@ -40,12 +41,9 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
     if threshold <= 2 / 3 + _TOLERANCE:
         yield from ([list(range(index))] for index in range(len(texts)))
         return
-    features = [_features(text) for text in texts]
-    ranks = _ranks(features)
     postings: dict[int, list[int]] = {}
     by_length: dict[int, list[int]] = {}
-    for index, (text, text_features) in enumerate(zip(texts, features, strict=True)):
-        keys = _keys(text, [ranks[feature] for feature in text_features], text_features, threshold)
+    for index, (text, keys) in enumerate(zip(texts, _keys(texts, threshold), strict=True)):
         lists = [postings[key] for key in keys if key in postings]
         lists += [by_length[y] for y in _bounds(len(text), threshold)[1] if y in by_length]
         yield lists
@@ -70,28 +68,30 @@ def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) 
     return next(filter(matches, sorted(rest.difference(heads))), bound)
 
 
-def _features(text: str) -> list[Feature]:
-    counts: Counter[str] = Counter()
-    features = []
-    for gram in bigrams(text):
-        features.append((gram, counts[gram]))
-        counts[gram] += 1
-    return features
+def _keys(texts: Sequence[str], threshold: float) -> Iterator[list[int]]:
+    """Yield the rarest features of each text, as many as are needed to find every similar text.
 
-
-def _ranks(features: Sequence[Sequence[Feature]]) -> dict[Feature, int]:
-    """Return the rank of each feature by frequency; the rarest has rank 0."""
-    counts = Counter(feature for text_features in features for feature in text_features)
-    ascending = sorted(counts.items(), key=lambda pair: pair[1])
-    return {feature: rank for rank, (feature, _) in enumerate(ascending)}
-
-
-def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: float) -> set[int]:
-    """Return the ranks of a text's rarest features, as many as are needed to find every similar text."""
-    single = sorted(rank for rank, (_, occurrence) in zip(ranks, features, strict=True) if occurrence == 0)
-    for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
-    for_ratio = len(ranks) - _bounds(len(text), threshold)[0] + 1
-    return {*single[:for_jaccard], *sorted(ranks)[:for_ratio]}
+    A feature is a bigram with the number of its earlier occurrences in the text. It is given as its rank by
+    frequency; features that only one text has are left out.
+    """
+    codes, occurrence, sizes = bigram_codes(texts)
+    grams = np.unique(codes, return_inverse=True)[1]
+    features, counts = np.unique(
+        grams * (len(codes) + 1) + occurrence, return_inverse=True, return_counts=True
+    )[1:]
+    by_frequency = np.argsort(counts, kind="stable")
+    rank = np.empty_like(by_frequency)
+    rank[by_frequency] = np.arange(len(rank))
+    first_shared = int(np.count_nonzero(counts == 1))
+    end = 0
+    for text, size in zip(texts, sizes.tolist(), strict=True):
+        begin, end = end, end + size
+        ranks = rank[features[begin:end]]
+        single = np.sort(ranks[occurrence[begin:end] == 0])
+        for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
+        for_ratio = size - _bounds(len(text), threshold)[0] + 1
+        keys = np.union1d(single[:for_jaccard], np.sort(ranks)[:for_ratio])
+        yield keys[keys >= first_shared].tolist()
 
 
 @lru_cache(maxsize=10_000)

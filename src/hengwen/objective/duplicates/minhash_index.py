@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hengwen.objective.duplicates.bigram_codes import bigram_codes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -109,35 +111,13 @@ def _chunk_hashes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.uint32], NDArray[np.intp]]:
     """Return the hashes of all bigrams, their number in each text, and both for distinct bigrams only."""
-    codes, occurrence, sizes = _chunk_codes(texts)
+    codes, occurrence, sizes = bigram_codes(texts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = occurrence == 0
     mixed = _mix(codes ^ _mix(occurrence.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)))
     single_sizes = np.bincount(owner[first], minlength=len(sizes))
     hashed = (mixed >> np.uint64(32)).astype(np.uint32)
     return hashed, sizes, hashed[first], single_sizes
-
-
-def _chunk_codes(
-    texts: Sequence[str],
-) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the sorted bigram codes of each text, their occurrence numbers, and the number of codes."""
-    lengths = np.array([len(text) for text in texts])
-    raw = "".join(texts).encode("utf-32-le", "surrogatepass")
-    points = np.frombuffer(raw, dtype=np.uint32).astype(np.uint64)
-    following = np.append(points[1:], np.uint64(0))
-    ends = np.cumsum(lengths) - 1
-    following[ends] = 0
-    keep = np.ones(len(points), dtype=bool)
-    keep[ends[lengths > 1]] = False  # a text of one character is its own bigram
-    owner = np.repeat(np.arange(len(texts)), lengths)[keep]
-    codes = (points << np.uint64(32) | following)[keep]
-    order = np.lexsort((codes, owner))
-    codes, owner = codes[order], owner[order]
-    fresh = np.ones(len(codes), dtype=bool)
-    fresh[1:] = (codes[1:] != codes[:-1]) | (owner[1:] != owner[:-1])
-    run_start = np.maximum.accumulate(np.where(fresh, np.arange(len(codes)), 0))
-    return codes, np.arange(len(codes)) - run_start, np.maximum(lengths - 1, 1)
 
 
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

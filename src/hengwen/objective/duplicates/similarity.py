@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import Indel
 
 from hengwen._internal.checks import check_texts
 from hengwen.objective.duplicates import exact_index
+from hengwen.objective.duplicates.bigram_codes import bigram_codes
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
 THRESHOLD = 0.85
 """Minimum similarity at which an answer counts as a repeat of an earlier answer."""
@@ -33,15 +36,21 @@ MAX_CHARACTERS = 1_000_000
 """Maximum number of letters, marks and digits of a text; a longer text is an error."""
 _FEW_TEXTS = 16
 """Maximum number of texts for which all pairs are compared without an index."""
+MAX_EXACT_CHARACTERS = 10_000_000
+"""Maximum number of letters, marks and digits of all different texts for which the exact index is used."""
+LONG_TEXT = 10_000
+"""Number of letters, marks and digits from which a text counts as long."""
+MAX_LONG_CHARACTERS = 2_000_000
+"""Maximum number of letters, marks and digits of all different long texts; every pair of them is compared."""
 _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
 """Two limits of the product of two text lengths. Up to the first limit, a character ratio is computed again
 for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
 bigrams first."""
-_MAX_CELLS = 200_000_000_000
+_MAX_CELLS = 50_000_000_000
 """Maximum work for pairs of long texts. A pair counts as long if the product of its two lengths is above
 ``_MEDIUM_CELLS``. The work is the sum of these products. Pairs that share too few bigrams to be similar are
 not compared in full, and are not counted."""
-_MAX_BITS = 2_000
+_MAX_BITS = 20_000
 """Maximum number of different bigrams of texts that are compared as bits of numbers."""
 _SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
 """Pattern of texts that have only ASCII characters, common Han characters and Chinese punctuation. NFKC
@@ -93,14 +102,16 @@ def near_duplicates(
             pairs that MinHash finds, in linear time; a reported repeat is always right, but repeats can be
             missed. In the worst case (similarity exactly at the threshold, edits spread over the whole text)
             about 5 % of repeats are missed; in a measurement, none of 5,400 was missed. None (the default)
-            means True for up to 10,000 different texts, else False. For a threshold below 0.8, MinHash is
-            never used.
+            means True for up to 10,000 different texts with up to 10,000,000 letters and digits, else False.
+            For a threshold below 0.8, MinHash is never used.
 
     Returns:
         For each text a :class:`Duplicate`, or None if the text repeats no earlier text.
 
     Raises:
-        ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
+        ValueError: The threshold is not in (0, 1], or the texts are too long to compare: at most 1,000,000
+            letters and digits each, 2,000,000 in all different texts of 10,000 or more, and 10,000,000 in all
+            that are compared exactly.
 
     Notes:
         The default threshold was chosen by this project and is no standard, so publish it with the result.
@@ -151,7 +162,8 @@ def prepared_similarity(a: PreparedText, b: PreparedText) -> float:
 
 def _compare(a: str, b: str, known_ratio: float) -> float:
     """Return the similarity of two normalised texts; ``known_ratio`` is the character ratio, 0 if unknown."""
-    return max(known_ratio or _ratio(a, b), _jaccard(_bigrams(a), _bigrams(b)))
+    jaccard = _jaccard(_bigrams(a), _bigrams(b))
+    return jaccard if jaccard == 1 else max(jaccard, known_ratio or _ratio(a, b))
 
 
 def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -182,6 +194,8 @@ class AnswerSet:
             self._first_index.setdefault(key, index)
         self._distinct = [index for index in self._first_index.values() if normalized[index]]
         self._texts = [normalized[index] for index in self._distinct]
+        long = [len(text) for text in self._texts if len(text) >= LONG_TEXT]
+        _check_total(sum(long), MAX_LONG_CHARACTERS, f"different answers of {LONG_TEXT:,} or more")
         self._ratios: dict[tuple[int, int], tuple[float, float]] = {}
         """Computed character ratios of pairs of long texts, as (bound, ratio). A ratio of 0 means that the
         real ratio is below the bound."""
@@ -211,11 +225,13 @@ class AnswerSet:
 
     def _candidates(self, threshold: float, exact: bool | None) -> Iterable[list[list[int]]]:
         texts = self._texts
+        total = sum(map(len, texts))
         if exact is None:
-            exact = len(texts) <= MAX_EXACT_TEXTS
+            exact = len(texts) <= MAX_EXACT_TEXTS and total <= MAX_EXACT_CHARACTERS
         if exact and len(texts) <= _FEW_TEXTS:
             return ([list(range(index))] for index in range(len(texts)))
         if exact or threshold < MIN_MINHASH_THRESHOLD or not texts:
+            _check_total(total, MAX_EXACT_CHARACTERS, "different answers")
             return exact_index.candidates(texts, threshold)
         from hengwen.objective.duplicates import minhash_index
 
@@ -229,11 +245,14 @@ class AnswerSet:
         """Return whether the similarity of two texts reaches the threshold; fast tests come first."""
         a, b, bound = self._texts[i], self._texts[j], threshold - 1e-4
         x, y = len(a), len(b)
+        if self._masks:
+            a_count, b_count, shared = _counts(self._masks[i], self._masks[j])
+            if shared / (a_count + b_count - shared) >= threshold:
+                return True
         if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):
             return True
         if self._masks:
-            a_count, b_count, shared = _counts(self._masks[i], self._masks[j])
-            return shared / (a_count + b_count - shared) >= threshold
+            return False
         a_bigrams, b_bigrams = _bigrams(a), _bigrams(b)
         a_count, b_count = len(a_bigrams), len(b_bigrams)
         if a_count < bound * b_count or b_count < bound * a_count:
@@ -272,18 +291,35 @@ class AnswerSet:
         if cells <= _MEDIUM_CELLS:
             return Indel.normalized_similarity(a, b, score_cutoff=bound)
         fewest = exact_index.fewest_shared_bigrams(len(a) + len(b), bound)
-        if (_bigram_counts(a) & _bigram_counts(b)).total() < fewest:
+        if _most_shared_bigrams(a, b) < fewest:
             return 0.0
         self._cells += cells
         if self._cells > _MAX_CELLS:
-            raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs")
+            raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs; {_REMEDY}")
         return _ratio(a, b)
+
+
+_REMEDY = "compare fewer or shorter answers"
+
+
+def _check_total(characters: int, limit: int, kind: str) -> None:
+    if characters > limit:
+        raise ValueError(
+            f"{kind} have {characters:,} letters and digits in all, at most {limit:,} are compared; {_REMEDY}"
+        )
 
 
 def _counts(a: int, b: int) -> tuple[int, int, int]:
     return a.bit_count(), b.bit_count(), (a & b).bit_count()
 
 
-@lru_cache(maxsize=32)
-def _bigram_counts(text: str) -> Counter[str]:
-    return Counter(exact_index.bigrams(text))
+def _most_shared_bigrams(a: str, b: str) -> int:
+    """Return at least the number of bigrams that two texts share, counted with multiplicity."""
+    return int(np.minimum(_bucket_sizes(a), _bucket_sizes(b)).sum())
+
+
+@lru_cache(maxsize=MAX_LONG_CHARACTERS // LONG_TEXT)
+def _bucket_sizes(text: str) -> NDArray[np.uint32]:
+    """Return how many bigrams of a text fall into each of 65,536 buckets."""
+    buckets = bigram_codes([text])[0] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(48)
+    return np.bincount(buckets.astype(np.intp), minlength=1 << 16).astype(np.uint32)
