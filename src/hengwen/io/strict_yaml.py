@@ -29,6 +29,8 @@ _EXPECTED = {
 }
 """For some types of validation errors, the message to use instead of pydantic's, which would name pydantic's
 classes."""
+_EXPLAINED = ("missing", "several_missing", "too_short")
+"""Types of validation errors that the value would not explain."""
 Model = TypeVar("Model", bound="StrictModel")
 
 
@@ -212,7 +214,7 @@ def load_yaml(path: Path) -> YamlFile:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        problem = one_line(getattr(error, "problem", None) or str(error)[:MAX_PROBLEM], MAX_PROBLEM)
+        problem = one_line((getattr(error, "problem", None) or str(error))[:MAX_PROBLEM], MAX_PROBLEM)
         tabs = "; indent with spaces, not tabs" if _is_indented_by_tab(text, line) else ""
         raise ConfigError(f"{path}:{line}: not valid YAML: {problem}{tabs}") from None
     return YamlFile(path, data, lines, text)
@@ -303,11 +305,7 @@ def _plain_message(error: Any) -> str:
 
 def _got(error: Any) -> str:
     value = error.get("input")
-    if error["type"] in (
-        "missing",
-        "several_missing",
-        "too_short",
-    ):  # the value would not explain these errors
+    if error["type"] in _EXPLAINED:
         return ""
     if error["type"] == "value_error" and not isinstance(value, _SCALARS):
         return ""
