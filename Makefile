@@ -18,7 +18,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types coverage slow wheel check matrix mutants golden bench lock clean
+.PHONY: help setup demo test lint types coverage slow integrations wheel check matrix mutants golden bench lock clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,15 @@ types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers, clusters, killed processes, lint
 	$(PY) -m pytest -n $(WORKERS) -m slow $(ARGS)
 
+.venv-integrations/.tools: requirements-integrations.lock pyproject.toml $(UV)
+	@test -x .venv-integrations/bin/python || $(PYTHON) -m venv .venv-integrations
+	@index="$(INDEX)"; $(UV) pip install --quiet --python .venv-integrations/bin/python $${index:+--default-index "$$index"} --no-deps \
+	  -r requirements-integrations.lock --editable .
+	@touch $@
+
+integrations: .venv-integrations/.tools  ## test integrations with the real tools (W&B, SwanLab, inspect ...), in .venv-integrations
+	HENGWEN_REQUIRE_TOOLS=1 .venv-integrations/bin/python -m pytest -q -p no:cacheprovider tests/integrations $(ARGS)
+
 coverage: $(VENV)/.dev  ## run every test, simulations without coverage: at least 95 % of lines, 90 % of branches
 	$(PY) -m pytest -n $(WORKERS) -q -m simulation $(ARGS)
 	$(PY) -m pytest -n $(WORKERS) -q -m "not simulation" --cov --cov-report=json:.coverage.json $(ARGS)
@@ -83,8 +92,9 @@ mutants: $(VENV)/.dev  ## mutation testing of a sample, the same for the same se
 lock: $(UV)  ## resolve the locks again
 	$(COMPILE) pyproject.toml --group build -o requirements.lock
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	$(subst --generate-hashes,,$(COMPILE)) pyproject.toml --group integrations -o requirements-integrations.lock
 	$(subst --generate-hashes,,$(COMPILE)) pyproject.toml benchmarks/peers.in -o benchmarks/requirements-bench.txt
 	echo uv | $(COMPILE) - -o requirements-uv.lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-bench .mutants .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-bench .venv-integrations .mutants .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

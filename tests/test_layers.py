@@ -24,8 +24,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine", "judges", "personas"),
     ("importers", "plans"),
     ("labels", "runs"),
-    ("integrations", "monitoring", "peer_review"),
+    ("monitoring", "peer_review"),
     ("documents",),
+    ("integrations",),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from real_tools import real_tool
 
 from hengwen import import_scores, open_store
 from hengwen.errors import ConfigError, PluginError
 from hengwen.integrations import log_run
 
 NAME = "hengwen/scores/g.level"
+CURVE = [(10, 2.0), (20, 3.0)]
 
 
 class Curves:
@@ -74,6 +78,47 @@ def test_runs_need_steps_and_a_known_logger(store, tmp_path: Path) -> None:
         log_run(runs(store), Curves())
 
 
+def test_a_plan_logs_when_its_run_ends_and_an_error_of_the_tool_loses_no_result(
+    plan: Path, hengwen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        plan.read_text("utf-8")
+        .replace("{name: a,", "{name: a, step: 1,")
+        .replace("{name: b,", "{name: b, step: 2,")
+    )
+    plan.write_text(text + "log: [trackio]\n", "utf-8")
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    ended = hengwen("run", plan)
+    assert (ended.code, "trackio is not installed" in ended.err) == (2, True)
+    tool = Trackio()
+    monkeypatch.setitem(sys.modules, "trackio", tool)
+    assert hengwen("run", plan, "-q").code == 0
+    assert [step for step, _ in tool.rows] == [1, 2]
+    assert tool.events == ["init hengwen p", "artifact report.html", "finish"]
+    monkeypatch.setattr(tool, "log", None)
+    ended = hengwen("run", plan, "-q")
+    assert (ended.code, "warning: not logged to trackio: " in ended.err) == (0, True)
+
+
+class Trackio(Curves):
+    """The module ``trackio`` without an open run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[str] = []
+        self.context_vars = SimpleNamespace(current_run=SimpleNamespace(get=lambda: None))
+
+    def init(self, *, project: str, name: str) -> None:
+        self.events.append(f"init {project} {name}")
+
+    def log_artifact(self, path: Path, *, type: str) -> None:  # noqa: A002 - as trackio calls it
+        assert type == "report"
+        self.events.append(f"artifact {path.name}")
+
+    def finish(self) -> None:
+        self.events.append("finish")
+
+
 def test_a_tool_that_is_not_installed_is_named(store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "swanlab", None)
     with pytest.raises(PluginError, match="swanlab is not installed: pip install swanlab"):
@@ -93,32 +138,62 @@ def test_the_package_loads_no_other_tool() -> None:
 
 @pytest.mark.slow
 def test_tensorboard_reads_the_curve_back(store, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
-    accumulators = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed"
-    )
-    log_run(runs(store), f"tensorboard:{tmp_path / 'tb'}", store=store)
+    real_tool("tensorboardX")
+    accumulators = real_tool("tensorboard.backend.event_processing.event_accumulator")
+    log_run(runs(store), {"tensorboard": str(tmp_path / "tb")}, store=store)
     events = accumulators.EventAccumulator(str(tmp_path / "tb")).Reload()
-    assert [(event.step, event.value) for event in events.Scalars(NAME)] == [(10, 2.0), (20, 3.0)]
+    assert [(event.step, event.value) for event in events.Scalars(NAME)] == CURVE
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_mlflow_reads_the_curve_back(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
-    pytest.importorskip("mlflow.store.tracking.sqlalchemy_store", reason="mlflow has no SQL store")
+def test_mlflow_reads_curve_and_report_back(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = real_tool("mlflow")
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'm.db'}")
-    with mlflow.start_run() as run:
+    with mlflow.start_run() as opened:
         log_run(runs(store), "mlflow", store=store)
-    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, NAME)
-    assert [(item.step, item.value) for item in history] == [(10, 2.0), (20, 3.0)]
+        assert mlflow.active_run().info.run_id == opened.info.run_id
+    log_run(runs(store), "mlflow", store=store)
+    client = mlflow.MlflowClient()
+    logged = client.search_runs(["0"])
+    assert {run.info.run_name for run in logged} == {opened.info.run_name, "hengwen j"}
+    for run in logged:
+        assert [(item.step, item.value) for item in client.get_metric_history(run.info.run_id, NAME)] == CURVE
+        (page,) = client.list_artifacts(run.info.run_id, "hengwen")
+        assert page.path == "hengwen/report.html"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_swanlab_reads_curve_and_report_back(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    swanlab = real_tool("swanlab")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SWANLAB_MODE", "local")
+    log_run(runs(store), "swanlab", store=store)
+    assert not swanlab.has_run()
+    files = [path for path in (tmp_path / "swanlog").rglob("*.log") if path.parent.parent.name == "logs"]
+    curves = [[json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in files]
+    assert [(10, 2.0), (20, 3.0)] in [[(row["index"], row["data"]) for row in rows] for rows in curves]
+    (page,) = (tmp_path / "swanlog").rglob("*.html")
+    assert "衡文" in page.read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_trackio_reads_curve_and_report_back(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
+    trackio = real_tool("trackio")
+    log_run(runs(store), "trackio", store=store)
+    (run,) = trackio.Api().runs("hengwen")
+    rows = import_module("trackio.sqlite_storage").SQLiteStorage.get_logs("hengwen", run.name)
+    assert [(row["step"], row[NAME]) for row in rows if NAME in row] == CURVE
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_wandb_keeps_the_rows_of_the_trainer(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    wandb = real_tool("wandb")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.chdir(tmp_path)
     trainer = wandb.init(project="p", group="g")
@@ -126,18 +201,25 @@ def test_wandb_keeps_the_rows_of_the_trainer(store, tmp_path: Path, monkeypatch:
     log_run(runs(store), "wandb", store=store)
     trainer.log({"loss": 0.5}, step=2)
     trainer.finish()
-    files = {path: wandb_rows(path) for path in (tmp_path / "wandb").rglob("*.wandb")}
-    trained = [row for rows in files.values() for row in rows if "loss" in row]
-    assert [row["loss"] for row in trained] == [1.0, 0.5]
-    own = [row for rows in files.values() for row in rows if NAME in row]
-    assert [(row["hengwen/step"], row[NAME]) for row in own] == [(10, 2.0), (20, 3.0)]
+    records = [record for path in (tmp_path / "wandb").rglob("*.wandb") for record in wandb_records(path)]
+    rows = [history(record) for record in records if record.HasField("history")]
+    assert [row["loss"] for row in rows if "loss" in row] == [1.0, 0.5]
+    assert [(row["hengwen/step"], row[NAME]) for row in rows if NAME in row] == CURVE
+    assert {record.run.run_group for record in records if record.HasField("run")} == {"g"}
+    (artifact,) = [r.request.log_artifact.artifact for r in records if r.request.HasField("log_artifact")]
+    assert artifact.type == "report"
 
 
-def wandb_rows(path: Path) -> list[dict]:
+def history(record) -> dict:
+    items = record.history.item
+    return {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
+
+
+def wandb_records(path: Path) -> list:
     """Read an offline file of W&B: a LevelDB log of protobuf records after a head of 7 bytes."""
     from wandb.proto import wandb_internal_pb2
 
-    data, rows, position, part = path.read_bytes(), [], 7, b""
+    data, records, position, part = path.read_bytes(), [], 7, b""
     while position + 7 <= len(data):
         block_left = 32768 - position % 32768
         if block_left < 7:
@@ -147,12 +229,6 @@ def wandb_rows(path: Path) -> list[dict]:
         part += data[position + 7 : position + 7 + length]
         position += 7 + length
         if kind in (1, 4):
-            record = wandb_internal_pb2.Record()
-            record.ParseFromString(part)
-            if record.HasField("history"):
-                items = record.history.item
-                rows.append(
-                    {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
-                )
+            records.append(wandb_internal_pb2.Record.FromString(part))
             part = b""
-    return rows
+    return records

@@ -55,6 +55,23 @@ def test_a_good_plan_has_absolute_paths_and_the_order_of_training(tmp_path: Path
     assert [(c.name, c.step) for c in plan.checkpoints] == [("a", 1), ("live", None)]
 
 
+def test_loggers_are_named_and_write_only_within_the_folder_of_the_plan(tmp_path: Path) -> None:
+    plan = load_plan(write(tmp_path, GOOD + "log: [wandb, {tensorboard: runs/}]\n"))
+    assert [(spec.tool, spec.folder) for spec in plan.log] == [
+        ("wandb", None),
+        ("tensorboard", tmp_path / "runs"),
+    ]
+    for log, message in {
+        "[{tensorboard: ../runs}]": "'../runs' is not within the folder of the plan",
+        "[{tensorboard: /tmp}]": "'/tmp' is not within the folder of the plan",
+        "[tensorboard]": "plan.yaml:15: .*tensorboard: FOLDER says where",
+        "[{wandb: project}]": "a logger is a name, or tensorboard: FOLDER",
+        "[aim]": "'wandb', 'swanlab', 'trackio', 'mlflow' or 'tensorboard'",
+    }.items():
+        with pytest.raises(ConfigError, match=message):
+            load_plan(write(tmp_path, GOOD + f"log: {log}\n"))
+
+
 def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "persona.md.j2").write_text("你是墨团", encoding="utf-8")
     text = GOOD.replace("    scorers:", "    prompt: {system: persona.md.j2}\n    scorers:")

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic import ValidationError
+
+from hengwen.documents.render.write import write_document
+from hengwen.documents.run.document import report_document
 from hengwen.errors import ConfigError, PluginError
+from hengwen.plans.outcome_specs import LogSpec
 from hengwen.results.score_summaries import task_scores
 from hengwen.runs.run_plan import RunResult, opened_store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hengwen.records import Run
     from hengwen.store.store import Store
 
     Metrics = dict[str, float]
+    Write = Callable[[Metrics, int], object]
+    Attach = Callable[[Path, int], object]
+    """Takes the HTML report and the last step."""
 
 PREFIX = "hengwen"
-TOOLS = ("wandb", "swanlab", "trackio", "mlflow", "tensorboard:FOLDER")
+STEP = f"{PREFIX}/step"
+REPORT = f"{PREFIX}/report"
 
 
 class Log(Protocol):
@@ -31,21 +44,22 @@ class Log(Protocol):
 
 def log_run(
     result: RunResult | Sequence[Run],
-    to: str | Log,
+    to: str | dict[str, str] | LogSpec | Log,
     *,
     store: Store | str | None = None,
     step: int | None = None,
 ) -> int:
     """Log headline scores as ``hengwen/TASK/SCORE``, with ``/low``, ``/high``, ``/coverage``, ``/failures``.
 
-    A score without a value has no mean there, only its coverage and failures: a failure is no 0.
+    A score without a value has no mean there, only its coverage and failures: a failure is no 0. The HTML
+    report becomes an artefact, except in TensorBoard, which has none.
 
     Args:
         result: What ``run_plan`` returned, or runs of the store.
-        to: ``wandb``, ``swanlab``, ``trackio``, ``mlflow``, ``tensorboard:FOLDER``, or an object with
+        to: ``wandb``, ``swanlab``, ``trackio``, ``mlflow``, ``{"tensorboard": FOLDER}``, or an object with
             ``log(data, step=...)``. W&B gets a run of its own, in the group of the run that is open: rows of
             an earlier step in the trainer's run would make it lose rows of its own. The other tools take
-            steps in any order and use the run that is open.
+            steps in any order and use the run that is open, or one of their own.
         store: The open store, or its path or URL; default: that of the result.
         step: Step of a run that has none, if there is only one run.
 
@@ -76,15 +90,39 @@ def log_run(
     without = [run.checkpoint for run in runs if not _is_whole(steps[run.id])]
     if without:
         raise ConfigError(f"no whole step of {', '.join(without)}: give each checkpoint of the plan a step")
-    with opened_store(location) as opened:
-        logged = [(int(steps[run.id] or 0), _metrics(opened, run)) for run in runs]
-    with_steps = sorted(logged, key=lambda item: item[0])
-    if isinstance(to, str):
-        _log_to(to, with_steps, runs)
-    else:
-        for at, metrics in with_steps:
-            to.log(metrics, step=at)
+    with opened_store(location) as opened, ExitStack() as stack:
+        by_step = [(int(steps[run.id] or 0), _metrics(opened, run)) for run in runs]
+        logged = sorted(by_step, key=itemgetter(0))
+        if isinstance(to, (str, dict, LogSpec)):
+            spec = _spec(to)
+            write, attach = stack.enter_context(_TOOLS[spec.tool](tool_of(spec), runs[0].plan, spec.folder))
+        else:
+            write, attach = lambda metrics, at: to.log(metrics, step=at), None
+        for at, metrics in logged:
+            write(metrics, at)
+        if attach is not None:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            attach(write_document(report_document(opened, runs), folder / "report.html"), logged[-1][0])
     return len(runs)
+
+
+def tool_of(spec: LogSpec) -> Any:
+    """Return the module of a logger."""
+    name = "tensorboardX" if spec.tool == "tensorboard" else spec.tool
+    try:
+        return import_module(name)
+    except ImportError:
+        raise PluginError(f"{name} is not installed: pip install {name}") from None
+
+
+def _spec(to: str | dict[str, str] | LogSpec) -> LogSpec:
+    try:
+        return to if isinstance(to, LogSpec) else LogSpec.model_validate(to)
+    except ValidationError:
+        known = ", ".join(name for name in _TOOLS if name != "tensorboard")
+        raise ConfigError(
+            f"no logger {to!r}; known: {known}, {{'tensorboard': FOLDER}}, or an object with a method log"
+        ) from None
 
 
 def _is_whole(step: float | None) -> bool:
@@ -108,41 +146,78 @@ def _metrics(store: Store, run: Run) -> Metrics:
     return metrics
 
 
-def _log_to(tool: str, logged: Sequence[tuple[int, Metrics]], runs: Sequence[Run]) -> None:
-    name, _, folder = tool.partition(":")
-    if name == "tensorboard" and folder:
-        writer = _tool("tensorboardX").SummaryWriter(folder)
-        for step, metrics in logged:
-            for tag, value in metrics.items():
-                writer.add_scalar(tag, value, global_step=step)
-        writer.close()
-    elif tool == "wandb":
-        _log_to_wandb(_tool("wandb"), logged, runs)
-    elif tool == "mlflow":
-        mlflow = _tool("mlflow")
-        for step, metrics in logged:
-            mlflow.log_metrics(metrics, step=step)
-    elif tool in ("swanlab", "trackio"):
-        module = _tool(tool)
-        for step, metrics in logged:
-            module.log(metrics, step=step)
-    else:
-        raise ConfigError(f"no logger {tool!r}; known: {', '.join(TOOLS)}, or an object with a method log")
-
-
-def _log_to_wandb(wandb: Any, logged: Sequence[tuple[int, Metrics]], runs: Sequence[Run]) -> None:
-    """Log to a run of its own, beside the run of the trainer."""
+@contextmanager
+def _wandb(wandb: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attach]]:
+    """Open a run of its own, beside the run of the trainer."""
     trainer = wandb.run
     settings = {} if trainer is None else {"project": trainer.project, "group": trainer.group or trainer.id}
-    own = wandb.init(**settings, name=f"{PREFIX} {runs[0].plan}", job_type="evaluation", reinit="create_new")
-    own.define_metric(f"{PREFIX}/*", step_metric=f"{PREFIX}/step")
-    for step, metrics in logged:
-        own.log({**metrics, f"{PREFIX}/step": step})
-    own.finish()
-
-
-def _tool(name: str) -> Any:
+    own = wandb.init(**settings, name=f"{PREFIX} {plan}", job_type="evaluation", reinit="create_new")
+    own.define_metric(f"{PREFIX}/*", step_metric=STEP)
     try:
-        return import_module(name)
-    except ImportError:
-        raise PluginError(f"{name} is not installed: pip install {name}") from None
+        yield (
+            lambda metrics, step: own.log({**metrics, STEP: step}),
+            lambda page, _: own.log_artifact(str(page), type="report"),
+        )
+    finally:
+        own.finish()
+
+
+@contextmanager
+def _swanlab(swanlab: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attach]]:
+    is_open = swanlab.has_run()
+    if not is_open:
+        swanlab.init(name=f"{PREFIX} {plan}", job_type="evaluation")
+    try:
+        yield (
+            lambda metrics, step: swanlab.log(metrics, step=step),
+            lambda page, step: swanlab.log_html(key=REPORT, data=page.read_text("utf-8"), step=step),
+        )
+    finally:
+        if not is_open:
+            swanlab.finish()
+
+
+@contextmanager
+def _trackio(trackio: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attach]]:
+    is_open = trackio.context_vars.current_run.get() is not None
+    if not is_open:
+        trackio.init(project=PREFIX, name=plan)
+    try:
+        yield (
+            lambda metrics, step: trackio.log(metrics, step=step),
+            lambda page, _: trackio.log_artifact(page, type="report"),
+        )
+    finally:
+        if not is_open:
+            trackio.finish()
+
+
+@contextmanager
+def _mlflow(mlflow: Any, plan: str, _: Path | None) -> Iterator[tuple[Write, Attach]]:
+    with ExitStack() as stack:
+        if mlflow.active_run() is None:
+            stack.enter_context(mlflow.start_run(run_name=f"{PREFIX} {plan}"))
+        yield (
+            lambda metrics, step: mlflow.log_metrics(metrics, step=step),
+            lambda page, _: mlflow.log_artifact(str(page), PREFIX),
+        )
+
+
+@contextmanager
+def _tensorboard(tensorboard: Any, _: str, folder: Path | None) -> Iterator[tuple[Write, None]]:
+    with tensorboard.SummaryWriter(str(folder)) as writer:
+
+        def write(metrics: Metrics, step: int) -> None:
+            for tag, value in metrics.items():
+                writer.add_scalar(tag, value, global_step=step)
+
+        yield write, None
+
+
+_TOOLS: dict[str, Any] = {
+    "wandb": _wandb,
+    "swanlab": _swanlab,
+    "trackio": _trackio,
+    "mlflow": _mlflow,
+    "tensorboard": _tensorboard,
+}

@@ -39,7 +39,7 @@ class HengwenCallback:
         *,
         on: Literal["save", "evaluate"] | int = "save",
         store: str | Path | None = None,
-        log: Sequence[str] = (),
+        log: Sequence[str | dict[str, str]] | None = None,
         stop_when: Callable[[RunResult], bool] | None = None,
         options: RunOptions | None = None,
     ) -> None:
@@ -52,7 +52,7 @@ class HengwenCallback:
                 alone calls it, so a model that is sharded over ranks needs a backend.
             on: ``save``, ``evaluate``, or a number of steps.
             store: Path or URL of the store; default: ``hengwen/hengwen.db`` in the trainer's output folder.
-            log: Where the headline scores go, such as ``["wandb"]``; see ``log_run``.
+            log: Where the headline scores go, such as ``["wandb"]``; see ``log_run``. Default: the plan's.
             stop_when: Whether the training should stop after a result.
             options: How the plan is run.
         """
@@ -64,7 +64,7 @@ class HengwenCallback:
         self._generate = generate
         self._on = on
         self._store = store
-        self._log = tuple(log)
+        self._log = self._plan.log if log is None else log
         self._stop_when = stop_when
         self._options = options or RunOptions()
         self.results: list[RunResult] = []

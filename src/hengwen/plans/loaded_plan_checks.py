@@ -89,6 +89,17 @@ def check_ship(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
             )
 
 
+def check_rewards(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
+    """Check that rewards are scores of single answers."""
+    known = [address for task in tasks for address in task.scales]
+    for index, address in enumerate(plan.rewards):
+        if address not in known:
+            raise ConfigError(
+                f"{locate(plan, 'rewards', index)}no score of single answers is {address!r}"
+                f"{did_you_mean(address, known)}"
+            )
+
+
 def check_ranges(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
     """Check that the plausible ranges of a plan are ranges on the scales of its scores."""
     scales: dict[str, Scale | None] = {}

@@ -14,6 +14,7 @@ from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, p
 from hengwen.plans.endpoints import with_endpoint
 from hengwen.plans.gates import GateSpec
 from hengwen.plans.locations import located
+from hengwen.plans.outcome_specs import LogSpec, ShipSpec
 from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
@@ -223,13 +224,6 @@ class BackendSpec(StrictModel):
         return options
 
 
-class ShipSpec(StrictModel):
-    """What counts when checkpoints are compared to decide which one to ship."""
-
-    not_worse: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
-    """For the address of a score (``TASK/SCORE``): how much worse than the best seen a checkpoint may be."""
-
-
 class Plan(StrictModel):
     """A checked plan. Its paths are absolute, and its checkpoints are in the order of training."""
 
@@ -245,6 +239,10 @@ class Plan(StrictModel):
     """What counts when a report says which checkpoint to ship."""
     ranges: dict[str, tuple[FiniteFloat, FiniteFloat]] = {}
     """For the address of a score, its lowest and highest plausible value; intervals reach no further."""
+    log: list[LogSpec] = []
+    """Tools that get the headline scores after a run."""
+    rewards: list[str] = []
+    """Addresses of the scores that the model was trained on; reports mark them."""
     seed: int = 0
     language: Language | None = None
     """Language of reports and of the label form; None for the language of the locale."""
@@ -372,6 +370,7 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         "backends": backends,
         "labels": absolute(plan.labels),
         "anchors": absolute(plan.anchors),
+        "log": [spec.within(folder) for spec in plan.log],
     }
     return plan.model_copy(update=update)
 

@@ -217,6 +217,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     checks.check_prompts(plan, tasks)
     checks.check_gates(plan, tasks)
     checks.check_ship(plan, tasks)
+    checks.check_rewards(plan, tasks)
     checks.check_ranges(plan, tasks)
     labels = _load_labels(plan, "labels", tasks)
     anchors = _load_labels(plan, "anchors", tasks)

@@ -66,6 +66,7 @@ class FactCollector:
             **({"language": plan.language} if plan.language else {}),
             **({"margins": plan.margins} if plan.margins else {}),
             **({"ranges": plan.ranges} if plan.ranges else {}),
+            **({"rewards": plan.rewards} if plan.rewards else {}),
         }
 
     def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_waiting
+from hengwen.cli.ui.messages import print_waiting, print_warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
+    from hengwen.store.store import Store
 
     Evaluate = Callable[[Plan, RunOptions], RunResult]
 
@@ -123,6 +124,10 @@ def evaluate_plan(
     language.choose_language(lang)  # so that a wrong --lang is an error before any call
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
+    for spec in () if dry_run else loaded.log:
+        from hengwen.integrations.loggers import tool_of
+
+        tool_of(spec)  # a tool that is not installed is an error before any call
     with open_or_create_store(store) as opened:
         if dry_run:
             estimates = estimate_plan(
@@ -158,6 +163,7 @@ def evaluate_plan(
                 result = run_plan(
                     loaded, store=opened, judge=judge, base_url=base_url, options=run_options, trust=True
                 )
+        _log_results(loaded, result, opened)
         if follow_up is not None:
             follow_up.show(result, strict=strict, as_json=as_json)
         if paths or as_json or not quiet:
@@ -181,6 +187,18 @@ def evaluate_plan(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"
                 ) from None
     raise typer.Exit(exit_code(result, strict=strict))
+
+
+def _log_results(plan: Plan, result: RunResult, store: Store) -> None:
+    """Log the scores to the tools that the plan names; an error of a tool loses no result."""
+    finished = [run for run in result.runs if run.status == "finished"]
+    for spec in plan.log if finished else ():
+        from hengwen.integrations.loggers import log_run
+
+        try:
+            log_run(finished, spec, store=store)
+        except Exception as error:
+            print_warning(f"not logged to {spec.tool}: {error}; the results are in {store.name}")
 
 
 def _run_on_ray(
