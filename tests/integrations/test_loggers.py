@@ -201,12 +201,13 @@ def test_wandb_keeps_the_rows_of_the_trainer(store, tmp_path: Path, monkeypatch:
     log_run(runs(store), "wandb", store=store)
     trainer.log({"loss": 0.5}, step=2)
     trainer.finish()
+    wandb.teardown()  # its service has then written all
     records = [record for path in (tmp_path / "wandb").rglob("*.wandb") for record in wandb_records(path)]
     rows = [history(record) for record in records if record.HasField("history")]
     assert [row["loss"] for row in rows if "loss" in row] == [1.0, 0.5]
     assert [(row["hengwen/step"], row[NAME]) for row in rows if NAME in row] == CURVE
     assert {record.run.run_group for record in records if record.HasField("run")} == {"g"}
-    (artifact,) = [r.request.log_artifact.artifact for r in records if r.request.HasField("log_artifact")]
+    (artifact,) = [record.artifact for record in records if record.HasField("artifact")]
     assert artifact.type == "report"
 
 
