@@ -20,7 +20,7 @@ from bench_main_job import measured
 from harness.figures import Figure, print_entries, script_parser
 from harness.machine import cores
 from hengwen.runs.cluster.shard_pool import ray_pool
-from hengwen.runs.shards.local_pool import local_pool
+from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 
 if TYPE_CHECKING:

@@ -41,7 +41,6 @@ NAMES_EVERY_LAYER = {"registry"}
 """The registry lists built-in scorers, judges and backends as other packages list their plug-ins: by a name,
 which is imported when somebody asks for it. No other part names a module of a higher layer."""
 MUTUAL_IMPORTS = {
-    frozenset({"hengwen.objective.lyrics.explanation", "hengwen.objective.lyrics.score_lyric"}),
     frozenset({"hengwen.plans.loaded_plan_checks", "hengwen.plans.suite"}),
     frozenset({"hengwen.results.comparability", "hengwen.results.score_table"}),
     frozenset({"hengwen.runs.batch_session", "hengwen.runs.resources"}),

@@ -13,7 +13,7 @@ import pytest
 
 from hengwen import open_store
 from hengwen.cli import main
-from hengwen.store.locks.run_lock import run_lock
+from hengwen.runs.plan_lock import run_lock
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from fake_ray import Actor, FakeRay, RayErrors, install
 from hengwen import open_store
 from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.plans.overrides import OVERRIDE, resolve_plan
-from hengwen.runs.cluster import plan_worker
+from hengwen.runs.cluster import run_on_ray
 from hengwen.runs.cluster.coordinator import Coordinator
-from hengwen.runs.cluster.plan_worker import PlanJob, WorkerEnd, run_worker
+from hengwen.runs.cluster.run_on_ray import PlanJob, WorkerEnd, run_worker
 from hengwen.runs.options import RunOptions
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def work(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "another")  # restored after the test
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(plan_worker, "REPORT_SECONDS", 0.02)
+    monkeypatch.setattr(run_on_ray, "REPORT_SECONDS", 0.02)
     ray = install(monkeypatch, FakeRay())
 
     def start(coordinator: Coordinator, **options: Any) -> WorkerEnd:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hengwen.objective import option_checks
-from hengwen.objective.lyrics import parse_document, parse_muchin, score_lyric, tags
+from hengwen.objective.lyrics import parse_document, parse_muchin, repair, score_lyric
 from hengwen.objective.overlap import bleu, rouge, sacre
 from hengwen.objective.rhyme import class_of_line
 
 CACHES = (
     option_checks.build_signature,
-    tags.read_tag,
+    repair.read_tag,
     score_lyric._parse_short_template,
     parse_document._parse_short_line,
     parse_muchin._parse_short_line,

@@ -17,7 +17,7 @@ from hengwen.objective.checks import checks
 from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.objective.lyrics.rules import LyricRules, build_options, resolve_rules
 from hengwen.objective.lyrics.score_lyric import MAX_CHARACTERS
-from hengwen.objective.overlap import union_lcs
+from hengwen.objective.overlap import rouge
 from hengwen.objective.overlap.corpus import corpus_interval
 from hengwen.objective.text.tokenize import split_tokens
 from hengwen.records import Sample
@@ -209,11 +209,11 @@ def test_a_sample_that_cannot_be_scored_is_refused_before_the_run(
 
 
 def test_sentences_too_long_for_rouge_lsum_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(union_lcs, "MAX_CELLS", 6)
-    assert union_lcs.lcs_indices("abc", "ab") == [1, 0]
+    monkeypatch.setattr(rouge, "MAX_CELLS", 6)
+    assert rouge.lcs_indices("abc", "ab") == [1, 0]
     message = "sentences of 4 and 2 tokens are too long for rougeLsum, split them into lines or use rougeL"
     with pytest.raises(ValueError, match=f"^{message}$"):
-        union_lcs.lcs_indices("abcd", "ab")
+        rouge.lcs_indices("abcd", "ab")
 
 
 ANSWER_KEYS = "conversations, messages, output, label, response, completion, answer, chosen"

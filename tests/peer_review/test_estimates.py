@@ -7,7 +7,7 @@ from tests.peer_review.simulated_panel import simulated_battles
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
-from hengwen.peer_review.estimates.build import build_estimate
+from hengwen.peer_review.estimates.evidence import build_estimate
 from hengwen.peer_review.estimates.method import drawn_questions
 from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
 from hengwen.stats.rankings.rank_intervals import rank_correlation

@@ -11,8 +11,8 @@ from tests.peer_review.simulated_panel import simulated_battles
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates.evidence import Evidence
 from hengwen.peer_review.estimates.method import RankingMethod
+from hengwen.peer_review.review import rankings_without
 from hengwen.peer_review.tastes import Taste
-from hengwen.peer_review.without import rankings_without
 
 
 def panel_with_clique() -> Battles:

@@ -109,7 +109,7 @@ def test_another_version_of_a_package_scores_again_in_a_new_run(
     assert run(folder)[0].id == before.id
     versions = {**run_facts.scoring_versions(), "jieba": "99"}
     monkeypatch.setattr(run_facts, "scoring_versions", lambda: versions)
-    monkeypatch.setattr("hengwen.runs.run_identity.scoring_versions", lambda: versions)
+    monkeypatch.setattr("hengwen.runs.checkpoint_run.scoring_versions", lambda: versions)
     with open_store(folder / "x.db") as store, store._engine.begin() as connection:
         of_scorers = "SELECT id FROM evaluator WHERE kind = 'scorer' AND scores NOT LIKE '%],[%'"
         connection.exec_driver_sql(

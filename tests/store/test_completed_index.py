@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.store.completed_index import HashedCompletedIndex
+from hengwen.store.ledger import HashedCompletedIndex
 
 pytestmark = pytest.mark.slow
 

@@ -18,16 +18,16 @@ from rows import each_row
 from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
+from hengwen.runs.plan_lock import run_lock
 from hengwen.store.database import Database
 from hengwen.store.location import sqlite_path
 from hengwen.store.locks.advisory_lock import AdvisoryLock
 from hengwen.store.locks.plan_lock import LockOwner, PlanFileLock
-from hengwen.store.locks.run_lock import run_lock
 from hengwen.store.store import Store, open_store
 
 HOLD = """
 import sys, time
-from hengwen.store.locks.run_lock import run_lock
+from hengwen.runs.plan_lock import run_lock
 from hengwen.store.store import open_store
 lock = run_lock(open_store(sys.argv[1]), "p")
 print(lock.acquire(), flush=True)

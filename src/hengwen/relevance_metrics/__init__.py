@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.inference.nulls import NullMoments, null_moments
     from hengwen.relevance_metrics.inference.permutation_tests import PermutationTest, significance
     from hengwen.relevance_metrics.order.inversions import count_inversions
-    from hengwen.relevance_metrics.order.rank_overlap import rank_biased_overlap
     from hengwen.relevance_metrics.order.subsequences import (
         longest_increasing_indices,
         longest_increasing_subsequence,
@@ -28,11 +27,16 @@ if TYPE_CHECKING:
         missing_patterns,
         pattern_counts,
         pattern_js_distance,
+        triple_counts,
+        triple_entropy,
     )
     from hengwen.relevance_metrics.patterns.entropy import permutation_entropy, weighted_permutation_entropy
     from hengwen.relevance_metrics.patterns.transitions import Transitions, ordinal_transitions
-    from hengwen.relevance_metrics.patterns.triples import triple_counts, triple_entropy
-    from hengwen.relevance_metrics.summaries.rankings import RankingComparison, compare_rankings
+    from hengwen.relevance_metrics.summaries.rankings import (
+        RankingComparison,
+        compare_rankings,
+        rank_biased_overlap,
+    )
     from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
     from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream, StreamingMetrics
     from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary, summarize
@@ -61,12 +65,12 @@ _EXPORTS = {
     "pattern_counts": "patterns.counts",
     "pattern_js_distance": "patterns.counts",
     "permutation_entropy": "patterns.entropy",
-    "rank_biased_overlap": "order.rank_overlap",
+    "rank_biased_overlap": "summaries.rankings",
     "rolling": "summaries.rolling",
     "significance": "inference.permutation_tests",
     "summarize": "summaries.summary",
-    "triple_counts": "patterns.triples",
-    "triple_entropy": "patterns.triples",
+    "triple_counts": "patterns.counts",
+    "triple_entropy": "patterns.counts",
     "weighted_permutation_entropy": "patterns.entropy",
 }
 

@@ -12,7 +12,6 @@ from hengwen.engine.sharing.claims import POLL_SECONDS, Claims
 from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreBusyError, StoreError
 from hengwen.store.locks.claims import AdvisoryClaims
-from hengwen.store.locks.run_lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,6 +21,24 @@ if TYPE_CHECKING:
     from hengwen.store.ledger import SqlLedger
     from hengwen.store.locks.plan_lock import LockOwner, RunLock
     from hengwen.store.store import Store
+
+
+def run_lock(store: Store, plan: str) -> RunLock | None:
+    """Return the lock that a process holds while it runs a plan; None for a database in memory."""
+    engine = store.writable_engine()
+    if engine.dialect.name == "postgresql":
+        from hengwen.store.locks.advisory_lock import AdvisoryLock
+
+        return AdvisoryLock(engine, plan)
+    from hengwen.store.location import sqlite_path
+    from hengwen.store.locks.plan_lock import PlanFileLock
+
+    path = sqlite_path(engine.url)
+    if path is None:
+        return None
+    path = path.resolve()  # different names of one store must give the same lock
+    return PlanFileLock(path.with_name(f"{path.name}.{plan}.lock"))
+
 
 LOCK_SECONDS = 0.5
 """Seconds between two attempts to take the lock of a plan that another process runs."""

@@ -85,7 +85,7 @@ def test_a_shard_that_cannot_be_scored_is_1_and_is_named(
 ) -> None:
     from contextlib import contextmanager
 
-    from hengwen.runs.shards import local_pool
+    from hengwen.runs.shards import schedule
 
     class FullDisk:
         def window(self) -> int:
@@ -101,7 +101,7 @@ def test_a_shard_that_cannot_be_scored_is_1_and_is_named(
     def full_disk(workers):
         yield FullDisk()
 
-    monkeypatch.setattr(local_pool, "local_pool", full_disk)
+    monkeypatch.setattr(schedule, "local_pool", full_disk)
     write(tmp_path, ROW, ROW)
     done = hengwen("score", "in.jsonl", "-o", "out", "--engine", "local")
     assert done.code == 1

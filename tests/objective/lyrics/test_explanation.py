@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from hengwen.objective import score_lyric
-from hengwen.objective.lyrics.explanation import build_table
+from hengwen.objective.lyrics.score_lyric import build_table
 
 TEMPLATE = "(verse)\ncccR\ncccR\ncccc\n(bridge)\ncc\n(chorus)\ncccR\ncccR"
 

@@ -6,8 +6,8 @@ import pytest
 from rows import each_row
 
 from hengwen.objective import LyricRules, score_lyric
-from hengwen.objective.lyrics.explanation import build_table
 from hengwen.objective.lyrics.lines import LineDiagnosis
+from hengwen.objective.lyrics.score_lyric import build_table
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.records import Response, Sample
 

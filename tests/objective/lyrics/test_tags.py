@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.objective.lyrics.tags import read_tag
+from hengwen.objective.lyrics.repair import read_tag
 
 
 @each_row(

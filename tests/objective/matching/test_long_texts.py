@@ -10,7 +10,7 @@ import pytest
 from rows import each_row
 
 from hengwen.objective.matching import blocks
-from hengwen.objective.matching.ranks import Ranks
+from hengwen.objective.matching.blocks import Ranks
 from hengwen.objective.matching.search import Anchors, Matrix, by_scan
 
 Longest = Callable[[str, str, tuple[int, int, int, int]], tuple[int, Callable]]

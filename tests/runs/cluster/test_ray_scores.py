@@ -14,7 +14,7 @@ import pytest
 from ray_cluster import WARNINGS
 
 from hengwen.runs.cluster.shard_pool import ray_pool
-from hengwen.runs.shards.local_pool import local_pool
+from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 
 pytestmark = [pytest.mark.slow, *WARNINGS]

@@ -12,8 +12,7 @@ from fake_ray import FakeRay, RayErrors, install
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits
 from hengwen.errors import ConfigError, HengwenError, StoreError, TimeLimitError, WorkerError
 from hengwen.plans.plan import Plan
-from hengwen.runs.cluster.plan_worker import WorkerEnd
-from hengwen.runs.cluster.run_on_ray import check_store, run_on_ray
+from hengwen.runs.cluster.run_on_ray import WorkerEnd, check_store, run_on_ray
 from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import RunResult
 

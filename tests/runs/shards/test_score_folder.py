@@ -16,8 +16,8 @@ import pytest
 from hengwen.errors import ConfigError, DataError
 from hengwen.runs.score_file import score_file
 from hengwen.runs.shards import score_shard as score_shard_module
-from hengwen.runs.shards.local_pool import local_pool
 from hengwen.runs.shards.manifest import ShardResult, manifest_key
+from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import FolderScoreResult, score_folder
 from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
 

@@ -2,19 +2,99 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from httpx2 import AsyncByteStream
 
-from hengwen.backends.http.body_limit import MAX_BODY, too_long
 from hengwen.errors import BackendError
+from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterable, AsyncIterator, Mapping
     from ssl import SSLContext
 
     from aiohttp import ClientResponse
+    from httpx2 import Response
+
+
+MAX_BODY = 16 << 20
+"""Maximum number of bytes of a decompressed reply."""
+MAX_FILE = 4 << 30
+"""Maximum number of bytes of a decompressed file of replies, which is written to the disk."""
+ENCODINGS = "gzip, deflate"
+"""Value of the header ``Accept-Encoding``; a reply that is compressed otherwise is refused."""
+MAX_BRACKETS = 100_000
+"""Maximum number of ``[`` and ``{`` of a reply, because the client builds a model of each list and object."""
+PART = 1 << 16
+"""Number of bytes that are decompressed, or collected from smaller parts, at once."""
+
+
+async def limit_body(response: Response) -> None:
+    """Decompress a reply here, part by part, and fail where it gets too long."""
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", *ENCODINGS.split(", ")):
+        raise BackendError(f"the reply is compressed as {short_repr(encoding)}, not as {ENCODINGS}")
+    is_file = response.request.url.path.endswith("/content")
+    assert isinstance(response.stream, AsyncByteStream)
+    response.stream = _LimitedStream(response.stream, encoding, MAX_FILE if is_file else MAX_BODY)
+
+
+class _LimitedStream(AsyncByteStream):
+    """The decompressed bytes of a stream in parts of ``PART`` bytes, up to a limit."""
+
+    def __init__(self, stream: AsyncByteStream, encoding: str, limit: int) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        decoded = self._stream if self._encoding == "identity" else self._decompressed()
+        buffer = bytearray()
+        size = brackets = 0
+        async for part in decoded:
+            size += len(part)
+            brackets += part.count(b"[") + part.count(b"{")
+            if size > self._limit:
+                raise BackendError(too_long(self._limit))
+            if brackets > MAX_BRACKETS and self._limit == MAX_BODY:
+                raise BackendError(f"the reply has more than {MAX_BRACKETS:,} lists and objects")
+            buffer += part
+            if len(buffer) >= PART:
+                yield bytes(buffer)
+                buffer.clear()
+        yield bytes(buffer)
+
+    async def _decompressed(self) -> AsyncIterable[bytes]:
+        decompressor = None
+        try:
+            async for part in self._stream:
+                if not part:
+                    continue
+                decompressor = decompressor or zlib.decompressobj(_window_bits(self._encoding, part))
+                while part and not decompressor.eof:
+                    yield decompressor.decompress(part, PART)
+                    part = decompressor.unconsumed_tail
+        except zlib.error:
+            raise BackendError(f"the reply is not valid {self._encoding}", retryable=True) from None
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _window_bits(encoding: str, start: bytes) -> int:
+    """Return the argument of zlib; some servers send ``deflate`` without the header of zlib."""
+    if encoding == "gzip":
+        return 16 + zlib.MAX_WBITS
+    has_header = start[0] & 0x0F == zlib.DEFLATED
+    return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
+
+
+def too_long(limit: int) -> str:
+    """Return the message about a reply that exceeds a limit."""
+    return f"the reply is longer than {limit >> 20:,} MiB"
 
 
 class HttpTransport:

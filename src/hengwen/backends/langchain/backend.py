@@ -269,7 +269,7 @@ class LangChainBackend:
         if self._is_openai:
             from openai import DefaultAsyncHttpxClient
 
-            from hengwen.backends.http.body_limit import ENCODINGS, limit_body
+            from hengwen.backends.http.transport import ENCODINGS, limit_body
 
             self._http_client = DefaultAsyncHttpxClient(
                 timeout=self.timeout,

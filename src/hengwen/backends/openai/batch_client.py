@@ -93,7 +93,7 @@ class BatchClient:
         from httpx2 import AsyncClient, create_ssl_context
         from openai import AsyncOpenAI
 
-        from hengwen.backends.http.body_limit import ENCODINGS, limit_body
+        from hengwen.backends.http.transport import ENCODINGS, limit_body
 
         access = Endpoint(base_url, api_key_env)
         self._secrets = access.secrets

@@ -134,7 +134,7 @@ def _is_store(files: list[Path]) -> bool:
 
 def _stored(store: Path) -> BattleFiles:
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.peer_review.readers.stored_scores import stored_battles
+    from hengwen.peer_review.readers.battle_file import stored_battles
 
     with open_existing_store(str(store)) as opened:
         return stored_battles(opened)

@@ -200,7 +200,7 @@ def _pool(
 ) -> AbstractContextManager[ShardPool]:
     """Return the workers of an engine, which start when they are needed."""
     if engine == "local":
-        from hengwen.runs.shards.local_pool import local_pool
+        from hengwen.runs.shards.schedule import local_pool
 
         return local_pool(workers)
     from hengwen.runs.cluster.connection import import_ray

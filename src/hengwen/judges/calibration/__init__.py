@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.calibration.joining import JudgedAnswer
-    from hengwen.judges.calibration.maps import IsotonicMap, MapReport, fit_maps
-    from hengwen.judges.calibration.ordinal import OrdinalMap
+    from hengwen.judges.calibration.maps import IsotonicMap, MapReport, OrdinalMap, fit_maps
     from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
     from hengwen.judges.calibration.remarks import Remark
     from hengwen.judges.calibration.statistics import krippendorff_alpha
@@ -37,7 +36,7 @@ _EXPORTS = {
     "IsotonicMap": "maps",
     "JudgedAnswer": "joining",
     "MapReport": "maps",
-    "OrdinalMap": "ordinal",
+    "OrdinalMap": "maps",
     "Remark": "remarks",
     "WithinAgreement": "within",
     "calibrate": "certify",

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from hengwen import registry
 from hengwen.errors import did_you_mean
 from hengwen.objective.detectors.breakage import Corruption, find_breakage
-from hengwen.objective.detectors.copies import CopyMatch, find_copy
 from hengwen.objective.detectors.markup import MarkupHit, find_markup
 from hengwen.objective.detectors.numbers import as_number, number_verdict
 from hengwen.objective.detectors.thinking import answer_without_thinking, strip_thinking
-from hengwen.objective.duplicates.similarity import PreparedText, prepare_text, prepared_similarity
+from hengwen.objective.duplicates.similarity import (
+    PreparedText,
+    normalize_text,
+    prepare_text,
+    prepared_similarity,
+)
+from hengwen.objective.duplicates.training_set import with_particles
 from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
@@ -23,6 +28,31 @@ if TYPE_CHECKING:
     from hengwen.objective.detectors.numbers import NumberVerdict
     from hengwen.prompts.rubric import RubricRules
     from hengwen.records import Response, Sample
+
+
+class CopyMatch(NamedTuple):
+    """How closely a text copies one of the references; both fields are false if it copies none of them."""
+
+    exact: bool
+    """Whether the letters and digits of the text equal those of a reference."""
+    normalized: bool
+    """Whether the text equals a reference except for final particles (such as 呀) and punctuation. A final
+    particle is removed only before punctuation or at the end of a text. This field can therefore be false
+    although ``exact`` is true, if punctuation follows a particle in only one of the two texts.
+    """
+
+
+def find_copy(text: str, references: Sequence[str]) -> CopyMatch | None:
+    """Return whether a text copies a reference; None if no reference has a letter or digit."""
+    comparable = [(reference, bare) for reference in references if (bare := normalize_text(reference))]
+    if not comparable:
+        return None
+    letters, normalized = with_particles(text), normalize_text(text)
+    return CopyMatch(
+        exact=any(letters == with_particles(reference) for reference, _ in comparable),
+        normalized=any(normalized == bare for _, bare in comparable),
+    )
+
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
 """Keys of the metadata, each with the name of a rule. If the value of a key is true, the sample is exempt

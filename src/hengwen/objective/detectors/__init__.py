@@ -1,1 +1,1 @@
-"""Detectors of defects in a text: broken output, copies, markup, thinking blocks, wrong numeric answers."""
+"""Detectors of defects in a text: broken output, markup, thinking blocks, wrong numeric answers."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.estimates.build import KEEPS_OWN, build_estimate
+from hengwen.peer_review.estimates.consistency import ConsistencyVotes
+from hengwen.peer_review.estimates.elo import EloRatings
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.method import drawn_questions
-from hengwen.peer_review.estimates.pair_models import PairCounts, pair_counts
+from hengwen.peer_review.estimates.pair_models import PairCounts, PairModel, pair_counts
+from hengwen.peer_review.estimates.votes import Votes, majority_votes, rating_votes, uniform_votes
 from hengwen.peer_review.tastes import Taste, common_tastes
 from hengwen.peer_review.verdicts import (
     Conflict,
@@ -20,6 +22,7 @@ from hengwen.peer_review.verdicts import (
     combine_orders,
     conflicts,
     distinct_verdicts,
+    without_conflicts,
 )
 from hengwen.stats.rankings.codes import distinct_codes, win_groups
 from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals
@@ -31,6 +34,42 @@ if TYPE_CHECKING:
 
     from hengwen.peer_review.battles import Battles
     from hengwen.peer_review.estimates.method import FittedMethod, RankingMethod
+
+
+KEEPS_OWN: tuple[RankingMethod, ...] = ("judge-bt", "consistency")
+"""Methods that by default use the verdicts of judges on their own answers: ``judge-bt`` has a coefficient
+for such verdicts, and ``consistency`` was published with them."""
+_VOTES = {"uniform": uniform_votes, "majority": majority_votes, "rating": rating_votes}
+
+
+def build_estimate(
+    method: RankingMethod,
+    verdicts: Verdicts,
+    judge_models: NDArray[np.intp],
+    size: tuple[int, int],
+    *,
+    conflict: Conflict,
+    seed: int = 0,
+) -> FittedMethod:
+    """Return the estimate of a method."""
+    models, questions = size
+    if method == "judge-bt":
+        kept = without_conflicts(verdicts) if conflict == "abstain" else verdicts
+        return JudgeModel(kept, judge_models, models, questions)
+    matches = combine_orders(verdicts, conflict)
+    if method in _VOTES:
+        return Votes(matches, _VOTES[method](questions, models))
+    if method == "elo":
+        return EloRatings(matches, models, seed)
+    if method == "consistency":
+        if np.any(judge_models[np.unique(matches.judge)] < 0):
+            raise ValueError(
+                "method 'consistency' weighs models as judges, but a judge is none of the models; "
+                "use 'judge-bt'"
+            )
+        return ConsistencyVotes(matches, judge_models, models, questions, seed)
+    return PairModel(matches, models, questions, ties=method == "davidson")
+
 
 MIN_JUDGES = 3
 """Smallest number of judges whose quality can be compared; if two judges disagree, either may be better."""

@@ -5,13 +5,13 @@ To resume an interrupted command, repeat it.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_target import check_output
 from hengwen.runs.score_file import build_scorer
-from hengwen.runs.shards.folder_lock import LOCK, folder_lock
 from hengwen.runs.shards.input_files import SHARD_ROWS, find_inputs
 from hengwen.runs.shards.manifest import (
     MANIFEST,
@@ -32,6 +32,29 @@ if TYPE_CHECKING:
 
     from hengwen.runs.shards.manifest import Manifest, ShardResult
     from hengwen.runs.shards.schedule import ShardPool
+
+
+LOCK = ".lock"
+"""Name of the lock file. The file is never removed: a command could lock a new file of this name while
+another command still holds the lock of the removed file."""
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder of scores in the ``with`` block."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise ConfigError(f"{folder}: another command scores into it; wait for it") from None
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,19 +6,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hengwen._internal.parallel import map_in_processes
 from hengwen._internal.plugin_errors import describe_error
+from hengwen._internal.worker_pool import WorkerPool
 from hengwen.errors import ConfigError, HengwenError
 from hengwen.io.row_writer import row_writer
 from hengwen.runs.score_file import RowScorer
-from hengwen.runs.shards.isolate import score_isolated
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult, manifest_key
 from hengwen.runs.shards.split import Shard, read_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from hengwen.errors import DataError
+    from hengwen.io.row_reader import DataRow
     from hengwen.io.row_writer import JsonRow
     from hengwen.runs.shards.input_files import InputFile
+
+
+def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:
+    """Yield the output row of each row; a row at which the scoring process dies twice becomes a failure."""
+    pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
+    return map_in_processes(pool, rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
