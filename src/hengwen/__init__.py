@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from hengwen.results.decision import Decision
     from hengwen.results.score_table import ScoreTable
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.imported.record import ImportedRuns, import_scores
+    from hengwen.runs.imported.record import ImportedRuns, import_scores, import_verdicts
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
     from hengwen.store import Rows, Store, open_store, rows
@@ -111,6 +111,7 @@ _EXPORTS = {
     "drift_report": "monitoring.drift.drift_report",
     "evaluate_gates": "monitoring.gates.evaluate_gates",
     "import_scores": "runs.imported.record",
+    "import_verdicts": "runs.imported.record",
     "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
@@ -172,6 +173,7 @@ __all__ = [
     "drift_report",
     "evaluate_gates",
     "import_scores",
+    "import_verdicts",
     "judge_drift",
     "load_plan",
     "open_store",

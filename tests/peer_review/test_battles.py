@@ -17,9 +17,8 @@ def battles(rows: list[tuple[str, str, str, str]], **columns: Any) -> Battles:
     return Battles.from_columns(
         model_a=model_a,
         model_b=model_b,
-        winner=winner,
         first=first,
-        **{"judge": ["j"] * len(rows), "question": ["q"] * len(rows), **columns},
+        **{"winner": winner, "judge": ["j"] * len(rows), "question": ["q"] * len(rows), **columns},
     )
 
 
@@ -67,11 +66,12 @@ def test_numbers_at_the_ends_of_their_type_are_names(numbers: np.ndarray) -> Non
     [
         ({"model_b": ["y"]}, "model_b must have 2 values like model_a, got 1"),
         ({"winner": ["a", "c"]}, "battle 2: winner must be one of 'a', 'b', 'tie', got 'c'"),
-        ({"winner": [1, 2]}, "battle 2: winner must be one of 'a', 'b', 'tie', got 2"),
+        ({"winner": [1, 2]}, "battle 2: winner must lie in 0..1, got 2"),
+        ({"winner": ["error", "error"]}, "no verdict: the judge failed on all 2; judge these battles again"),
         ({"first": ["x", "a"]}, "battle 1: first must be one of 'a', 'b', '', got 'x'"),
         ({"model_b": ["y", "x"]}, "battle 2: model 'x' battles itself"),
         ({"length_a": [1.0, 2.0]}, "length_a and length_b belong together: pass both or neither"),
-        ({"length_a": [0.0, 2.0], "length_b": [1.0, 2.0]}, "battle 1: length_a must be above 0, got 0"),
+        ({"length_a": [-1.0, 2.0], "length_b": [1.0, 2.0]}, "battle 1: length_a must be 0 or above, got -1"),
         ({"turn": [1.2, 1.7]}, "battle 1: turn must be a whole number from 1, got 1.2"),
         ({"turn": [1, 0]}, "battle 2: turn must be a whole number from 1, got 0"),
         ({"turn": [1, np.nan]}, "battle 2: turn must be a whole number from 1, got nan"),
@@ -124,3 +124,30 @@ def test_two_orders_become_one_outcome(winners: tuple[str, ...], tie: list, abst
     verdicts = distinct_verdicts(battles(rows))
     assert combine_orders(verdicts, "tie").outcome.tolist() == tie
     assert combine_orders(verdicts, "abstain").outcome.tolist() == abstain
+
+
+@pytest.mark.parametrize("winner", [["a", "error", "tie"], [1.0, float("nan"), 0.5]])
+def test_an_error_is_a_failure_and_no_verdict(winner: list[Any]) -> None:
+    verdicts = Battles.from_columns(
+        model_a=["x", "only failed", "x"],
+        model_b=["y", "x", "y"],
+        winner=winner,
+        turn=[1, 2, 3],
+        length_a=np.array([1.0, 2.0, 0.0]),
+        length_b=np.array([1.0, 2.0, 3.0]),
+    )
+    assert (verdicts.models, verdicts.failures, verdicts.questions) == (("x", "y"), 1, ("1", "3"))
+    assert (verdicts.outcome.tolist(), verdicts.turn.tolist()) == ([1.0, 0.5], [1, 3])
+    lengths = distinct_verdicts(verdicts).length
+    assert lengths is not None
+    assert lengths.tolist() == pytest.approx([0.0, -np.log(3)])  # an empty answer is as long as the shortest
+
+
+def test_weights_are_kept_and_whole_verdicts_decide_a_match_as_before() -> None:
+    rows = [("x", "y", "a", "a"), ("x", "y", "a", "b")]
+    weights = [([0.9, 0.6], 0.75), ([0.9, 0.2], 0.55), ([1.0, 0.5], 1.0), ([1.0, 0.0], 0.5)]
+    for winner, outcome in weights:
+        verdicts = distinct_verdicts(battles(rows, winner=np.array(winner)))
+        assert combine_orders(verdicts, "tie").outcome.tolist() == pytest.approx([outcome])
+    contradicting = distinct_verdicts(battles(rows, winner=np.array([0.9, 0.2])))
+    assert len(combine_orders(contradicting, "abstain")) == 0

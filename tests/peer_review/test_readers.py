@@ -79,6 +79,33 @@ def test_lengths_are_used_only_if_all_are_known(tmp_path: Path) -> None:
     assert read_battles([partly]).battles.length_a is None
 
 
+def test_annotations_of_alpaca_eval_are_weights(tmp_path: Path) -> None:
+    row = {"instruction": "Write a poem. " * 9, "generator_1": "base", "generator_2": "new", "output_1": "a"}
+    preferences = [1, 2, 1.25, 1.5, 0, None]
+    rows = [
+        {**row, "output_2": "b" * i, "preference": p, "annotator": f"j{i}"} for i, p in enumerate(preferences)
+    ]
+    path = tmp_path / "annotations.json"
+    path.write_text(
+        json.dumps([{**row, "instruction": row["instruction"] + row["annotator"]} for row in rows])
+    )
+    files = read_battles([path])
+    assert files.battles.outcome.tolist() == [1.0, 0.0, 0.75, 0.5, 0.5]
+    assert (files.failures, len(files.battles.questions), len(files.prompts)) == (1, 5, 5)
+    path.write_text(json.dumps([{**rows[0], "preference": 3}]))
+    with pytest.raises(DataError, match="a preference is 1"):
+        read_battles([path])
+
+
+def test_columns_with_other_names_are_named(tmp_path: Path) -> None:
+    table = tmp_path / "votes.csv"
+    table.write_text("left,right,prompt_id,human_winner\nx,y,q,y\nx,y,r,0.25\n", "utf-8")
+    columns = [("model_a", "left"), ("model_b", "right"), ("winner", "human_winner")]
+    assert read_battles([table], columns).battles.outcome.tolist() == [0.0, 0.25]
+    with pytest.raises(DataError, match="no column of model_a; .*name it: --columns model_a=COLUMN"):
+        read_battles([table])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -105,12 +132,12 @@ def test_a_wrong_judgment_names_file_and_line(tmp_path: Path, change: dict[str, 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"winner": "x"}, "field 'winner' must be one of 'a', 'b', 'tie', 'model_a', 'model_b', "),
+        ({"winner": "z"}, "field 'winner' must be one of 'a', 'b', 'tie', 'model_a', 'model_b', "),
         ({"winner": ""}, "field 'winner' is missing (it is empty)"),
         ({"question": ""}, "field 'question' is missing (it is empty)"),
         ({"first": "left"}, "field 'first' must be one of 'a', 'b', '', got 'left'"),
         ({"model_b": "x"}, "model 'x' battles itself: 'model_a' and 'model_b' are equal"),
-        ({"length_a": -1, "length_b": 2}, "field 'length_a' must be above 0, got -1"),
+        ({"length_a": -1, "length_b": 2}, "field 'length_a' must be 0 or above, got -1"),
         ({"length_a": "long", "length_b": 2}, "field 'length_a' must be a number, got 'long'"),
     ],
 )
@@ -124,7 +151,12 @@ def test_a_wrong_battle_names_file_and_line(tmp_path: Path, change: dict[str, An
 
 def test_a_misspelled_column_is_named(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "p.jsonl", {"model_a": "x", "model_b": "y", "winer": "a", "question": "q"})
-    with pytest.raises(DataError, match="unknown field 'winer'; did you mean 'winner'"):
+    with pytest.raises(DataError, match="no column of winner; did you mean 'winer'"):
+        read_battles([path])
+    path = jsonl(
+        tmp_path / "q.jsonl", {"model_a": "x", "model_b": "y", "winner": "a", "question": "q", "frist": "a"}
+    )
+    with pytest.raises(DataError, match="unknown field 'frist'; did you mean 'first'"):
         read_battles([path])
 
 

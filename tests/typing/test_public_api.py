@@ -133,6 +133,9 @@ def test_scores_come_in_and_rows_go_out(tmp_path: Path) -> None:
         table = assert_type(hengwen.rows(store, imported.runs), hengwen.Rows)
         assert assert_type(table.to_dict(), dict[str, list[object]])["value"] == [5.0]
     assert_type(imported.failures, Mapping[str, int])
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("model_a,model_b,question,winner\na,b,1,a\n", "utf-8")
+    assert assert_type(hengwen.import_verdicts(pairs, "sqlite://"), hengwen.ImportedRuns).scores == 2
 
 
 @pytest.mark.slow

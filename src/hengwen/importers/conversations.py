@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_reader import DataRow, read_rows
-from hengwen.io.strict_yaml import read_text
-from hengwen.io.untrusted_json import parse_json
+from hengwen.errors import DataError
+from hengwen.io.json_items import json_rows
+from hengwen.io.row_reader import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from hengwen.io.row_reader import DataRow
 
 Turn = dict[str, str]
 
@@ -53,27 +52,11 @@ class Exchange:
 
 def read_exchanges(path: Path) -> list[Exchange]:
     """Return one exchange for each row."""
-    return [_exchange(row) for row in _rows(path)]
-
-
-def _rows(path: Path) -> Iterator[DataRow]:
-    if path.suffix.lower() != ".json":
-        yield from read_rows(path)
-        return
-    try:
-        rows = parse_json(read_text(path))
-    except ConfigError as error:
-        raise DataError(str(error)) from None
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{error.lineno}: not valid JSON: {error.msg}", line=error.lineno) from None
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from None
-    if not isinstance(rows, list) or not rows:
+    rows = json_rows(path) if path.suffix.lower() == ".json" else read_rows(path)
+    exchanges = [_exchange(row) for row in rows]
+    if not exchanges:
         raise DataError(f"{path}: expected a JSON list of rows")
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise DataError(f"{path}:{number}: expected an object, got {type(row).__name__}", line=number)
-        yield DataRow(path, number, row)
+    return exchanges
 
 
 def _exchange(row: DataRow) -> Exchange:

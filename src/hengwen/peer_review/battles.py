@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from hengwen.importers.verdicts import FIRST, OUTCOMES
 from hengwen.stats.rankings.codes import distinct_codes
 
 if TYPE_CHECKING:
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
 
 Column: TypeAlias = "Sequence[str] | Sequence[int] | Sequence[float] | NDArray[Any]"
 """A column with one entry for each battle, such as the name of its judge; numbers may serve as names."""
-
-OUTCOMES: dict[object, float] = {
-    "a": 1.0,
-    "b": 0.0,
-    "tie": 0.5,
-    "model_a": 1.0,
-    "model_b": 0.0,
-    "tie (bothbad)": 0.5,
-    "both_bad": 0.5,
-}
-"""Outcome for model A of each verdict; the names from ``model_a`` on occur in public arena data."""
-FIRST = {"a": 1, "b": -1, "": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +42,17 @@ class Battles:
     question: NDArray[np.intp]
     """Question that both models answered."""
     outcome: NDArray[np.float64]
-    """1 if the judge prefers answer A, 0 if it prefers B, 0.5 for a tie."""
+    """1 if the judge prefers answer A, 0 if it prefers B, 0.5 for a tie; between them, how sure it is."""
     first: NDArray[np.int8]
     """1 if answer A was shown first, -1 if answer B was, 0 if the order is unknown."""
     turn: NDArray[np.intp]
     """Turn of the question that was judged; turns of a question are judged separately."""
     length_a: NDArray[np.float64] | None = None
-    """Length of answer A, > 0, in any unit; None if lengths are unknown."""
+    """Length of answer A in any unit, 0 for an empty answer; None if lengths are unknown."""
     length_b: NDArray[np.float64] | None = None
     """Length of answer B."""
+    failures: int = 0
+    """Number of verdicts that are missing because the judge failed; a failure is never a verdict."""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -85,13 +76,15 @@ class Battles:
         Args:
             model_a: Model of answer A of each battle, length N >= 1.
             model_b: Model of answer B.
-            winner: ``a``, ``b`` or ``tie``; or 1 (A wins), 0 (B wins) and 0.5 (tie).
+            winner: ``a``, ``b``, ``tie`` or ``error``; or numbers from 0 (B wins) to 1 (A wins), such as the
+                probability of a judge that A is better, and NaN for an error. Errors are counted as failures.
             judge: Judge of each battle; default: one judge named ``judge``.
             question: Question of each battle; default: each battle has a question of its own.
             first: ``a`` or ``b``, the answer that was shown first, or an empty text if this is unknown;
                 default: unknown.
             turn: Turn of the question, a whole number from 1; default: 1.
-            length_a: Length of answer A, > 0; needs ``length_b``.
+            length_a: Length of answer A, 0 for an empty answer, which then counts as long as the shortest of
+                the others; needs ``length_b``.
             length_b: Length of answer B.
 
         Raises:
@@ -120,25 +113,31 @@ class Battles:
                 raise ValueError(f"{name} must have {rows} values like model_a, got {_rows(column)}")
         if not rows:
             raise ValueError("there are no battles; pass at least one")
+        outcome = _outcomes(winner)
+        failed = np.isnan(outcome)
+        if failed.all():
+            raise ValueError(f"no verdict: the judge failed on all {rows}; judge these battles again")
+        kept = np.flatnonzero(~failed)
         models: dict[str, int] = {}
-        a, b = _codes(model_a, models), _codes(model_b, models)
         judges: dict[str, int] = {}
         questions: dict[str, int] = {}
+        a, b = _codes(_chosen(model_a, kept), models), _codes(_chosen(model_b, kept), models)
+        turns = np.ones(rows, np.intp) if turn is None else _turns(turn)
+        order = np.zeros(rows) if first is None else _values("first", first, FIRST, (-1, 0, 1))
         battles = cls(
             models=tuple(models),
             model_a=a,
             model_b=b,
-            judge=np.zeros(rows, np.intp) if judge is None else _codes(judge, judges),
+            judge=np.zeros(len(kept), np.intp) if judge is None else _codes(_chosen(judge, kept), judges),
             judges=("judge",) if judge is None else tuple(judges),
-            question=np.arange(rows) if question is None else _codes(question, questions),
-            questions=tuple(map(str, range(1, rows + 1))) if question is None else tuple(questions),
-            outcome=_values("winner", winner, OUTCOMES, (0.0, 0.5, 1.0)),
-            first=np.zeros(rows, np.int8)
-            if first is None
-            else _values("first", first, FIRST, (-1, 0, 1)).astype(np.int8),
-            turn=np.ones(rows, np.intp) if turn is None else _turns(turn),
-            length_a=None if length_a is None else _lengths("length_a", length_a),
-            length_b=None if length_b is None else _lengths("length_b", length_b),
+            question=np.arange(len(kept)) if question is None else _codes(_chosen(question, kept), questions),
+            questions=tuple(str(row + 1) for row in kept) if question is None else tuple(questions),
+            outcome=outcome[kept],
+            first=order[kept].astype(np.int8),
+            turn=turns[kept],
+            length_a=None if length_a is None else _lengths("length_a", length_a)[kept],
+            length_b=None if length_b is None else _lengths("length_b", length_b)[kept],
+            failures=rows - len(kept),
         )
         return check_battles(battles)
 
@@ -156,6 +155,25 @@ def check_battles(battles: Battles) -> Battles:
 
 def _rows(column: Any) -> int:
     return len(column)
+
+
+def _chosen(column: Any, kept: NDArray[np.intp]) -> Any:
+    """Return the rows of a column that have a verdict."""
+    if len(kept) == len(column):
+        return column
+    return column[kept] if isinstance(column, np.ndarray) else [column[row] for row in kept]
+
+
+def _outcomes(winner: Any) -> NDArray[np.float64]:
+    """Return the outcome of each battle; NaN where the judge failed."""
+    array = np.asarray(winner)
+    if array.dtype.kind not in "biuf":
+        failed = array == "error"
+        return np.where(failed, np.nan, _values("winner", np.where(failed, "tie", array), OUTCOMES, ()))
+    wrong = np.flatnonzero((array < 0) | (array > 1))
+    if len(wrong):
+        raise ValueError(f"battle {wrong[0] + 1}: winner must lie in 0..1, got {array[wrong[0]].item():g}")
+    return array.astype(float)
 
 
 def _codes(column: Any, names: dict[str, int]) -> NDArray[np.intp]:
@@ -199,7 +217,7 @@ def _values(name: str, column: Any, known: dict[Any, Any], numbers: tuple[float,
 
 def _lengths(name: str, column: ArrayLike) -> NDArray[np.float64]:
     lengths = np.asarray(column, float)
-    wrong = np.flatnonzero(~(lengths > 0) | ~np.isfinite(lengths))
+    wrong = np.flatnonzero(~(lengths >= 0) | ~np.isfinite(lengths))
     if len(wrong):
-        raise ValueError(f"battle {wrong[0] + 1}: {name} must be above 0, got {lengths[wrong[0]]:g}")
+        raise ValueError(f"battle {wrong[0] + 1}: {name} must be 0 or above, got {lengths[wrong[0]]:g}")
     return lengths

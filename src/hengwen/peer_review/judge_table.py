@@ -149,8 +149,8 @@ def order_counts(verdicts: Verdicts, judges: int) -> OrderCounts:
         error = np.where(count > 1, np.sqrt(np.maximum(variance, 0) / count), np.nan)
     return OrderCounts(
         both=count,
-        consistent=group_sums(judge, lowest == highest, judges),
-        conflicts=group_sums(judge, (lowest == 0) & (highest == 1), judges),
+        consistent=group_sums(judge, np.sign(lowest - 0.5) == np.sign(highest - 0.5), judges),
+        conflicts=group_sums(judge, (lowest < 0.5) & (highest > 0.5), judges),
         first_share=mean,
         first_error=error,
     )

@@ -165,7 +165,7 @@ def _records(evidence: Evidence) -> list[NDArray[np.float64]]:
     def count(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.float64]:
         return group_sums(matches.low, low, models) + group_sums(matches.high, high, models)
 
-    won, lost, tied = (matches.outcome == value for value in (1.0, 0.0, 0.5))
+    won, lost, tied = (np.sign(matches.outcome - 0.5) == sign for sign in (1, -1, 0))
     return [count(won, lost), count(lost, won), count(tied, tied)]
 
 

@@ -28,7 +28,7 @@ class Verdicts:
     judge: NDArray[np.intp]
     question: NDArray[np.intp]
     outcome: NDArray[np.float64]
-    """1 if model ``low`` is preferred, 0 if model ``high`` is, 0.5 for a tie."""
+    """1 if model ``low`` is preferred, 0 if model ``high`` is, 0.5 for a tie; weights lie between."""
     first: NDArray[np.int8]
     """1 if the answer of model ``low`` was shown first, -1 if it was second, 0 if unknown."""
     length: NDArray[np.float64] | None
@@ -80,7 +80,7 @@ def distinct_verdicts(battles: Battles) -> Verdicts:
     reference = sorted_outcome[kept][np.cumsum(kept) - 1]
     length = None
     if battles.length_a is not None and battles.length_b is not None:
-        length = np.log(battles.length_a / battles.length_b)
+        length = _log_ratio(battles.length_a, battles.length_b)
         length = np.where(swapped, -length, length)[keep]
     return Verdicts(
         low=low[keep],
@@ -96,6 +96,13 @@ def distinct_verdicts(battles: Battles) -> Verdicts:
         duplicates=len(battles) - len(keep),
         contradictions=int((sorted_outcome != reference).sum()),
     )
+
+
+def _log_ratio(lengths: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of the ratio of lengths; an empty answer counts as long as the shortest of the others."""
+    both = np.stack([lengths, others])
+    shortest = both[both > 0].min(initial=np.inf)
+    return np.asarray(np.log(np.maximum(lengths, shortest) / np.maximum(others, shortest)))
 
 
 def _item_of(battles: Battles) -> NDArray[np.intp]:
@@ -132,7 +139,6 @@ class Matches:
 def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
     """Return one outcome for each match (the verdicts of one judge on the same two answers)."""
     starts = match_starts(verdicts)
-    preference = np.add.reduceat(np.sign(verdicts.outcome - 0.5), starts) if len(verdicts) else starts
     matches = Matches(
         low=verdicts.low[starts],
         high=verdicts.high[starts],
@@ -140,9 +146,19 @@ def combine_orders(verdicts: Verdicts, conflict: Conflict) -> Matches:
         question=verdicts.question[starts],
         item=verdicts.item[starts],
         position=np.minimum.reduceat(verdicts.position, starts) if len(verdicts) else starts,
-        outcome=0.5 + 0.5 * np.sign(preference),
+        outcome=_outcomes(verdicts, starts),
     )
     return matches.only(~conflicts(verdicts)) if conflict == "abstain" else matches
+
+
+def _outcomes(verdicts: Verdicts, starts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the winner of each match; where a verdict is a weight, the mean of the verdicts."""
+    if not len(verdicts):
+        return np.zeros(0)
+    preference = np.add.reduceat(np.sign(verdicts.outcome - 0.5), starts)
+    is_weight = ~np.isin(verdicts.outcome, (0.0, 0.5, 1.0))
+    mean = np.add.reduceat(verdicts.outcome, starts) / np.diff(starts, append=len(verdicts))
+    return np.where(np.logical_or.reduceat(is_weight, starts), mean, 0.5 + 0.5 * np.sign(preference))
 
 
 def judged_pairs(matches: Matches, models: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -164,7 +180,7 @@ def conflicts(verdicts: Verdicts) -> NDArray[np.bool_]:
         return np.zeros(0, bool)
     lowest = np.minimum.reduceat(verdicts.outcome, starts)
     highest = np.maximum.reduceat(verdicts.outcome, starts)
-    return np.asarray((lowest == 0) & (highest == 1))
+    return np.asarray((lowest < 0.5) & (highest > 0.5))
 
 
 def without_conflicts(verdicts: Verdicts) -> Verdicts:

@@ -1,4 +1,4 @@
-"""``hengwen import scores FILE...``, ``import muchin FILE -o DIR`` and ``import muice FILE.md -o DIR``."""
+"""``hengwen import scores``, ``import verdicts``, ``import muchin`` and ``import muice``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,26 @@ from hengwen.cli.ui.usage import Commands
 
 if TYPE_CHECKING:
     from hengwen.importers.notes import ImportNote
+    from hengwen.runs.imported.record import ImportedRuns
+
+JudgeName = Annotated[str, typer.Option("--judge-name", help="Name of the judge that gave the scores.")]
+JudgeVersion = Annotated[
+    str,
+    typer.Option(
+        "--judge-version",
+        help="Version of the judge or scorer; scores of one version can be compared across imports.",
+    ),
+]
+Task = Annotated[str, typer.Option("--task", help="Task of rows without one.")]
+Checkpoints = Annotated[
+    str, typer.Option("--checkpoints", help="Comma-separated checkpoint names in training order.")
+]
+PlanName = Annotated[
+    str, typer.Option("--plan", help="Name under which the runs are stored; default: name of the file.")
+]
 
 app = Commands(
-    help="Import scores of other tools into a store, or convert files of other projects into plans."
+    help="Import scores, verdicts and logs of other tools into a store, or files of other projects as plans."
 )
 
 
@@ -33,33 +50,21 @@ def scores(
             "failure, reason, stderr, n, prompt, answer, version.",
         ),
     ] = None,
-    judge_name: Annotated[
-        str, typer.Option("--judge-name", help="Name of the judge that gave the scores.")
-    ] = "",
+    judge_name: JudgeName = "",
     scorer: Annotated[str, typer.Option("--scorer", help="Name of the scorer that gave the scores.")] = "",
-    judge_version: Annotated[
-        str,
-        typer.Option(
-            "--judge-version",
-            help="Version of the judge or scorer; scores of one version can be compared across imports.",
-        ),
-    ] = "",
+    judge_version: JudgeVersion = "",
     scale: Annotated[
         str, typer.Option("--scale", help="1-10 (a range), 1,2,3 (levels) or A=3,B=2,C=1 (names of levels).")
     ] = "",
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Lower scores are better.")
     ] = False,
-    task: Annotated[str, typer.Option("--task", help="Task of rows without one.")] = "scores",
+    task: Task = "scores",
     checkpoint: Annotated[
         str, typer.Option("--checkpoint", help="Checkpoint of rows without one; default: name of the file.")
     ] = "",
-    checkpoints: Annotated[
-        str, typer.Option("--checkpoints", help="Comma-separated checkpoint names in training order.")
-    ] = "",
-    plan: Annotated[
-        str, typer.Option("--plan", help="Name under which the runs are stored; default: name of the file.")
-    ] = "",
+    checkpoints: Checkpoints = "",
+    plan: PlanName = "",
     store: options.Store = options.DEFAULT_STORE,
     quiet: options.Quiet = False,
 ) -> None:
@@ -67,14 +72,12 @@ def scores(
 
     Cells that are empty, no number or off the scale, and rows with an error, are failures, never scores.
     """
-    from hengwen.cli.ui.messages import print_info
     from hengwen.runs.imported.record import import_scores
 
-    pairs = [pair for text in columns or () for pair in options.parse_pairs("--columns", text.split(","))]
     result = import_scores(
         files,
         store,
-        columns=pairs,
+        columns=options.parse_columns(columns),
         plan=plan,
         task=task,
         judge=judge_name,
@@ -85,8 +88,72 @@ def scores(
         scale=scale,
         lower_is_better=lower_is_better,
     )
+    _show(result, store, quiet=quiet)
+
+
+@app.command("verdicts")
+def verdicts(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Verdicts on pairs, .csv, .jsonl, .parquet or .json; also of FastChat and AlpacaEval.",
+        ),
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            help="FIELD=COLUMN,... such as winner=human_winner; default: by the names of columns. Fields: "
+            "winner, model_a, model_b, question, judge, rater, turn, first, preference, length_a, length_b, "
+            "prompt, answer_a, answer_b.",
+        ),
+    ] = None,
+    winners: Annotated[
+        str, typer.Option("--winners", help="What the winners mean, such as 1=a,2=b,0=tie.")
+    ] = "",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            help="Model with which all others are compared; default: the one in every verdict.",
+        ),
+    ] = None,
+    judge_name: JudgeName = "",
+    judge_version: JudgeVersion = "",
+    task: Task = "scores",
+    checkpoints: Checkpoints = "",
+    plan: PlanName = "",
+    store: options.Store = options.DEFAULT_STORE,
+    quiet: options.Quiet = False,
+) -> None:
+    """Record verdicts on pairs of answers as runs, whose score is the share of wins.
+
+    Whatever names no winner is a failure, never a verdict. peer-review ranks the models of the store or file.
+    """
+    from hengwen.runs.imported.record import import_verdicts
+
+    result = import_verdicts(
+        files,
+        store,
+        columns=options.parse_columns(columns),
+        winners=dict(options.parse_pairs("--winners", winners.split(",") if winners else None)),
+        baseline=baseline,
+        plan=plan,
+        task=task,
+        judge=judge_name,
+        version=judge_version,
+        checkpoints=[name.strip() for name in checkpoints.split(",") if name.strip()],
+    )
+    _show(result, store, quiet=quiet)
+
+
+def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
+    from hengwen.cli.ui.messages import print_info
+
     if not quiet:
-        print_info(f"columns: {', '.join(result.columns)}")
+        if result.columns:
+            print_info(f"columns: {', '.join(result.columns)}")
         if result.unused:
             print_info(f"not read: {', '.join(result.unused)}")
         for note in result.notes:

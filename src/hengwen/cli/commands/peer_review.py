@@ -73,6 +73,12 @@ def peer_review(
         list[Path] | None,
         typer.Option("--answers", help="FastChat's model_answer file, for --pairs; repeatable."),
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns", help="FIELD=COLUMN,... such as winner=human_winner; default: by the names."
+        ),
+    ] = None,
     battles: BattlesFile = None,
     resamples: Annotated[
         int, typer.Option("--resamples", min=20, help="Number of resamples of the questions.")
@@ -109,7 +115,7 @@ def peer_review(
             check_target(target, inputs)
     outputs = check_outputs(output, inputs)
     ranking = read_human_ranking(human) if human else None
-    data = _stored(files[0]) if _is_store(files) else read_battles(files)
+    data = _stored(files[0]) if _is_store(files) else read_battles(files, options.parse_columns(columns))
     if battles is not None:
         write_battles(battles, data)
     review, comparison = _review(

@@ -137,6 +137,11 @@ def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
     return pairs
 
 
+def parse_columns(texts: list[str] | None) -> list[tuple[str, str]]:
+    """Split texts of the form FIELD=COLUMN,FIELD=COLUMN."""
+    return [pair for text in texts or () for pair in parse_pairs("--columns", text.split(","))]
+
+
 def parse_settings(texts: list[str] | None) -> dict[str, object]:
     """Return the options of ``--set``; their values are YAML, so that they have the types of a plan."""
     import yaml

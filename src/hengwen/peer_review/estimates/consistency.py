@@ -75,8 +75,8 @@ class ConsistencyVotes:
         ranks = np.argsort(np.argsort(-by_model, kind="stable"))
         weight = by_model[self._judge_models[matches.judge]]
         bonus = (ranks[matches.low] - ranks[matches.high]) / RANK_SCALE
-        low = np.where(matches.outcome == 1, 1 + bonus, matches.outcome)
-        high = np.where(matches.outcome == 0, 1 - bonus, 1 - matches.outcome)
+        low = np.where(matches.outcome > 0.5, matches.outcome + bonus, matches.outcome)
+        high = np.where(matches.outcome < 0.5, 1 - matches.outcome - bonus, 1 - matches.outcome)
         return add_up(matches, weight * low, weight * high, self._questions, self._models)
 
     def _counts(self, matches: Matches) -> JudgedCounts:
@@ -84,7 +84,7 @@ class ConsistencyVotes:
         key = (matches.low * self._models + matches.high) * self._models + judge
         keys, cell = distinct_codes(key, self._models**3)
         wins, losses, ties = (
-            group_sums(cell, matches.outcome == value, len(keys)) for value in (1.0, 0.0, 0.5)
+            group_sums(cell, np.sign(matches.outcome - 0.5) == sign, len(keys)) for sign in (1, -1, 0)
         )
         pair = keys // self._models
         return JudgedCounts(

@@ -111,8 +111,8 @@ class PairModel:
         self._ties, self._questions, self._matches = ties, questions, matches
         self.counts = pair_counts(matches, models, questions)
         self._ones = np.ones(len(matches))
-        self._wins = (matches.outcome == 1).astype(float)
         self._tied = (matches.outcome == 0.5).astype(float)
+        self._wins = matches.outcome - self._tied / 2
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:

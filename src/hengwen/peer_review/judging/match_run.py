@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hengwen.importers.verdicts import OUTCOMES
 from hengwen.judges.trust.biases import length_of
-from hengwen.peer_review.battles import OUTCOMES
 from hengwen.peer_review.readers.columns import BattleColumns
 
 if TYPE_CHECKING:

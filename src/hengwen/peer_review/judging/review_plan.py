@@ -123,7 +123,6 @@ def judge_plan(
     return JudgedBattles(
         files=BattleFiles(
             battles=columns.battles(),
-            failures=columns.failures,
             prompts=columns.texts,
             answers=columns.answers,
         ),

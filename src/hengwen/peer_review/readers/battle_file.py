@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_reader import read_rows
-from hengwen.peer_review.battles import Battles
+from hengwen.importers.columns import VERDICTS
+from hengwen.importers.sources import WINS
+from hengwen.importers.verdicts import VerdictFile, any_rows
+from hengwen.io.field_names import FieldNames
 from hengwen.peer_review.readers.columns import BattleColumns
-from hengwen.peer_review.readers.fastchat import add_fastchat_row, is_fastchat
-from hengwen.peer_review.readers.plain import add_plain_row, check_names
+from hengwen.records import Failure
 from hengwen.results.run_order import run_labels
 from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from hengwen.peer_review.battles import Battles
+    from hengwen.records import Row
     from hengwen.results.score_table import Column, SeriesKey
     from hengwen.store import Store
 
@@ -32,7 +34,8 @@ Question = tuple[str, str, int]
 def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
     """Return a battle for each judge, prompt and pair of checkpoints of a plan's newest runs.
 
-    Equal scores are a tie. A pair in which the judge failed on an answer is counted as a failure.
+    Verdicts on pairs that were imported are battles themselves. Equal scores are a tie. A pair in which the
+    judge failed on an answer is counted as a failure.
 
     Args:
         store: The store.
@@ -40,27 +43,41 @@ def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
     """
     runs = store.latest(plan)
     labels = dict(zip([run.id for run in runs], run_labels(runs), strict=True))
+    table = store.table(runs)
+    columns = BattleColumns()
+    if any(key.score.part == WINS for key in table.series):
+        _add_verdicts(columns, store.rows(runs), labels)
     judged: dict[tuple[str, Question], dict[str, float | None]] = {}
-    for key, column in store.table(runs).series.items():
+    for key, column in table.series.items():
         if key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL:
             for question, value in _values(key, column).items():
                 judged.setdefault((key.score.evaluator, question), {})[labels[key.run_id]] = value
-    rows: list[tuple[str, str, float, str, str]] = []
-    failures = 0
     for (judge, question), values in judged.items():
         for (first, score), (second, other) in combinations(values.items(), 2):
             if score is None or other is None:
-                failures += 1
+                columns.failures += 1
             else:
                 winner = 0.5 if score == other else float(score > other)
-                rows.append((first, second, winner, judge, "/".join(map(str, question))))
-    if not rows:
+                columns.add("/".join(map(str, question)), 1, judge, (first, second), winner, 0)
+    if not columns.winner:
         raise ConfigError(f"{store.name}: no judge scored answers of two checkpoints to the same prompt")
-    a, b, winners, judges, questions = zip(*rows, strict=True)
-    battles = Battles.from_columns(
-        model_a=a, model_b=b, winner=np.array(winners), judge=judges, question=questions
-    )
-    return BattleFiles(battles=battles, failures=failures, prompts={}, answers={})
+    return BattleFiles(battles=columns.battles(), prompts={}, answers={})
+
+
+def _add_verdicts(columns: BattleColumns, rows: Iterable[Row], labels: Mapping[str, str]) -> None:
+    """Add the verdicts that were imported; without a baseline, each gave a score to both of its models."""
+    failed: Counter[bool] = Counter()
+    for row in rows:
+        outcome = row.outcome
+        if row.score.part != WINS or outcome.kind != "judge":
+            continue
+        if isinstance(outcome, Failure):
+            failed["|over:" in outcome.signature] += 1
+        elif outcome.details.get("side") == "a":
+            models = labels[row.run_id], str(outcome.details["opponent"])
+            first = int(str(outcome.details["first"]))
+            columns.add(f"{row.task}/{row.sample_id}", 1, row.score.evaluator, models, outcome.value, first)
+    columns.failures += failed[True] + failed[False] // 2
 
 
 def _values(key: SeriesKey, column: Column) -> dict[Question, float | None]:
@@ -73,30 +90,44 @@ def _values(key: SeriesKey, column: Column) -> dict[Question, float | None]:
     }
 
 
+NAMES = FieldNames(
+    tuple(VERDICTS),
+    {},
+    neighbours=[alias for aliases in VERDICTS.values() for alias in aliases],
+    way_out="rename the column, or name it (--columns)",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleFiles:
     """Battles from files."""
 
     battles: Battles
-    failures: int
-    """Number of verdicts that are missing because the judge failed (``error`` in the file)."""
     prompts: Mapping[tuple[str, int], str]
     """Prompt of each question and turn, as far as the files contain it."""
     answers: Mapping[tuple[str, int, str], str]
     """Answer to each question and turn by each model, as far as the files contain it."""
 
+    @property
+    def failures(self) -> int:
+        """Number of verdicts that are missing because the judge failed (``error`` in the file)."""
+        return self.battles.failures
 
-def read_battles(paths: Sequence[Path]) -> BattleFiles:
-    """Read battles from JSONL or CSV files; all rows of a file have the same format.
 
-    Two formats are read. Pairwise judgments of FastChat and PiCO (``gpt-4_pair.jsonl``) have ``question_id``,
-    ``model_1``, ``model_2``, ``g1_winner``, ``g2_winner``, ``judge`` and ``turn``. Plain battles have
-    ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie`` or ``error``) and ``question``. Optional
-    columns of plain battles are ``judge``, ``first`` (``a`` or ``b``, the answer that was shown first),
-    ``turn``, ``length_a`` and ``length_b``, and for preference pairs ``prompt``, ``answer_a``, ``answer_b``.
+def read_battles(paths: Sequence[Path], columns: Sequence[tuple[str, str]] = ()) -> BattleFiles:
+    """Read battles from .jsonl, .csv, .parquet or .json files; all rows of a file have the same format.
+
+    Pairwise judgments of FastChat and PiCO (``gpt-4_pair.jsonl``) have ``question_id``, ``model_1``,
+    ``model_2``, ``g1_winner``, ``g2_winner``, ``judge`` and ``turn``. Annotations of AlpacaEval have
+    ``instruction``, ``generator_1``, ``generator_2`` and ``preference`` (1, the first answer, to 2). Plain
+    battles have ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie``, ``error``, or a number from 0 to
+    1, which is 1 if ``model_a`` wins) and ``question``. Optional columns are ``judge``, ``first`` (``a`` or
+    ``b``, the answer that was shown first), ``turn``, ``length_a`` and ``length_b``, and for preference pairs
+    ``prompt``, ``answer_a``, ``answer_b``.
 
     Args:
         paths: The files, at least one.
+        columns: Pairs such as ``("winner", "human_winner")``; others are chosen by their names.
 
     Raises:
         DataError: A file cannot be read, a row is wrong, or there is no verdict; the message names file and
@@ -105,24 +136,22 @@ def read_battles(paths: Sequence[Path]) -> BattleFiles:
     """
     if not paths:
         raise ValueError("there are no files of battles; pass at least one")
-    columns = BattleColumns()
+    read = BattleColumns()
     for path in paths:
-        _read(path, columns)
-    if not columns.winner:
+        _read(path, columns, read)
+    if not read.winner:
         raise DataError(
-            f"{paths[0]}: no verdict: the judge failed on all {columns.failures}; judge these battles again"
+            f"{paths[0]}: no verdict: the judge failed on all {read.failures}; judge these battles again"
         )
-    return BattleFiles(
-        battles=columns.battles(), failures=columns.failures, prompts=columns.texts, answers=columns.answers
-    )
+    return BattleFiles(battles=read.battles(), prompts=read.texts, answers=read.answers)
 
 
-def _read(path: Path, columns: BattleColumns) -> None:
-    rows = read_rows(path)
-    first = next(rows)
-    add = add_fastchat_row if is_fastchat(first) else add_plain_row
-    if add is add_plain_row:
-        check_names(first)
-    add(columns, first)
-    for row in rows:
-        add(columns, row)
+def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> None:
+    try:
+        verdicts = VerdictFile(path, named, strict=True)
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    if not named and not verdicts.is_fastchat:
+        NAMES.check(next(any_rows(path)))
+    for verdict in verdicts:
+        read.add_verdict(verdict)

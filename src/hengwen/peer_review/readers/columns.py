@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from math import isnan, nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hengwen.peer_review.battles import Battles
 
 if TYPE_CHECKING:
-    from hengwen.io.row_reader import DataRow
+    from hengwen.importers.verdicts import Verdict
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class BattleColumns:
     first: list[int] = field(default_factory=list)
     turn: list[int] = field(default_factory=list)
     length_a: list[float] = field(default_factory=list)
-    """Length of answer A; 0 if it is unknown."""
+    """Length of answer A; NaN if it is unknown."""
     length_b: list[float] = field(default_factory=list)
     failures: int = 0
     """Number of verdicts that are missing because the judge failed; a failure is never a verdict."""
@@ -42,7 +43,7 @@ class BattleColumns:
         models: tuple[str, str],
         winner: float,
         first: int,
-        lengths: tuple[float, float] = (0.0, 0.0),
+        lengths: tuple[float, float] = (nan, nan),
     ) -> None:
         """Append one verdict."""
         self.question.append(question)
@@ -57,8 +58,8 @@ class BattleColumns:
 
     def battles(self) -> Battles:
         """Return the battles; they have the lengths of the answers only if all lengths are known."""
-        known = min(self.length_a, default=0.0) > 0 and min(self.length_b, default=0.0) > 0
-        return Battles.from_columns(
+        known = not any(map(isnan, (*self.length_a, *self.length_b)))
+        battles = Battles.from_columns(
             model_a=self.model_a,
             model_b=self.model_b,
             winner=np.array(self.winner),
@@ -69,23 +70,27 @@ class BattleColumns:
             length_a=np.array(self.length_a) if known else None,
             length_b=np.array(self.length_b) if known else None,
         )
+        return replace(battles, failures=self.failures)
 
+    def add_verdict(self, verdict: Verdict) -> None:
+        """Append the verdict of a file with its texts; a failure is only counted."""
+        if verdict.winner is None:
+            self.failures += 1
+            return
+        a, b = (nan if length is None else length for length in verdict.lengths)
+        item = verdict.question, verdict.turn
+        self.add(*item, verdict.judge or "judge", verdict.models, verdict.winner, verdict.first, (a, b))
+        if any(verdict.answers):
+            self._add_texts(verdict, item)
 
-def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, str]:
-    """Return the two models of a row."""
-    first, second = row.required_text(first_name), row.required_text(second_name)
-    if first == second:
-        row.fail(f"model {first!r} battles itself: {first_name!r} and {second_name!r} are equal")
-    return first, second
-
-
-def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
-    """Return the meaning of a field that must have one of several known values."""
-    value = row.values.get(name)
-    try:
-        return known[value]
-    except (KeyError, TypeError):
-        text = row.required_text(name)
-        if text in known:
-            return known[text]
-        row.fail(f"field {name!r} must be one of {', '.join(map(repr, known))}, got {text!r}")
+    def _add_texts(self, verdict: Verdict, item: tuple[str, int]) -> None:
+        """Add the prompt and the answers of a row; one of the two answers may be missing."""
+        earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
+        prompt = verdict.prompt or verdict.row.required_text("prompt")
+        if self.texts.setdefault(item, prompt) != prompt:
+            verdict.row.fail(f"{earlier} prompt; give every prompt a question or a turn of its own")
+        for model, text in zip(verdict.models, verdict.answers, strict=True):
+            if text and self.answers.setdefault((*item, model), text) != text:
+                verdict.row.fail(
+                    f"{earlier} answer of {model!r}; give every answer a question or a turn of its own"
+                )

@@ -7,17 +7,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.errors import DataError
-from hengwen.io.parquet_reader import scan_parquet
-from hengwen.io.row_reader import read_rows
-from hengwen.runs.imported.columns import JOIN, map_columns
+from hengwen.importers.columns import JOIN, map_columns
+from hengwen.importers.sources import DETAILS
 from hengwen.runs.imported.values import Levels, Reading
 from hengwen.score_id import LEVEL, ScoreId
 from hengwen.text.safety import replace_controls, short_repr, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+    from hengwen.importers.sources import ScoreSource
     from hengwen.io.row_reader import DataRow
     from hengwen.records import Kind, Outcome
 
@@ -47,6 +46,8 @@ class Naming:
     scorer: str = ""
     version: str = ""
     checkpoint: str = ""
+    baseline: str = ""
+    """The model that all others are compared with, if the scores are wins."""
     levels: Levels = field(default_factory=Levels)
     columns: tuple[tuple[str, str], ...] = ()
 
@@ -86,11 +87,11 @@ class _Origin(NamedTuple):
 class ScoreFile:
     """A file of scores, which can be read several times."""
 
-    def __init__(self, path: Path, naming: Naming, file_hash: str) -> None:
-        self.path = path
+    def __init__(self, source: ScoreSource, naming: Naming, file_hash: str) -> None:
+        self.path, self.source = source.path, source
         self._naming = naming
         self._file_hash = file_hash
-        self.columns = map_columns(_header(path), naming.columns, str(path))
+        self.columns = map_columns(_header(source), naming.columns, str(source.path))
         self._readings: dict[tuple[Kind, str, str, str], Reading] = {}
         self.numbered = 0
         """Number of scores that got a number as repeats, because the file has no column of repeats."""
@@ -107,7 +108,7 @@ class ScoreFile:
         self.numbered = self.doubles = 0
         columns = self.columns
         has_repeats, has_clusters = columns.has("repeat"), columns.has("cluster")
-        for row in _rows(self.path):
+        for row in self.source.rows():
             origin = self._origin(row)
             sample_id = self._name(row, "id") if columns.has("id") else None
             if sample_id == "":
@@ -234,7 +235,7 @@ class ScoreFile:
             cell,
             self.columns.value(row.values, "failure") if has("failure") else None,
             shorten(self._text(row, "reason"), MAX_REASON) if has("reason") else "",
-            None if has("id") else self._interval(row, cell, series.error),
+            row.values.get(DETAILS) if has("id") else self._interval(row, cell, series.error),
         )
 
     def _interval(self, row: DataRow, cell: Any, error: str) -> dict[str, object] | None:
@@ -255,18 +256,14 @@ class ScoreFile:
         if reading is None:
             # without a version, only the file itself says that its scores were given in one way
             source = f"version:{version}" if version else f"file:{self._file_hash[:12]}"
-            of = f"{evaluator or name}|imported|{source}|v:1"
+            against = f"|over:{self._naming.baseline}" if self._naming.baseline else ""
+            of = f"{evaluator or name}|imported|{source}{against}|v:1"
             reading = self._readings[key] = Reading(name, kind, of, self._naming.levels)
         return reading
 
 
-def _rows(path: Path) -> Iterator[DataRow]:
-    yield from scan_parquet(path) if path.suffix.lower() == ".parquet" else read_rows(path)
-
-
-def _header(path: Path) -> Sequence[str]:
-    rows = list(islice(_rows(path), HEADER_ROWS))
-    header = dict.fromkeys(name for row in rows for name in row.values)
+def _header(source: ScoreSource) -> Sequence[str]:
+    header = dict.fromkeys(name for row in islice(source.rows(), HEADER_ROWS) for name in row.values)
     if not header:
-        raise DataError(f"{path}: no rows")
-    return list(header)
+        raise DataError(f"{source.path}: no rows")
+    return [name for name in header if name is not DETAILS]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
+from hengwen.importers.sources import Table, Wins, common_model
+from hengwen.importers.verdicts import VerdictFile
 from hengwen.io.row_reader import open_data_file
 from hengwen.records import Response, Row, Run, Sample, Score, digest
 from hengwen.results.comparability import names_text
@@ -19,8 +22,9 @@ from hengwen.runs.imported.values import Levels
 from hengwen.runs.run_plan import opened_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from hengwen.importers.sources import ScoreSource
     from hengwen.runs.imported.reading import ImportedScore, RunKey
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
@@ -97,7 +101,6 @@ def import_scores(  # noqa: PLR0913 - options of the command
         >>> [run.checkpoint for run in result.runs], result.scores, dict(result.failures)
         (['a', 'b'], 3, {'parse_error': 1})
     """
-    paths = [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
     if judge and scorer:
         raise ConfigError("the scores are those of a judge or of a scorer, not of both")
     naming = Naming(
@@ -107,14 +110,88 @@ def import_scores(  # noqa: PLR0913 - options of the command
         version=version,
         checkpoint=checkpoint,
         levels=Levels.parse(scale, lower_is_better=lower_is_better),
-        columns=tuple(columns.items() if hasattr(columns, "items") else columns),
+        columns=_pairs(columns),
     )
-    hashes = [_file_hash(path) for path in paths]
-    source = digest(hashes)
-    survey = Survey(files=[ScoreFile(path, naming, source) for path in paths])
+    return _import([Table(path) for path in _paths(files)], store, naming, plan, checkpoints)
+
+
+def import_verdicts(  # noqa: PLR0913 - options of the command
+    files: str | Path | Sequence[str | Path],
+    store: Store | str | Path = "hengwen.db",
+    *,
+    columns: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+    winners: Mapping[str, str] | None = None,
+    baseline: str | None = None,
+    plan: str = "",
+    task: str = "scores",
+    judge: str = "",
+    version: str = "",
+    checkpoints: Sequence[str] = (),
+) -> ImportedRuns:
+    """Record verdicts on pairs of answers as runs: the score ``wins`` is 1 for a win, 0.5 for a tie, else 0.
+
+    Verdicts may be weights between 0 and 1. The mean of a checkpoint is its win rate, over its opponents or
+    against a baseline, which gets no run. What names no winner is a failure, never a verdict.
+
+    Args:
+        files: One or several .csv, .jsonl, .parquet or .json files of the same columns, judgments of FastChat
+            or annotations of AlpacaEval.
+        store: An open store, or the path or URL of a store.
+        columns: Column of each field, such as ``{"winner": "human_winner"}``; others are chosen by their
+            names.
+        winners: What the values of the column of winners mean: ``a``, ``b`` or ``tie``.
+        baseline: The model with which the others are compared; "" for none; default: the model that is in
+            every verdict, if there is only one.
+        plan: Name under which the runs are stored; default: the name of the first file.
+        task: Task of the verdicts.
+        judge: Judge of rows without one.
+        version: Version of the judge. Verdicts of one version can be compared across imports.
+        checkpoints: Names in the order of training; default: as they appear.
+
+    Raises:
+        ConfigError: A column is unknown, or an option is wrong.
+        DataError: A row cannot be read; nothing is recorded then.
+        StoreError: The store failed.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     file = Path(folder, "pairs.csv")
+        ...     rows = "model_a,model_b,question,winner", "base,v1,1,b", "base,v2,1,tie", "base,v2,2,?"
+        ...     _ = file.write_text("\\n".join(rows))
+        ...     result = import_verdicts(file, "sqlite://", judge="gpt")
+        >>> [run.checkpoint for run in result.runs], result.scores, dict(result.failures)
+        (['v1', 'v2'], 2, {'parse_error': 1})
+    """
+    verdicts = [VerdictFile(path, _pairs(columns), winners) for path in _paths(files)]
+    against = common_model(verdicts) if baseline is None else baseline
+    naming = Naming(task=task, version=version, baseline=against, levels=Levels.parse("0-1"))
+    return _import(
+        [Wins(file, against, judge or "judge") for file in verdicts], store, naming, plan, checkpoints
+    )
+
+
+def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    return [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
+
+
+def _pairs(columns: Mapping[str, str] | Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(columns.items() if isinstance(columns, Mapping) else columns)
+
+
+def _import(
+    sources: Sequence[ScoreSource],
+    store: Store | str | Path,
+    naming: Naming,
+    plan: str,
+    checkpoints: Sequence[str],
+) -> ImportedRuns:
+    source = digest([_file_hash(item.path) for item in sources])
+    survey = Survey(files=[ScoreFile(item, naming, source) for item in sources])
     survey.read()
     settings = digest(source, repr(naming), plan, list(checkpoints))
-    runs = survey.runs(plan or paths[0].stem, checkpoints, settings, source)
+    runs = survey.runs(plan or sources[0].path.stem, checkpoints, settings, source)
     with opened_store(store) as opened:
         known = [_stored(opened, run) for run in runs.values()]
         if all(earlier is not None and earlier.status == "finished" for earlier in known):
@@ -225,10 +302,10 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
     scores = counts.pop("ok", 0)
     numbered = sum(file.numbered for file in survey.files)
     doubles = sum(file.doubles for file in survey.files)
-    notes = []
+    notes = list(dict.fromkeys(note for file in survey.files for note in file.source.notes))
     if doubles:
         notes.append(f"{doubles} means are given twice with the same value and read once")
-    if numbered:
+    if numbered and not any(isinstance(file.source, Wins) for file in survey.files):
         notes.append(
             f"{numbered} scores repeat a prompt; without a column of repeats they are repeats 2, 3, ..."
         )
@@ -236,10 +313,11 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
     if any(run.step is None for run in runs) and len(runs) > 1:
         names = names_text([run.checkpoint for run in ordered])
         notes.append(f"training order taken from the file: {names}; if it is wrong: --checkpoints")
+    columns = [file.source.columns or file.columns for file in survey.files]
     return ImportedRuns(
         runs=tuple(ordered),
-        columns=tuple(dict.fromkeys(pair for file in survey.files for pair in file.columns.described)),
-        unused=tuple(dict.fromkeys(name for file in survey.files for name in file.columns.unused)),
+        columns=tuple(dict.fromkeys(pair for item in columns for pair in item.described)),
+        unused=tuple(dict.fromkeys(name for item in columns for name in item.unused)),
         scores=scores,
         failures=dict(sorted(counts.items())),
         notes=tuple(notes),

@@ -32,7 +32,24 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "answer": ("output", "response", "completion", "generation"),
     "version": ("judge_version",),
 }
-"""Other names by which a column is recognized as a field."""
+"""Names of the fields of scores, with other names by which a column is recognized."""
+VERDICTS: dict[str, tuple[str, ...]] = {
+    "winner": ("verdict",),
+    "model_a": ("model_1", "generator_1"),
+    "model_b": ("model_2", "generator_2"),
+    "question": ("question_id", "id", *ALIASES["id"]),
+    "judge": ALIASES["judge"],
+    "rater": ALIASES["rater"],
+    "turn": (),
+    "first": ("shown_first",),
+    "preference": (),
+    "length_a": (),
+    "length_b": (),
+    "prompt": ALIASES["prompt"],
+    "answer_a": ("response_a", "output_1"),
+    "answer_b": ("response_b", "output_2"),
+}
+"""The same for verdicts on pairs of answers."""
 MAX_LISTED = 12
 """Maximum number of columns that an error message lists."""
 JOIN = "+"
@@ -48,8 +65,6 @@ class ColumnMap:
     """Columns with scores; of several, each is a score with the name of its column."""
     errors: tuple[str, ...]
     """For each column with scores, the column with the standard errors, or an empty text."""
-    guessed: tuple[str, ...] = ()
-    """Fields whose column was chosen by its name."""
     unused: tuple[str, ...] = ()
 
     def has(self, field: str) -> bool:
@@ -73,60 +88,75 @@ class ColumnMap:
 
 
 def map_columns(header: Sequence[str], named: Iterable[tuple[str, str]], where: str) -> ColumnMap:
-    """Return the columns of each field.
+    """Return the columns of each field of scores.
 
     Args:
         header: Names of the columns of the file.
         named: Pairs (field, column) of the user.
         where: The file, with which error messages begin.
     """
-    fields, scores = _named_columns(header, named, where)
-    taken = {column for columns in fields.values() for column in columns} | set(scores)
-    by_name = {_plain(column): column for column in reversed(header) if column not in taken}
-    guessed = []
-    for field, aliases in ALIASES.items():
-        if field in fields or (field == "score" and scores):
-            continue
-        guess = next((by_name.pop(name) for name in (field, *aliases) if name in by_name), "")
-        if guess:
-            guessed.append(field)
-            fields[field] = (guess,)
-    scores = scores or list(fields.pop("score", ()))
+    fields = _fields(header, named, where, ALIASES)
+    scores = fields.pop("score", ())
     if not scores:
         listed = ", ".join(header[:MAX_LISTED])
         raise ConfigError(
             f"{where}: no column of scores; name it: --columns score=COLUMN; the file has: {listed}"
         )
-    stated = fields.pop("stderr", ())
-    errors = _error_columns(scores, stated, header)
+    errors = _error_columns(scores, fields.pop("stderr", ()), header)
     used = {*scores, *errors, *(column for columns in fields.values() for column in columns)}
-    return ColumnMap(
-        fields, tuple(scores), errors, tuple(guessed), tuple(name for name in header if name not in used)
-    )
+    unused = tuple(name for name in header if name not in used)
+    return ColumnMap(fields, scores, errors, unused)
+
+
+def map_verdicts(header: Sequence[str], named: Iterable[tuple[str, str]], where: str) -> ColumnMap:
+    """Return the columns of each field of verdicts on pairs."""
+    fields = _fields(header, named, where, VERDICTS)
+    for field in ("model_a", "model_b", "winner", "question"):
+        if field not in fields and not (field == "winner" and "preference" in fields):
+            hint = did_you_mean(field, header)
+            raise ConfigError(f"{where}: no column of {field}{hint}; name it: --columns {field}=COLUMN")
+    used = {column for columns in fields.values() for column in columns}
+    return ColumnMap(fields, (), (), tuple(name for name in header if name not in used))
+
+
+def _fields(
+    header: Sequence[str],
+    named: Iterable[tuple[str, str]],
+    where: str,
+    aliases: Mapping[str, tuple[str, ...]],
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each field."""
+    fields = _named_columns(header, named, where, aliases)
+    taken = {column for columns in fields.values() for column in columns}
+    by_name = {_plain(column): column for column in reversed(header) if column not in taken}
+    for field, others in aliases.items():
+        guess = next((name for name in (field, *others) if name in by_name), None)
+        if field not in fields and guess is not None:
+            fields[field] = (by_name.pop(guess),)
+    return fields
 
 
 def _named_columns(
-    header: Sequence[str], named: Iterable[tuple[str, str]], where: str
-) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the columns of the fields that the user names, and the columns of scores."""
+    header: Sequence[str],
+    named: Iterable[tuple[str, str]],
+    where: str,
+    aliases: Mapping[str, tuple[str, ...]],
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns of the fields that the user names; only scores may have several."""
     fields: dict[str, tuple[str, ...]] = {}
-    scores: list[str] = []
     for field, text in named:
-        if field not in ALIASES:
+        if field not in aliases:
             raise ConfigError(
-                f"no field {field!r}{did_you_mean(field, ALIASES)}; known: {', '.join(ALIASES)}"
+                f"no field {field!r}{did_you_mean(field, aliases)}; known: {', '.join(aliases)}"
             )
         columns = (text,) if text in header else tuple(text.split(JOIN))
         for column in columns:
             if column not in header:
                 raise ConfigError(f"{where}: no column {column!r}{did_you_mean(column, header)}")
-        if field == "score":
-            scores += columns
-        elif field in fields:
+        if field in fields and field != "score":
             raise ConfigError(f"{field} has two columns: {JOIN.join(fields[field])} and {text}")
-        else:
-            fields[field] = columns
-    return fields, scores
+        fields[field] = fields.get(field, ()) + columns
+    return fields
 
 
 def _error_columns(scores: Sequence[str], stated: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:

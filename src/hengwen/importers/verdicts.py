@@ -1,0 +1,211 @@
+"""Read verdicts on pairs of answers: columns by name (also AlpacaEval's), and judgments of FastChat."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen.errors import DataError
+from hengwen.importers.columns import ColumnMap, map_verdicts
+from hengwen.io.json_items import json_rows
+from hengwen.io.parquet_reader import scan_parquet
+from hengwen.io.row_reader import read_number, read_rows
+from hengwen.records import digest
+from hengwen.text.safety import short_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from hengwen.io.row_reader import DataRow
+
+OUTCOMES: dict[object, float] = {
+    "a": 1.0,
+    "b": 0.0,
+    "tie": 0.5,
+    "model_a": 1.0,
+    "model_b": 0.0,
+    "tie (bothbad)": 0.5,
+    "tie (inconsistent)": 0.5,
+    "both_bad": 0.5,
+}
+"""Outcome for model A of each verdict; the names from ``model_a`` on occur in public arena data."""
+FIRST = {"a": 1, "b": -1, "": 0}
+FASTCHAT = {"model_1": 1.0, "model_2": 0.0, "tie": 0.5, "error": None}
+FASTCHAT_FIELDS = ("g1_winner", "g2_winner")
+MAX_QUESTION = 100
+"""Maximum number of characters of the name of a question; of a longer text, the hash is the name."""
+HEADER_ROWS = 100
+"""Number of rows of JSON whose fields are the columns of the file."""
+
+
+class Verdict(NamedTuple):
+    """One verdict of a judge on the answers of two models to a question."""
+
+    row: DataRow
+    models: tuple[str, str]
+    winner: float | None
+    """1 if the first model wins, 0 if the second does, 0.5 for a tie, weights between; None for a failure."""
+    question: str
+    problem: str = ""
+    """Why there is no verdict."""
+    turn: int = 1
+    judge: str = ""
+    rater: str = ""
+    first: int = 0
+    """1 if the answer of the first model was shown first, -1 if it was second, 0 if unknown."""
+    lengths: tuple[float | None, float | None] = (None, None)
+    prompt: str = ""
+    answers: tuple[str, str] = ("", "")
+
+
+class VerdictFile:
+    """A file of verdicts, which can be read several times.
+
+    Of a strict file, only ``error`` is a failure, and a winner that is no verdict is an error of the file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Iterable[tuple[str, str]] = (),
+        winners: Mapping[str, str] | None = None,
+        *,
+        strict: bool = False,
+    ) -> None:
+        self.path = path
+        self._winners, self._strict = winners or {}, strict
+        header = list(
+            dict.fromkeys(name for row in islice(any_rows(path), HEADER_ROWS) for name in row.values)
+        )
+        if not header:
+            raise DataError(f"{path}: no rows")
+        self.is_fastchat = not columns and any(name in header for name in FASTCHAT_FIELDS)
+        self.columns = ColumnMap({}, (), ()) if self.is_fastchat else map_verdicts(header, columns, str(path))
+
+    def __iter__(self) -> Iterator[Verdict]:
+        """Yield the verdicts; a judgment of FastChat is two, one for each order of the answers."""
+        rows = any_rows(self.path)
+        return chain.from_iterable(map(_fastchat, rows)) if self.is_fastchat else map(self._verdict, rows)
+
+    def _verdict(self, row: DataRow) -> Verdict:
+        row = type(row)(
+            row.path,
+            row.number,
+            {field: self.columns.value(row.values, field) for field in self.columns.fields},
+        )
+        models = two_models(row, "model_a", "model_b")
+        winner, problem = self._winner(row, models)
+        question = row.required_text("question")
+        prompt = row.text("prompt")
+        if len(question) > MAX_QUESTION:
+            question, prompt = digest(question)[:16], prompt or question
+        return Verdict(
+            row=row,
+            models=models,
+            winner=winner,
+            problem=problem,
+            question=question,
+            turn=row.positive_int("turn", 1),
+            judge=row.text("judge"),
+            rater=row.text("rater"),
+            first=known_value(row, "first", FIRST) if row.values.get("first") else 0,
+            lengths=(_length(row, "length_a"), _length(row, "length_b")),
+            prompt=prompt,
+            answers=(row.text("answer_a"), row.text("answer_b")),
+        )
+
+    def _winner(self, row: DataRow, models: tuple[str, str]) -> tuple[float | None, str]:
+        """Return the outcome for the first model, or None and why there is no verdict."""
+        preference = row.values.get("preference")
+        if "preference" in row.values and "winner" not in row.values:
+            number = _number(preference)
+            if number is None:
+                return None, f"no preference: {short_repr(preference)}"
+            if number != 0 and not 1 <= number <= 2:
+                row.fail(
+                    f"a preference is 1 (the first answer) to 2 (the second), 0 for a tie, got {number:g}"
+                )
+            return (0.5 if number == 0 else 2 - number), ""
+        cell = row.values.get("winner")
+        text = "" if cell is None else str(cell).strip()
+        text = self._winners.get(text, text)
+        if text in OUTCOMES:
+            return OUTCOMES[text], ""
+        if text in models:
+            return 1.0 - models.index(text), ""
+        number = _number(text)
+        if number is None and self._strict:
+            known_value(row, "winner", {**OUTCOMES, "error": None})
+        if number is None:
+            return None, f"no verdict: {short_repr(cell)}"
+        if not 0 <= number <= 1:
+            row.fail(
+                f"a winner in numbers lies in 0..1, got {number:g}; other numbers need --winners 1=a,2=b"
+            )
+        return number, ""
+
+
+def any_rows(path: Path) -> Iterator[DataRow]:
+    """Yield the rows of a .jsonl, .csv, .parquet or .json file."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return json_rows(path)
+    return scan_parquet(path) if suffix == ".parquet" else read_rows(path)
+
+
+def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, str]:
+    """Return the two models of a row."""
+    first, second = row.required_text(first_name), row.required_text(second_name)
+    if first == second:
+        row.fail(f"model {first!r} battles itself: {first_name!r} and {second_name!r} are equal")
+    return first, second
+
+
+def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
+    """Return the meaning of a field that must have one of several known values."""
+    value = row.values.get(name)
+    try:
+        return known[value]
+    except (KeyError, TypeError):
+        text = row.required_text(name)
+        if text in known:
+            return known[text]
+        row.fail(f"field {name!r} must be one of {', '.join(map(repr, known))}, got {text!r}")
+
+
+def _fastchat(row: DataRow) -> Iterator[Verdict]:
+    """Yield the two verdicts of a judgment of FastChat."""
+    models = two_models(row, "model_1", "model_2")
+    question, turn, judge = row.required_text("question_id"), row.positive_int("turn", 1), judge_name(row)
+    for name, first in zip(FASTCHAT_FIELDS, (1, -1), strict=True):
+        winner = known_value(row, name, FASTCHAT)
+        problem = "no verdict: error" if winner is None else ""
+        yield Verdict(row, models, winner, question, problem, turn, judge, first=first)
+
+
+def judge_name(row: DataRow) -> str:
+    """Return the name of FastChat's judge; the field is the name, or a list of name and prompt."""
+    judge = row.values.get("judge")
+    if isinstance(judge, list):
+        if not judge or not isinstance(judge[0], str) or not judge[0]:
+            row.fail("field 'judge' must be a name, or a list that begins with a name")
+        return judge[0]
+    return row.required_text("judge")
+
+
+def _length(row: DataRow, name: str) -> float | None:
+    if row.values.get(name) in (None, ""):
+        return None
+    length = read_number(row, name)
+    if length < 0:
+        row.fail(f"field {name!r} must be 0 or above, got {length:g}; leave it empty if it is unknown")
+    return length
+
+
+def _number(cell: object) -> float | None:
+    try:
+        number = float(str(cell))
+    except ValueError:
+        return None
+    return number if number == number else None  # noqa: PLR0124 - NaN is no number
