@@ -46,8 +46,7 @@ def test_no_heavy_library_is_loaded(arguments: tuple[str, ...]) -> None:
 def test_every_public_name_can_be_imported() -> None:
     import hengwen
 
-    assert len(hengwen.__all__) == len(set(hengwen.__all__))
-    for name in hengwen.__all__:
+    for name in dir(hengwen):
         assert getattr(hengwen, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = hengwen.no_such_name  # type: ignore[attr-defined]
@@ -70,4 +69,4 @@ def test_no_public_name_is_also_the_name_of_a_module_beside_it(package: str) -> 
     """Else it would be the module or the function, depending on what was imported first."""
     module = importlib.import_module(f"hengwen{package}")
     modules = {info.name for info in pkgutil.iter_modules(module.__path__)}
-    assert not modules & set(module.__all__)
+    assert not modules & set(dir(module))

@@ -10,180 +10,99 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen._internal.version import __version__
-    from hengwen.documents.blocks import Document
-    from hengwen.documents.render.write import write_document
-    from hengwen.documents.run.document import report_document
+    from hengwen._internal.version import __version__ as __version__
+    from hengwen.documents.blocks import Document as Document
+    from hengwen.documents.render.write import write_document as write_document
+    from hengwen.documents.run.document import report_document as report_document
     from hengwen.errors import (
-        BackendError,
-        ConfigError,
-        DataError,
-        HengwenError,
-        JudgeError,
-        PluginError,
-        StoreBusyError,
-        StoreError,
-        TimeLimitError,
-        WorkerError,
+        BackendError as BackendError,
+        ConfigError as ConfigError,
+        DataError as DataError,
+        HengwenError as HengwenError,
+        JudgeError as JudgeError,
+        PluginError as PluginError,
+        StoreBusyError as StoreBusyError,
+        StoreError as StoreError,
+        TimeLimitError as TimeLimitError,
+        WorkerError as WorkerError,
     )
-    from hengwen.monitoring.compare.compare_runs import compare_runs
-    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
-    from hengwen.monitoring.drift.drift_report import drift_report
-    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
-    from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
-    from hengwen.monitoring.gates.results import GateReport, GateResult
-    from hengwen.monitoring.judge_drift.rejudging import rejudge
-    from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
-    from hengwen.monitoring.monitor import Monitor
-    from hengwen.monitoring.monitor_state import MonitorState
-    from hengwen.monitoring.power.plan_power import PlanPower, plan_power
-    from hengwen.monitoring.power.score_power import ScorePower
-    from hengwen.plans.plan import Plan, load_plan
+    from hengwen.monitoring.compare.compare_runs import compare_runs as compare_runs
+    from hengwen.monitoring.compare.run_comparison import (
+        RunComparison as RunComparison,
+        ScoreComparison as ScoreComparison,
+    )
+    from hengwen.monitoring.drift.drift_report import drift_report as drift_report
+    from hengwen.monitoring.drift.score_drift import DriftReport as DriftReport, ScoreDrift as ScoreDrift
+    from hengwen.monitoring.gates.evaluate_gates import evaluate_gates as evaluate_gates
+    from hengwen.monitoring.gates.results import GateReport as GateReport, GateResult as GateResult
+    from hengwen.monitoring.judge_drift.rejudging import rejudge as rejudge
+    from hengwen.monitoring.judge_drift.report import (
+        JudgeDriftReport as JudgeDriftReport,
+        judge_drift as judge_drift,
+    )
+    from hengwen.monitoring.monitor import Monitor as Monitor
+    from hengwen.monitoring.monitor_state import MonitorState as MonitorState
+    from hengwen.monitoring.power.plan_power import PlanPower as PlanPower, plan_power as plan_power
+    from hengwen.monitoring.power.score_power import ScorePower as ScorePower
+    from hengwen.plans.plan import Plan as Plan, load_plan as load_plan
     from hengwen.records import (
-        Failure,
-        Label,
-        Outcome,
-        Response,
-        Row,
-        Run,
-        Sample,
-        Scale,
-        Score,
-        Usage,
-        Verdict,
+        Failure as Failure,
+        Label as Label,
+        Outcome as Outcome,
+        Response as Response,
+        Row as Row,
+        Run as Run,
+        Sample as Sample,
+        Scale as Scale,
+        Score as Score,
+        Usage as Usage,
+        Verdict as Verdict,
     )
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.decision import Decision
-    from hengwen.results.score_table import ScoreTable
-    from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.imported.record import ImportedRuns, import_scores, import_verdicts
-    from hengwen.runs.options import RunOptions
-    from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
-    from hengwen.store import Rows, Store, open_store, rows
+    from hengwen.results.aggregate import Summary as Summary
+    from hengwen.results.decision import Decision as Decision
+    from hengwen.results.score_table import ScoreTable as ScoreTable
+    from hengwen.runs.batch.options import BatchOptions as BatchOptions
+    from hengwen.runs.imported.record import (
+        ImportedRuns as ImportedRuns,
+        import_scores as import_scores,
+        import_verdicts as import_verdicts,
+    )
+    from hengwen.runs.options import RunOptions as RunOptions
+    from hengwen.runs.run_plan import RunResult as RunResult, arun_plan as arun_plan, run_plan as run_plan
+    from hengwen.store import Rows as Rows, Store as Store, open_store as open_store, rows as rows
 
 _EXPORTS = {
-    "BackendError": "errors",
-    "BatchOptions": "runs.batch.options",
-    "ConfigError": "errors",
-    "DataError": "errors",
-    "Decision": "results.decision",
-    "Document": "documents.blocks",
-    "DriftReport": "monitoring.drift.score_drift",
-    "Failure": "records",
-    "GateReport": "monitoring.gates.results",
-    "GateResult": "monitoring.gates.results",
-    "HengwenError": "errors",
-    "ImportedRuns": "runs.imported.record",
-    "JudgeDriftReport": "monitoring.judge_drift.report",
-    "JudgeError": "errors",
-    "Label": "records",
-    "Monitor": "monitoring.monitor",
-    "MonitorState": "monitoring.monitor_state",
-    "Outcome": "records",
-    "Plan": "plans.plan",
-    "PlanPower": "monitoring.power.plan_power",
-    "PluginError": "errors",
-    "Response": "records",
-    "Row": "records",
-    "Rows": "store",
-    "Run": "records",
-    "RunComparison": "monitoring.compare.run_comparison",
-    "RunOptions": "runs.options",
-    "RunResult": "runs.run_plan",
-    "Sample": "records",
-    "Scale": "records",
-    "Score": "records",
-    "ScoreComparison": "monitoring.compare.run_comparison",
-    "ScorePower": "monitoring.power.score_power",
-    "ScoreDrift": "monitoring.drift.score_drift",
-    "ScoreTable": "results.score_table",
-    "Store": "store",
-    "StoreBusyError": "errors",
-    "StoreError": "errors",
-    "Summary": "results.aggregate",
-    "TimeLimitError": "errors",
-    "Usage": "records",
-    "Verdict": "records",
-    "WorkerError": "errors",
-    "__version__": "_internal.version",
-    "arun_plan": "runs.run_plan",
-    "compare_runs": "monitoring.compare.compare_runs",
-    "drift_report": "monitoring.drift.drift_report",
-    "evaluate_gates": "monitoring.gates.evaluate_gates",
-    "import_scores": "runs.imported.record",
-    "import_verdicts": "runs.imported.record",
-    "judge_drift": "monitoring.judge_drift.report",
-    "load_plan": "plans.plan",
-    "open_store": "store",
-    "plan_power": "monitoring.power.plan_power",
-    "rejudge": "monitoring.judge_drift.rejudging",
-    "report_document": "documents.run.document",
-    "rows": "store",
-    "run_plan": "runs.run_plan",
-    "write_document": "documents.render.write",
+    "_internal.version": "__version__",
+    "documents.blocks": "Document",
+    "documents.render.write": "write_document",
+    "documents.run.document": "report_document",
+    "errors": (
+        "BackendError ConfigError DataError HengwenError JudgeError PluginError StoreBusyError StoreError "
+        "TimeLimitError WorkerError"
+    ),
+    "monitoring.compare.compare_runs": "compare_runs",
+    "monitoring.compare.run_comparison": "RunComparison ScoreComparison",
+    "monitoring.drift.drift_report": "drift_report",
+    "monitoring.drift.score_drift": "DriftReport ScoreDrift",
+    "monitoring.gates.evaluate_gates": "evaluate_gates",
+    "monitoring.gates.results": "GateReport GateResult",
+    "monitoring.judge_drift.rejudging": "rejudge",
+    "monitoring.judge_drift.report": "JudgeDriftReport judge_drift",
+    "monitoring.monitor": "Monitor",
+    "monitoring.monitor_state": "MonitorState",
+    "monitoring.power.plan_power": "PlanPower plan_power",
+    "monitoring.power.score_power": "ScorePower",
+    "plans.plan": "Plan load_plan",
+    "records": "Failure Label Outcome Response Row Run Sample Scale Score Usage Verdict",
+    "results.aggregate": "Summary",
+    "results.decision": "Decision",
+    "results.score_table": "ScoreTable",
+    "runs.batch.options": "BatchOptions",
+    "runs.imported.record": "ImportedRuns import_scores import_verdicts",
+    "runs.options": "RunOptions",
+    "runs.run_plan": "RunResult arun_plan run_plan",
+    "store": "Rows Store open_store rows",
 }
 
-__all__ = [
-    "BackendError",
-    "BatchOptions",
-    "ConfigError",
-    "DataError",
-    "Decision",
-    "Document",
-    "DriftReport",
-    "Failure",
-    "GateReport",
-    "GateResult",
-    "HengwenError",
-    "ImportedRuns",
-    "JudgeDriftReport",
-    "JudgeError",
-    "Label",
-    "Monitor",
-    "MonitorState",
-    "Outcome",
-    "Plan",
-    "PlanPower",
-    "PluginError",
-    "Response",
-    "Row",
-    "Rows",
-    "Run",
-    "RunComparison",
-    "RunOptions",
-    "RunResult",
-    "Sample",
-    "Scale",
-    "Score",
-    "ScoreComparison",
-    "ScoreDrift",
-    "ScorePower",
-    "ScoreTable",
-    "Store",
-    "StoreBusyError",
-    "StoreError",
-    "Summary",
-    "TimeLimitError",
-    "Usage",
-    "Verdict",
-    "WorkerError",
-    "__version__",
-    "arun_plan",
-    "compare_runs",
-    "drift_report",
-    "evaluate_gates",
-    "import_scores",
-    "import_verdicts",
-    "judge_drift",
-    "load_plan",
-    "open_store",
-    "plan_power",
-    "rejudge",
-    "report_document",
-    "rows",
-    "run_plan",
-    "write_document",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

@@ -132,5 +132,5 @@ def test_no_public_name_is_also_the_name_of_a_module_beside_it() -> None:
     modules = {
         module.name for module in pkgutil.iter_modules(importlib.import_module("hengwen.personas").__path__)
     }
-    assert not modules & set(personas.__all__)
-    assert all(getattr(personas, name) is not None for name in personas.__all__)
+    assert not modules & set(dir(personas))
+    assert all(getattr(personas, name) is not None for name in dir(personas))

@@ -18,15 +18,14 @@ X = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
 
 
 def test_every_public_name_is_there_and_documented() -> None:
-    for name in metrics.__all__:
+    for name in dir(metrics):
         assert getattr(metrics, name).__doc__, name
-        assert name in dir(metrics)
     with pytest.raises(AttributeError, match="no attribute 'entropie'"):
         metrics.entropie  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_functions_stay_functions_after_all_modules_are_loaded() -> None:
-    for name in metrics.__all__:
+    for name in dir(metrics):
         assert callable(getattr(metrics, name)), name
 
 

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
 def lazy_exports(
     package: str, exports: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Functions ``__getattr__`` and ``__dir__`` for a package whose names are imported on first use."""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, given the names of each module."""
+    modules = {name: module for module, names in exports.items() for name in names.split()}
 
     def load(name: str) -> Any:
-        if name not in exports:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{exports[name]}"), name)
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
 
-    return load, lambda: sorted(exports)
+    return load, lambda: sorted(modules), sorted(modules)

@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.backends.langchain.backend import LangChainBackend
-    from hengwen.backends.openai.backend import OpenAIBackend
-    from hengwen.backends.replay import ReplayBackend
+    from hengwen.backends.langchain.backend import LangChainBackend as LangChainBackend
+    from hengwen.backends.openai.backend import OpenAIBackend as OpenAIBackend
+    from hengwen.backends.replay import ReplayBackend as ReplayBackend
 
 _EXPORTS = {
-    "LangChainBackend": "langchain.backend",
-    "OpenAIBackend": "openai.backend",
-    "ReplayBackend": "replay",
+    "langchain.backend": "LangChainBackend",
+    "openai.backend": "OpenAIBackend",
+    "replay": "ReplayBackend",
 }
 
-__all__ = [
-    "LangChainBackend",
-    "OpenAIBackend",
-    "ReplayBackend",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

@@ -10,21 +10,15 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.integrations.loggers import log_run
-    from hengwen.integrations.rewards import as_reward
-    from hengwen.integrations.trainer import HengwenCallback
+    from hengwen.integrations.loggers import log_run as log_run
+    from hengwen.integrations.rewards import as_reward as as_reward
+    from hengwen.integrations.trainer import HengwenCallback as HengwenCallback
 
 _EXPORTS = {
-    "HengwenCallback": "trainer",
-    "as_reward": "rewards",
-    "log_run": "loggers",
+    "loggers": "log_run",
+    "rewards": "as_reward",
+    "trainer": "HengwenCallback",
 }
 
-__all__ = [
-    "HengwenCallback",
-    "as_reward",
-    "log_run",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

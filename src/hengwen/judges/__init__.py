@@ -10,65 +10,40 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
-    from hengwen.judges.calibration.certify import calibrate
-    from hengwen.judges.calibration.ppi import ppi_mean
-    from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
-    from hengwen.judges.panel import Panel
-    from hengwen.judges.rubric.judge import RubricJudge
-    from hengwen.judges.rules.capped_judge import CappedJudge
-    from hengwen.judges.rules.judge import RulesJudge
-    from hengwen.judges.trust.admission_run import admission_test
+    from hengwen.judges.calibration.artifact import (
+        Calibration as Calibration,
+        is_stale as is_stale,
+        read_calibrations as read_calibrations,
+    )
+    from hengwen.judges.calibration.certify import calibrate as calibrate
+    from hengwen.judges.calibration.ppi import ppi_mean as ppi_mean
+    from hengwen.judges.pairwise.judge import PairJudge as PairJudge, PairOpinion as PairOpinion
+    from hengwen.judges.panel import Panel as Panel
+    from hengwen.judges.rubric.judge import RubricJudge as RubricJudge
+    from hengwen.judges.rules.capped_judge import CappedJudge as CappedJudge
+    from hengwen.judges.rules.judge import RulesJudge as RulesJudge
+    from hengwen.judges.trust.admission_run import admission_test as admission_test
     from hengwen.judges.trust.biases import (
-        LabelledAnswer,
-        PairOutcome,
-        compare_pair,
-        family_bias,
-        length_bias,
-        position_bias,
+        LabelledAnswer as LabelledAnswer,
+        PairOutcome as PairOutcome,
+        compare_pair as compare_pair,
+        family_bias as family_bias,
+        length_bias as length_bias,
+        position_bias as position_bias,
     )
 
 _EXPORTS = {
-    "Calibration": "calibration.artifact",
-    "CappedJudge": "rules.capped_judge",
-    "LabelledAnswer": "trust.biases",
-    "PairJudge": "pairwise.judge",
-    "PairOpinion": "pairwise.judge",
-    "PairOutcome": "trust.biases",
-    "Panel": "panel",
-    "RubricJudge": "rubric.judge",
-    "RulesJudge": "rules.judge",
-    "admission_test": "trust.admission_run",
-    "calibrate": "calibration.certify",
-    "compare_pair": "trust.biases",
-    "family_bias": "trust.biases",
-    "is_stale": "calibration.artifact",
-    "length_bias": "trust.biases",
-    "position_bias": "trust.biases",
-    "ppi_mean": "calibration.ppi",
-    "read_calibrations": "calibration.artifact",
+    "calibration.artifact": "Calibration is_stale read_calibrations",
+    "calibration.certify": "calibrate",
+    "calibration.ppi": "ppi_mean",
+    "pairwise.judge": "PairJudge PairOpinion",
+    "panel": "Panel",
+    "rubric.judge": "RubricJudge",
+    "rules.capped_judge": "CappedJudge",
+    "rules.judge": "RulesJudge",
+    "trust.admission_run": "admission_test",
+    "trust.biases": "LabelledAnswer PairOutcome compare_pair family_bias length_bias position_bias",
 }
 
-__all__ = [
-    "Calibration",
-    "CappedJudge",
-    "LabelledAnswer",
-    "PairJudge",
-    "PairOpinion",
-    "PairOutcome",
-    "Panel",
-    "RubricJudge",
-    "RulesJudge",
-    "admission_test",
-    "calibrate",
-    "compare_pair",
-    "family_bias",
-    "is_stale",
-    "length_bias",
-    "position_bias",
-    "ppi_mean",
-    "read_calibrations",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

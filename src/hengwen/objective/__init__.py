@@ -11,89 +11,52 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.objective.diversity.metrics import (
-        compression_ratio,
-        distinct_n,
-        ngram_entropy,
-        repetition_rate,
-        type_token_ratio,
+        compression_ratio as compression_ratio,
+        distinct_n as distinct_n,
+        ngram_entropy as ngram_entropy,
+        repetition_rate as repetition_rate,
+        type_token_ratio as type_token_ratio,
     )
-    from hengwen.objective.diversity.self_bleu import self_bleu
-    from hengwen.objective.duplicates.similarity import near_duplicates
-    from hengwen.objective.duplicates.training_set import TrainingSet
-    from hengwen.objective.lyrics.rules import LyricRules
-    from hengwen.objective.lyrics.score_lyric import LyricScore, score_lyric, score_lyrics
-    from hengwen.objective.lyrics.template import check_template, to_msstr
-    from hengwen.objective.overlap.bleu import Bleu, bleu, corpus_bleu
-    from hengwen.objective.overlap.chrf import chrf, corpus_chrf
-    from hengwen.objective.overlap.corpus import CorpusScore, corpus_scores
-    from hengwen.objective.overlap.paired_tests import SystemComparison, compare_systems
-    from hengwen.objective.overlap.rouge import Rouge, rouge
-    from hengwen.objective.overlap.ter import corpus_ter, ter
-    from hengwen.objective.rhyme.class_of_line import RHYME_CLASSES, rhyme_class
+    from hengwen.objective.diversity.self_bleu import self_bleu as self_bleu
+    from hengwen.objective.duplicates.similarity import near_duplicates as near_duplicates
+    from hengwen.objective.duplicates.training_set import TrainingSet as TrainingSet
+    from hengwen.objective.lyrics.rules import LyricRules as LyricRules
+    from hengwen.objective.lyrics.score_lyric import (
+        LyricScore as LyricScore,
+        score_lyric as score_lyric,
+        score_lyrics as score_lyrics,
+    )
+    from hengwen.objective.lyrics.template import check_template as check_template, to_msstr as to_msstr
+    from hengwen.objective.overlap.bleu import Bleu as Bleu, bleu as bleu, corpus_bleu as corpus_bleu
+    from hengwen.objective.overlap.chrf import chrf as chrf, corpus_chrf as corpus_chrf
+    from hengwen.objective.overlap.corpus import CorpusScore as CorpusScore, corpus_scores as corpus_scores
+    from hengwen.objective.overlap.paired_tests import (
+        SystemComparison as SystemComparison,
+        compare_systems as compare_systems,
+    )
+    from hengwen.objective.overlap.rouge import Rouge as Rouge, rouge as rouge
+    from hengwen.objective.overlap.ter import corpus_ter as corpus_ter, ter as ter
+    from hengwen.objective.rhyme.class_of_line import (
+        RHYME_CLASSES as RHYME_CLASSES,
+        rhyme_class as rhyme_class,
+    )
 
 _EXPORTS = {
-    "Bleu": "overlap.bleu",
-    "CorpusScore": "overlap.corpus",
-    "LyricRules": "lyrics.rules",
-    "LyricScore": "lyrics.score_lyric",
-    "RHYME_CLASSES": "rhyme.class_of_line",
-    "Rouge": "overlap.rouge",
-    "SystemComparison": "overlap.paired_tests",
-    "TrainingSet": "duplicates.training_set",
-    "bleu": "overlap.bleu",
-    "check_template": "lyrics.template",
-    "chrf": "overlap.chrf",
-    "compare_systems": "overlap.paired_tests",
-    "compression_ratio": "diversity.metrics",
-    "corpus_bleu": "overlap.bleu",
-    "corpus_chrf": "overlap.chrf",
-    "corpus_scores": "overlap.corpus",
-    "corpus_ter": "overlap.ter",
-    "distinct_n": "diversity.metrics",
-    "near_duplicates": "duplicates.similarity",
-    "ngram_entropy": "diversity.metrics",
-    "repetition_rate": "diversity.metrics",
-    "rhyme_class": "rhyme.class_of_line",
-    "rouge": "overlap.rouge",
-    "score_lyric": "lyrics.score_lyric",
-    "score_lyrics": "lyrics.score_lyric",
-    "self_bleu": "diversity.self_bleu",
-    "ter": "overlap.ter",
-    "to_msstr": "lyrics.template",
-    "type_token_ratio": "diversity.metrics",
+    "diversity.metrics": "compression_ratio distinct_n ngram_entropy repetition_rate type_token_ratio",
+    "diversity.self_bleu": "self_bleu",
+    "duplicates.similarity": "near_duplicates",
+    "duplicates.training_set": "TrainingSet",
+    "lyrics.rules": "LyricRules",
+    "lyrics.score_lyric": "LyricScore score_lyric score_lyrics",
+    "lyrics.template": "check_template to_msstr",
+    "overlap.bleu": "Bleu bleu corpus_bleu",
+    "overlap.chrf": "chrf corpus_chrf",
+    "overlap.corpus": "CorpusScore corpus_scores",
+    "overlap.paired_tests": "SystemComparison compare_systems",
+    "overlap.rouge": "Rouge rouge",
+    "overlap.ter": "corpus_ter ter",
+    "rhyme.class_of_line": "RHYME_CLASSES rhyme_class",
 }
 
-__all__ = [
-    "RHYME_CLASSES",
-    "Bleu",
-    "CorpusScore",
-    "LyricRules",
-    "LyricScore",
-    "Rouge",
-    "SystemComparison",
-    "TrainingSet",
-    "bleu",
-    "check_template",
-    "chrf",
-    "compare_systems",
-    "compression_ratio",
-    "corpus_bleu",
-    "corpus_chrf",
-    "corpus_scores",
-    "corpus_ter",
-    "distinct_n",
-    "near_duplicates",
-    "ngram_entropy",
-    "repetition_rate",
-    "rhyme_class",
-    "rouge",
-    "score_lyric",
-    "score_lyrics",
-    "self_bleu",
-    "ter",
-    "to_msstr",
-    "type_token_ratio",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.personas.persona import Persona, load_persona
-    from hengwen.personas.system_prompts import system_prompt
+    from hengwen.personas.persona import Persona as Persona, load_persona as load_persona
+    from hengwen.personas.system_prompts import system_prompt as system_prompt
 
 _EXPORTS = {
-    "Persona": "persona",
-    "load_persona": "persona",
-    "system_prompt": "system_prompts",
+    "persona": "Persona load_persona",
+    "system_prompts": "system_prompt",
 }
 
-__all__ = [
-    "Persona",
-    "load_persona",
-    "system_prompt",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.prompts.rubric import Rubric, load_rubric
+    from hengwen.prompts.rubric import Rubric as Rubric, load_rubric as load_rubric
 
 _EXPORTS = {
-    "Rubric": "rubric",
-    "load_rubric": "rubric",
+    "rubric": "Rubric load_rubric",
 }
 
-__all__ = [
-    "Rubric",
-    "load_rubric",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

@@ -14,98 +14,72 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.relevance_metrics.inference.intervals import Interval, bootstrap_ci
-    from hengwen.relevance_metrics.inference.nulls import NullMoments, null_moments
-    from hengwen.relevance_metrics.inference.permutation_tests import PermutationTest, significance
-    from hengwen.relevance_metrics.order.inversions import count_inversions
+    from hengwen.relevance_metrics.inference.intervals import (
+        Interval as Interval,
+        bootstrap_ci as bootstrap_ci,
+    )
+    from hengwen.relevance_metrics.inference.nulls import (
+        NullMoments as NullMoments,
+        null_moments as null_moments,
+    )
+    from hengwen.relevance_metrics.inference.permutation_tests import (
+        PermutationTest as PermutationTest,
+        significance as significance,
+    )
+    from hengwen.relevance_metrics.order.inversions import count_inversions as count_inversions
     from hengwen.relevance_metrics.order.subsequences import (
-        longest_increasing_indices,
-        longest_increasing_subsequence,
+        longest_increasing_indices as longest_increasing_indices,
+        longest_increasing_subsequence as longest_increasing_subsequence,
     )
     from hengwen.relevance_metrics.patterns.counts import (
-        MissingPatterns,
-        missing_patterns,
-        pattern_counts,
-        pattern_js_distance,
-        triple_counts,
-        triple_entropy,
+        MissingPatterns as MissingPatterns,
+        missing_patterns as missing_patterns,
+        pattern_counts as pattern_counts,
+        pattern_js_distance as pattern_js_distance,
+        triple_counts as triple_counts,
+        triple_entropy as triple_entropy,
     )
-    from hengwen.relevance_metrics.patterns.entropy import permutation_entropy, weighted_permutation_entropy
-    from hengwen.relevance_metrics.patterns.transitions import Transitions, ordinal_transitions
+    from hengwen.relevance_metrics.patterns.entropy import (
+        permutation_entropy as permutation_entropy,
+        weighted_permutation_entropy as weighted_permutation_entropy,
+    )
+    from hengwen.relevance_metrics.patterns.transitions import (
+        Transitions as Transitions,
+        ordinal_transitions as ordinal_transitions,
+    )
     from hengwen.relevance_metrics.summaries.rankings import (
-        RankingComparison,
-        compare_rankings,
-        rank_biased_overlap,
+        RankingComparison as RankingComparison,
+        compare_rankings as compare_rankings,
+        rank_biased_overlap as rank_biased_overlap,
     )
-    from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
-    from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream, StreamingMetrics
-    from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary, summarize
+    from hengwen.relevance_metrics.summaries.rolling import Rolling as Rolling, rolling as rolling
+    from hengwen.relevance_metrics.summaries.streaming import (
+        Snapshot as Snapshot,
+        Stream as Stream,
+        StreamingMetrics as StreamingMetrics,
+    )
+    from hengwen.relevance_metrics.summaries.summary import (
+        MetricResult as MetricResult,
+        SequenceSummary as SequenceSummary,
+        summarize as summarize,
+    )
 
 _EXPORTS = {
-    "Interval": "inference.intervals",
-    "MissingPatterns": "patterns.counts",
-    "NullMoments": "inference.nulls",
-    "RankingComparison": "summaries.rankings",
-    "MetricResult": "summaries.summary",
-    "Rolling": "summaries.rolling",
-    "Snapshot": "summaries.streaming",
-    "SequenceSummary": "summaries.summary",
-    "Stream": "summaries.streaming",
-    "StreamingMetrics": "summaries.streaming",
-    "PermutationTest": "inference.permutation_tests",
-    "Transitions": "patterns.transitions",
-    "bootstrap_ci": "inference.intervals",
-    "compare_rankings": "summaries.rankings",
-    "count_inversions": "order.inversions",
-    "longest_increasing_indices": "order.subsequences",
-    "longest_increasing_subsequence": "order.subsequences",
-    "missing_patterns": "patterns.counts",
-    "null_moments": "inference.nulls",
-    "ordinal_transitions": "patterns.transitions",
-    "pattern_counts": "patterns.counts",
-    "pattern_js_distance": "patterns.counts",
-    "permutation_entropy": "patterns.entropy",
-    "rank_biased_overlap": "summaries.rankings",
-    "rolling": "summaries.rolling",
-    "significance": "inference.permutation_tests",
-    "summarize": "summaries.summary",
-    "triple_counts": "patterns.counts",
-    "triple_entropy": "patterns.counts",
-    "weighted_permutation_entropy": "patterns.entropy",
+    "inference.intervals": "Interval bootstrap_ci",
+    "inference.nulls": "NullMoments null_moments",
+    "inference.permutation_tests": "PermutationTest significance",
+    "order.inversions": "count_inversions",
+    "order.subsequences": "longest_increasing_indices longest_increasing_subsequence",
+    "patterns.counts": (
+        "MissingPatterns missing_patterns pattern_counts pattern_js_distance triple_counts triple_entropy"
+    ),
+    "patterns.entropy": "permutation_entropy weighted_permutation_entropy",
+    "patterns.transitions": "Transitions ordinal_transitions",
+    "summaries.rankings": "RankingComparison compare_rankings rank_biased_overlap",
+    "summaries.rolling": "Rolling rolling",
+    "summaries.streaming": "Snapshot Stream StreamingMetrics",
+    "summaries.summary": "MetricResult SequenceSummary summarize",
 }
 
-__all__ = [
-    "Interval",
-    "MetricResult",
-    "MissingPatterns",
-    "NullMoments",
-    "PermutationTest",
-    "RankingComparison",
-    "Rolling",
-    "SequenceSummary",
-    "Snapshot",
-    "Stream",
-    "StreamingMetrics",
-    "Transitions",
-    "bootstrap_ci",
-    "compare_rankings",
-    "count_inversions",
-    "longest_increasing_indices",
-    "longest_increasing_subsequence",
-    "missing_patterns",
-    "null_moments",
-    "ordinal_transitions",
-    "pattern_counts",
-    "pattern_js_distance",
-    "permutation_entropy",
-    "rank_biased_overlap",
-    "rolling",
-    "significance",
-    "summarize",
-    "triple_counts",
-    "triple_entropy",
-    "weighted_permutation_entropy",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

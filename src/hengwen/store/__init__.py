@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.store.export import Rows, rows
-    from hengwen.store.location import store_files
-    from hengwen.store.store import Store, open_store
+    from hengwen.store.export import Rows as Rows, rows as rows
+    from hengwen.store.location import store_files as store_files
+    from hengwen.store.store import Store as Store, open_store as open_store
 
 _EXPORTS = {
-    "Rows": "export",
-    "Store": "store",
-    "open_store": "store",
-    "rows": "export",
-    "store_files": "location",
+    "export": "Rows rows",
+    "location": "store_files",
+    "store": "Store open_store",
 }
 
-__all__ = [
-    "Rows",
-    "Store",
-    "open_store",
-    "rows",
-    "store_files",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)

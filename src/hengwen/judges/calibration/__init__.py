@@ -10,68 +10,46 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.judges.calibration.agreement import Agreement, measure_agreement
-    from hengwen.judges.calibration.artifact import (
-        Calibration,
-        is_stale,
-        read_calibrations,
-        rubric_hash_of,
-        write_calibrations,
+    from hengwen.judges.calibration.agreement import (
+        Agreement as Agreement,
+        measure_agreement as measure_agreement,
     )
-    from hengwen.judges.calibration.certify import calibrate
-    from hengwen.judges.calibration.estimates import Estimate
-    from hengwen.judges.calibration.joining import JudgedAnswer
-    from hengwen.judges.calibration.maps import IsotonicMap, MapReport, OrdinalMap, fit_maps
-    from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
-    from hengwen.judges.calibration.remarks import Remark
-    from hengwen.judges.calibration.statistics import krippendorff_alpha
-    from hengwen.judges.calibration.within import CheckpointAgreement, WithinAgreement
+    from hengwen.judges.calibration.artifact import (
+        Calibration as Calibration,
+        is_stale as is_stale,
+        read_calibrations as read_calibrations,
+        rubric_hash_of as rubric_hash_of,
+        write_calibrations as write_calibrations,
+    )
+    from hengwen.judges.calibration.certify import calibrate as calibrate
+    from hengwen.judges.calibration.estimates import Estimate as Estimate
+    from hengwen.judges.calibration.joining import JudgedAnswer as JudgedAnswer
+    from hengwen.judges.calibration.maps import (
+        IsotonicMap as IsotonicMap,
+        MapReport as MapReport,
+        OrdinalMap as OrdinalMap,
+        fit_maps as fit_maps,
+    )
+    from hengwen.judges.calibration.ppi import CorrectedMean as CorrectedMean, ppi_mean as ppi_mean
+    from hengwen.judges.calibration.remarks import Remark as Remark
+    from hengwen.judges.calibration.statistics import krippendorff_alpha as krippendorff_alpha
+    from hengwen.judges.calibration.within import (
+        CheckpointAgreement as CheckpointAgreement,
+        WithinAgreement as WithinAgreement,
+    )
 
 _EXPORTS = {
-    "Agreement": "agreement",
-    "Calibration": "artifact",
-    "CheckpointAgreement": "within",
-    "CorrectedMean": "ppi",
-    "Estimate": "estimates",
-    "IsotonicMap": "maps",
-    "JudgedAnswer": "joining",
-    "MapReport": "maps",
-    "OrdinalMap": "maps",
-    "Remark": "remarks",
-    "WithinAgreement": "within",
-    "calibrate": "certify",
-    "fit_maps": "maps",
-    "is_stale": "artifact",
-    "krippendorff_alpha": "statistics",
-    "measure_agreement": "agreement",
-    "ppi_mean": "ppi",
-    "read_calibrations": "artifact",
-    "rubric_hash_of": "artifact",
-    "write_calibrations": "artifact",
+    "agreement": "Agreement measure_agreement",
+    "artifact": "Calibration is_stale read_calibrations rubric_hash_of write_calibrations",
+    "certify": "calibrate",
+    "estimates": "Estimate",
+    "joining": "JudgedAnswer",
+    "maps": "IsotonicMap MapReport OrdinalMap fit_maps",
+    "ppi": "CorrectedMean ppi_mean",
+    "remarks": "Remark",
+    "statistics": "krippendorff_alpha",
+    "within": "CheckpointAgreement WithinAgreement",
 }
 
-__all__ = [
-    "Agreement",
-    "Calibration",
-    "CheckpointAgreement",
-    "CorrectedMean",
-    "Estimate",
-    "IsotonicMap",
-    "JudgedAnswer",
-    "MapReport",
-    "OrdinalMap",
-    "Remark",
-    "WithinAgreement",
-    "calibrate",
-    "fit_maps",
-    "is_stale",
-    "krippendorff_alpha",
-    "measure_agreement",
-    "ppi_mean",
-    "read_calibrations",
-    "rubric_hash_of",
-    "write_calibrations",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, _EXPORTS)
