@@ -167,7 +167,7 @@ def test_each_command_shows_something_on_a_started_plan(hengwen) -> None:
     assert {score["address"]: score["outcome"] for score in compared["scores"]}[
         "lyrics/lyric.total"
     ] == "better"
-    assert hengwen("drift", "--lang", "en").out.count("lyrics/lyric.total") > 1
+    assert "\nLyric form " in hengwen("drift", "--lang", "en").out
     gates = hengwen("gate", "mine/plan.yaml", "--baseline", "step-200", "--json").json["gates"]
     assert [gate["outcome"] for gate in gates] == ["passed", "failed"]
     assert "smallest detectable difference" in hengwen("power", "mine/plan.yaml", "--lang", "en").out

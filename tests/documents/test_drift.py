@@ -272,7 +272,7 @@ def test_what_is_known_of_the_judge_is_a_section_of_the_report(record: Record) -
     judges = judge_report(judged_score(verdict="judge drifted"))
     document = drift_document(report, judges)
     judged: Any = document.record
-    assert "judge drift: a → b\n\na: answers judged again" in printed(document)
+    assert "judge drift: a → b\n\n· t/j.level: judge drifted" in printed(document)
     assert judged["judge_drift"]["scores"][0]["verdict"] == "judge drifted"
     unknown = judge_report(judged_score(reason="not judged again"), again=None)
     assert drift_document(report, unknown) == drift_document(report)

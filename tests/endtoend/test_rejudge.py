@@ -62,7 +62,7 @@ def test_a_judge_that_becomes_stricter_is_named(rejudge, judged, judge_server) -
     assert (code, err) == (0, "")
     assert len(judge_server.prompts) == 2 * COUNT
     assert "judge drift: a → b" in out
-    assert "t/persona_generic.level: judge drifted" in out
+    assert "character: judge drifted" in out
     (row,) = (line.split() for line in out.splitlines() if line.startswith("t/persona_generic.level  judge"))
     assert row[2:5] == ["0.750", "0.500", "-0.250"]
 
@@ -114,7 +114,7 @@ def test_without_rejudging_the_report_says_nothing_of_the_judge(rejudge, judged)
 def test_the_drift_report_has_what_was_judged_again(rejudge, judged, judge_server) -> None:
     judge_server.label = "C"
     assert rejudge(*judged, "-q")[0] == 0
-    assert "· t/persona_generic.level: judge drifted" in rejudge("-v", command="drift")[1].splitlines()
+    assert "· character: judge drifted" in rejudge("-v", command="drift")[1].splitlines()
     record = json.loads(rejudge("--json", command="drift")[1])["judge_drift"]
     alone = json.loads(rejudge(*judged, "--json")[1])
     assert alone.pop("judges")  # in a drift report they stand beside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hengwen import JudgeDriftReport
@@ -20,15 +21,7 @@ AGAIN = Run(
     rejudges="r1",
     status="finished",
 )
-CROSSED = Run(
-    id="r5",
-    plan="p",
-    plan_hash="",
-    checkpoint="b",
-    started="2026-01-02T12:30:00+00:00",
-    rejudges="r2",
-    status="finished",
-)
+CROSSED = replace(AGAIN, id="r5", checkpoint="b", started="2026-01-02T12:30:00+00:00", rejudges="r2")
 
 
 def effect(difference: float = -0.05, p: float = 0.001, **fields: Any) -> Effect:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Cell, Column, Document, Sentence, Table, Verdict
-from hengwen.documents.judges.judge_drift_words import evidence, score_decimals, score_name
+from hengwen.documents.blocks import Bar, Cell, Column, Decision, Document, Sentence, Table, Verdict
+from hengwen.documents.drift.words import names_text
+from hengwen.documents.judges.judge_drift_words import evidence, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.score_names import MAX_DECIMALS, score_names
 from hengwen.results.run_order import run_labels
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import (
+    decimals_for,
     format_timestamp,
     number,
     plural,
@@ -58,9 +61,11 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
     if report.problem:
         blocks.append(Sentence(text=_PROBLEMS[report.problem]))
     else:
+        bullets = tuple(map(_verdict, report.scores))
+        blocks.append(
+            Decision(title=_title(report.scores), bullets=bullets, judges=trust_verdicts(report.judges))
+        )
         blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report, names)]
-        blocks += [_verdict(score) for score in report.scores]
-        blocks += trust_verdicts(report.judges)
         measured = [score for score in report.scores if score.judge is not None or score.model is not None]
         if measured:
             blocks.append(_change_table(report, measured, names))
@@ -71,6 +76,23 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
         blocks=tuple(blocks),
         record=_record(report),
     )
+
+
+def _title(scores: Sequence[JudgedScoreDrift]) -> Bilingual:
+    """Return the verdicts, each with the scores that have it."""
+    parts = []
+    for verdict, (_, word) in _VERDICTS.items():
+        names = names_text([_name(score) for score in scores if score.verdict == verdict])
+        if names.en:
+            parts.append(Bilingual(f"{word.zh}：{names.zh}", f"{word.en}: {names.en}"))
+    zh, en = "；".join(part.zh for part in parts), "; ".join(part.en for part in parts)
+    return Bilingual(f"{zh}。", f"{en[:1].upper()}{en[1:]}.")
+
+
+def _name(score: JudgedScoreDrift) -> Bilingual:
+    """Return the name of a score in words, or its address, or what tells a panel member from the others."""
+    name = score_names([score.address])[score.address]
+    return name.words if name.is_known and not score.label else both(score_name(score))
 
 
 def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilingual]:
@@ -120,10 +142,13 @@ def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilin
 
 def _verdict(score: JudgedScoreDrift) -> Verdict:
     tone, sentence = _VERDICTS[score.verdict]
-    subject: Text = score_name(score)
+    subject, reasons = _name(score), evidence(score)
     if score.family == "member":
-        subject = Bilingual(f"评审团成员 {subject}", f"panel member {subject}")
-    return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(evidence(score)))
+        subject = Bilingual(f"评审团成员 {subject.zh}", f"panel member {subject.en}")
+    if score.reason:
+        reason = reasons.pop(0)
+        sentence = Bilingual(f"{sentence.zh}：{reason.zh}", f"{sentence.en}: {reason.en}")
+    return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(reasons))
 
 
 def _change_table(
@@ -171,11 +196,11 @@ def _change_table(
         columns=(
             cells.SCORE,
             Column(key="changed", head=Bilingual("变化", "change of")),
-            cells.right("before", "之前", "before"),
-            cells.right("after", "之后", "after"),
-            cells.right("difference", "相差 [95% 区间]", "difference [95% interval]"),
+            replace(cells.right("before", "之前", "before"), is_detail=True),
+            replace(cells.right("after", "之后", "after"), is_detail=True),
+            cells.right("difference", "相差 [95%]", "change [95%]"),
             cells.P,
-            cells.right("detectable", "可检出的最小变化", "smallest detectable"),
+            replace(cells.right("detectable", "可检出的最小变化", "smallest detectable"), is_detail=True),
             cells.right("units", "题数", "prompts"),
             Column(key="verdict", head=Bilingual("结论", "verdict")),
         ),
@@ -202,13 +227,14 @@ def _change_rows(score: JudgedScoreDrift) -> list[tuple[Cell, ...]]:
 def _change_row(
     score: JudgedScoreDrift, name: str, effect: Effect, means: tuple[float | None, float | None]
 ) -> tuple[Cell, ...]:
-    decimals, (tone, verdict) = score_decimals(score), _VERDICTS[score.verdict]
+    (tone, verdict), means_of = _VERDICTS[score.verdict], [score.then, score.again, score.now]
+    decimals = min(MAX_DECIMALS, decimals_for(score.scale, means_of))
     anchors = Bilingual(f"{effect.anchors} 个锚点", plural(effect.anchors, "anchor"))
     return (
-        Cell(text=score_name(score), values={"": score.address, "member": score.label or None}),
+        Cell(text=_name(score), values={"": score.address, "member": score.label or None}),
         Cell(text=_CHANGED[name], values={"": name}),
         *(cells.number_cell(mean, decimals) for mean in means),
-        cells.difference_cell(effect.difference, effect.interval, decimals),
+        replace(cells.difference_cell(effect.difference, effect.interval, decimals), bar=_bar(score, effect)),
         cells.p_cell(effect.p, effect.p_adjusted),
         Cell(text=_detectable_text(effect, decimals), values={"": effect.detectable}),
         Cell(
@@ -217,6 +243,14 @@ def _change_row(
         ),
         cells.verdict_cell(verdict, score.verdict, tone),
     )
+
+
+def _bar(score: JudgedScoreDrift, effect: Effect) -> Bar:
+    """Return a change beside 0, on an axis that all changes of the score share."""
+    effects = [item for item in (score.judge, score.interaction, score.model) if item is not None]
+    limits = cells.bar_limits(*(end for item in effects for end in (item.difference, item.interval)))
+    is_turned = score.scale is not None and not score.scale.higher_is_better
+    return Bar(value=effect.difference, interval=effect.interval, limits=limits, lower_is_better=is_turned)
 
 
 def _detectable_text(effect: Effect, decimals: int) -> Text:

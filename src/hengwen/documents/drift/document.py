@@ -53,7 +53,9 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     record = None
     if judge_drift is not None and judge_drift.is_known:
         section = judge_drift_document(replace(judge_drift, judges=()))
-        blocks.append(Details(title=section.title, blocks=section.blocks))
+        first, *others = section.blocks
+        verdicts = list(first.bullets) if isinstance(first, Decision) else [first]
+        blocks.append(Details(title=section.title, blocks=(*verdicts, *others)))
         record = section.record
     return Document(kind="drift", title=_title(report), blocks=tuple(blocks), record=_record(report, record))
 

@@ -13,7 +13,7 @@ from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import ALPHA, CHANGES
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[V
         Verdict(
             tone=tone,
             subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]),
-            sentence=Bilingual(
-                names_text([name.zh for name in listed]).zh, names_text([name.en for name in listed]).en
-            ),
+            sentence=names_text(listed),
         )
         for (tone, word), listed in answers.items()
     ]
@@ -326,12 +324,11 @@ def omission_texts(score: ScoreDrift) -> list[Bilingual]:
     return texts
 
 
-def names_text(names: Sequence[str]) -> Bilingual:
+def names_text(names: Sequence[str | Bilingual]) -> Bilingual:
     """Return the first names of a list, and how many there are."""
-    rest, listed = len(names) - MAX_NAMES, names[:MAX_NAMES]
-    if rest <= 0:
-        return Bilingual("，".join(listed), ", ".join(listed))
-    return Bilingual(f"{'，'.join(listed)} 等 {len(names)} 项", f"{', '.join(listed)} and {rest} more")
+    rest, listed = len(names) - MAX_NAMES, [both(name) for name in names[:MAX_NAMES]]
+    zh, en = "，".join(name.zh for name in listed), ", ".join(name.en for name in listed)
+    return Bilingual(zh, en) if rest <= 0 else Bilingual(f"{zh} 等 {len(names)} 项", f"{en} and {rest} more")
 
 
 def _missing_slope_text(score: ScoreDrift) -> Bilingual:
