@@ -202,7 +202,7 @@ def _change_table(
             cells.P,
             replace(cells.right("detectable", "可检出的最小变化", "smallest detectable"), is_detail=True),
             cells.right("units", "题数", "prompts"),
-            Column(key="verdict", head=Bilingual("结论", "verdict")),
+            Column(key="verdict", head=Bilingual("结论", "verdict"), is_detail=True),
         ),
         rows=tuple(row for score in scores for row in _change_rows(score)),
         notes=tuple(notes),

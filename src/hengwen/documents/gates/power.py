@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import right, run_record
+from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import SCORE, right, run_record
+from hengwen.documents.score_names import score_names
 from hengwen.results.comparisons import min_clusters
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
@@ -42,9 +43,20 @@ _COLUMNS = (
     right("calls", "调用", "calls"),
     right("cost", "费用", "cost"),
 )
+_SUMMARY_COLUMNS = (
+    SCORE,
+    right("difference", "可检出", "detects"),
+    right("prompts", "题目 × 每题回答", "prompts × answers each"),
+    right("prompts_needed", "95 % 区间", "95 %"),
+)
+_SUMMARY_NOTE = Bilingual(
+    "现在：这一计划的运行；其余各行：能检出该差别的最省的运行，及所需题目数的区间，因为方差是估计的；虚线：现有题目数。",
+    "now: the run of this plan; other rows: the cheapest run that detects the difference, with the interval "
+    "of its prompts, as variances are estimated; dotted: the present prompts.",
+)
 _CHEAPEST = "*"
 _NOTE = Bilingual(
-    f"{_CHEAPEST} 最省的组合；调用和费用按一个检查点运行一次计算，题目改变后基线也要重新运行。"
+    f"{_CHEAPEST} 最省；调用和费用按一个检查点运行一次计算，题目改变后基线也要重新运行。"
     "95 % 区间指所需的题目数，因为方差是估计的。",
     f"{_CHEAPEST} cheapest; calls and cost are those of one checkpoint's run, and with other prompts "
     "the baseline has to run again. 95 %: interval of the needed prompts, as variances are estimated.",
@@ -58,9 +70,13 @@ def power_document(result: PlanPower) -> Document:
     """Return the document of the power of a plan."""
     return Document(
         kind="power",
-        title=Bilingual(f"{result.plan} 能看出多大的差别", f"Differences that {result.plan} detects"),
+        title=Bilingual(f"功效 {result.plan}", f"power {result.plan}"),
         notes=(_heading(result),),
-        blocks=(*(_verdict(score, result) for score in result.scores), *_details(result)),
+        blocks=(
+            Decision(title=_title(result), bullets=tuple(_bullets(result))),
+            *_summary_table(result),
+            *_details(result),
+        ),
         record={
             "schema": 1,
             "plan": result.plan,
@@ -76,24 +92,84 @@ def power_document(result: PlanPower) -> Document:
     )
 
 
-def _verdict(score: ScorePower, result: PlanPower) -> Verdict:
-    return Verdict(
-        tone="open" if score.present is None else "plain",
-        subject=score.address,
-        sentence=_summary(score, result),
-        evidence=tuple(_advice(score, requirement) for requirement in score.requirements),
+def _title(result: PlanPower) -> Bilingual:
+    """Return the smallest difference that a run of the plan detects in each score."""
+    names = score_names(score.address for score in result.scores)
+    zh, en = [], []
+    for score in result.scores:
+        if score.present is not None and score.present.smallest_difference is not None:
+            value, words = (
+                number(score.present.smallest_difference, _decimals(score)),
+                names[score.address].words,
+            )
+            zh.append(f"{words.zh} {value}")
+            en.append(f"{value} in {words.en}")
+    if not en:
+        return Bilingual("没有一项分数能估计可检出的差别。", "No detectable difference can be estimated.")
+    *first, last = en
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return Bilingual(
+        f"{result.plan} 一次运行约可检出：{'，'.join(zh)}。",
+        f"A run of {result.plan} detects differences from about {listed}.",
     )
 
 
-def _details(result: PlanPower) -> Iterator[Details | Sentence]:
+def _bullets(result: PlanPower) -> Iterator[Verdict]:
+    """Yield why nothing can be estimated for a score."""
+    names = score_names(score.address for score in result.scores)
+    for score in result.scores:
+        if score.present is None or score.present.smallest_difference is None:
+            yield Verdict(tone="open", subject=names[score.address].head, sentence=_unknown(score, result))
+
+
+def _summary_table(result: PlanPower) -> Iterator[Table]:
+    """Yield a table of the present run and of the cheapest runs that detect smaller differences."""
+    names = score_names(score.address for score in result.scores)
+    rows = tuple(row for score in result.scores for row in _summary_rows(score, names[score.address].head))
+    if rows:
+        yield Table(key="sizes", columns=_SUMMARY_COLUMNS, rows=rows, notes=(_SUMMARY_NOTE,))
+
+
+def _summary_rows(score: ScorePower, name: Bilingual) -> Iterator[tuple[Cell, ...]]:
+    present = score.present
+    if present is None or present.smallest_difference is None:
+        return
+    sizes = [(present.smallest_difference, present)]
+    sizes += [
+        (requirement.difference, requirement.cheapest)
+        for requirement in score.requirements
+        if requirement.cheapest is not None and requirement.difference != present.smallest_difference
+    ]
+    most = float(max((size.prompts_interval or (0, size.prompts))[1] for _, size in sizes))
+    for difference, size in sizes:
+        low, high = size.prompts_interval or (size.prompts, size.prompts)
+        bar = Bar(
+            value=size.prompts,
+            interval=(float(low), float(high)),
+            limits=(0.0, most),
+            reference=float(present.prompts),
+        )
+        needed = Cell(text=Bilingual("现在", "now")) if size is present else _needed_cell(size)
+        yield (
+            Cell(text=name, values={"": score.address}),
+            Cell(text=number(difference, _decimals(score)), values={"": difference}),
+            Cell(
+                text=f"{count(size.prompts)} × {_repeats(size)}",
+                values={"": size.prompts, "repeats": size.repeats},
+                bar=bar,
+            ),
+            needed,
+        )
+
+
+def _details(result: PlanPower) -> Iterator[Details]:
     """Yield, for each score, the reasons and the sizes of runs that detect a difference."""
     for i, score in enumerate(result.scores):
-        sentences = tuple(Sentence(text=text) for text in _lines(score, result))
+        texts = [*_lines(score, result), *(_advice(score, requirement) for requirement in score.requirements)]
+        sentences = tuple(Sentence(text=text) for text in texts)
         tables = (_table(score, f"sizes-{i}"),) if score.requirements else ()
         if sentences or tables:
-            yield Details(title=score.address, blocks=(*sentences, *tables))
-    if any(score.requirements for score in result.scores):
-        yield Sentence(text=_NOTE, is_note=True)
+            yield Details(title=score.address, blocks=(*sentences, *tables), is_open=False)
 
 
 def _heading(result: PlanPower) -> Bilingual:
@@ -114,36 +190,20 @@ def _heading(result: PlanPower) -> Bilingual:
     )
 
 
-def _summary(score: ScorePower, result: PlanPower) -> Bilingual:
+def _unknown(score: ScorePower, result: PlanPower) -> Bilingual:
+    """Return why no detectable difference can be estimated."""
     if score.present is None:
         return _PROBLEMS[score.problem]
-    size, decimals = score.present, _decimals(score)
-    prompts = _size(size)
-    if size.smallest_difference is None:
-        least = max(min_clusters(result.tests), MIN_UNITS)
-        if score.variance is not None and size.prompts >= least * score.variance.cluster_size:
-            return Bilingual(
-                f"{prompts.zh}：量表之内没有以此功效可检出的差别",
-                f"{prompts.en}: no difference on the scale is detected with this power",
-            )
+    least = max(min_clusters(result.tests), MIN_UNITS)
+    if score.variance is not None and score.present.prompts >= least * score.variance.cluster_size:
         return Bilingual(
-            f"{prompts.zh}：题目太少，至少需要 {least} 个互相独立的题目",
-            f"{prompts.en}: too few, an estimate needs at least {least} independent prompts",
+            "量表之内没有以此功效可检出的差别", "no difference on the scale is detected with this power"
         )
-    value = number(size.smallest_difference, decimals)
+    prompts = count(score.present.prompts)
     return Bilingual(
-        f"{prompts.zh}：可检出的最小差别约 {value}",
-        f"{prompts.en}: smallest detectable difference about {value}",
+        f"现有 {prompts} 题太少，至少需要 {least} 个互相独立的题目",
+        f"{prompts} prompts are too few, an estimate needs at least {least} independent ones",
     )
-
-
-def _size(size: RunSize) -> Bilingual:
-    prompts = count(size.prompts)
-    if size.repeats == int(size.repeats):
-        each = _repeats(size)
-        return Bilingual(f"{prompts} 题，每题 {each} 个回答", f"{prompts} prompts x {each} answers")
-    answers = count(size.answers)
-    return Bilingual(f"{prompts} 题，共 {answers} 个回答", f"{prompts} prompts, {answers} answers in all")
 
 
 def _lines(score: ScorePower, result: PlanPower) -> list[Bilingual]:
@@ -268,7 +328,7 @@ def _table(score: ScorePower, key: str) -> Table:
         for index, size in enumerate(requirement.sizes):
             mark = _CHEAPEST if size == requirement.cheapest else ""
             rows.append((_difference(score, requirement, is_first=index == 0), *_cells(size, mark)))
-    return Table(key=key, columns=_COLUMNS, rows=tuple(rows))
+    return Table(key=key, columns=_COLUMNS, rows=tuple(rows), notes=(_NOTE,))
 
 
 def _difference(score: ScorePower, requirement: Requirement, *, is_first: bool) -> Cell:
@@ -278,16 +338,20 @@ def _difference(score: ScorePower, requirement: Requirement, *, is_first: bool) 
 
 
 def _cells(size: RunSize, mark: str) -> tuple[Cell, ...]:
-    low, high = size.prompts_interval or (None, None)
-    bounds = NOTHING if low is None or high is None else f"{count(low)}–{count(high)}"
     return (
         Cell(text=f"{mark}{_repeats(size)}", values={"": size.repeats, "is_cheapest": bool(mark)}),
         Cell(text=count(size.prompts), values={"": size.prompts}),
-        Cell(text=bounds, values={"low": low, "high": high}),
+        _needed_cell(size),
         Cell(text=count(size.answers), values={"": size.answers}),
         Cell(text=count(size.calls) if size.calls else NOTHING, values={"": size.calls}),
         Cell(text=f"{size.cost:.4g}" if size.cost and size.calls else NOTHING, values={"": size.cost}),
     )
+
+
+def _needed_cell(size: RunSize) -> Cell:
+    low, high = size.prompts_interval or (None, None)
+    bounds = NOTHING if low is None or high is None else f"{count(low)}–{count(high)}"
+    return Cell(text=bounds, values={"low": low, "high": high})
 
 
 def _advice(score: ScorePower, requirement: Requirement) -> Bilingual:
