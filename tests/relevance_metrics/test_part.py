@@ -43,7 +43,6 @@ def test_the_import_loads_no_scipy() -> None:
     [
         pytest.param(lambda: metrics.missing_patterns(X, draws=3), id="missing_patterns"),
         pytest.param(lambda: metrics.ordinal_transitions(X), id="ordinal_transitions"),
-        pytest.param(lambda: metrics.null_moments(X, "pen", draws=9), id="null_moments"),
         pytest.param(lambda: metrics.significance(X, n_perm=9), id="significance"),
         pytest.param(lambda: metrics.bootstrap_ci(X, n_boot=9), id="bootstrap_ci"),
         pytest.param(lambda: metrics.compare_rankings(X, X[::-1]), id="compare_rankings"),

@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.admission_run import admission_test as admission_test
     from hengwen.judges.trust.biases import (
         LabelledAnswer as LabelledAnswer,
-        PairOutcome as PairOutcome,
-        compare_pair as compare_pair,
         family_bias as family_bias,
         length_bias as length_bias,
-        position_bias as position_bias,
     )
 
 _EXPORTS = {
@@ -42,7 +39,7 @@ _EXPORTS = {
     "rules.capped_judge": "CappedJudge",
     "rules.judge": "RulesJudge",
     "trust.admission_run": "admission_test",
-    "trust.biases": "LabelledAnswer PairOutcome compare_pair family_bias length_bias position_bias",
+    "trust.biases": "LabelledAnswer family_bias length_bias",
 }
 
 if not TYPE_CHECKING:

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
         Interval as Interval,
         bootstrap_ci as bootstrap_ci,
     )
-    from hengwen.relevance_metrics.inference.nulls import (
-        NullMoments as NullMoments,
-        null_moments as null_moments,
-    )
     from hengwen.relevance_metrics.inference.permutation_tests import (
         PermutationTest as PermutationTest,
         significance as significance,
@@ -66,7 +62,6 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "inference.intervals": "Interval bootstrap_ci",
-    "inference.nulls": "NullMoments null_moments",
     "inference.permutation_tests": "PermutationTest significance",
     "order.inversions": "count_inversions",
     "order.subsequences": "longest_increasing_indices longest_increasing_subsequence",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 import numpy as np
@@ -14,12 +13,9 @@ from scipy import stats
 
 from hengwen.judges.trust.biases import (
     LabelledAnswer,
-    PairOutcome,
-    compare_pair,
     family_bias,
     length_bias,
     length_of,
-    position_bias,
 )
 
 
@@ -196,47 +192,3 @@ def test_one_prompt_has_no_interval():
     assert (bias.preference, bias.interval) == (pytest.approx(0.1), None)
     assert bias.targets["glm-4"].interval is None
     assert bias.reason == "an interval needs two prompts on each side"
-
-
-@each_row(
-    ("forward", "backward", "winner", "consistent"),
-    [
-        ("first", "second", "a", True),
-        ("second", "first", "b", True),
-        ("tie", "tie", "tie", True),
-        ("first", "first", "tie", False),
-        ("second", "second", "tie", False),
-        ("first", "tie", "tie", False),
-        ("tie", "second", "tie", False),
-        (None, "first", None, None),
-        ("tie", None, None, None),
-    ],
-)
-def test_a_pair_in_both_orders(forward, backward, winner, consistent):
-    pair = PairOutcome(forward=forward, backward=backward)
-    assert (pair.winner, pair.consistent) == (winner, consistent)
-
-
-def test_a_pair_is_always_compared_in_both_orders():
-    calls = []
-
-    async def longer(first, second):
-        calls.append((first, second))
-        return "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
-
-    pair = asyncio.run(compare_pair(longer, "aaa", "b"))
-    assert calls == [("aaa", "b"), ("b", "aaa")]
-    assert (pair.winner, pair.consistent) == ("a", True)
-
-
-def test_position_is_counted_over_pairs_with_both_verdicts():
-    orders = [("first", "second")] * 6 + [("first", "first")] * 2 + [("second", "second"), ("tie", None)]
-    bias = position_bias([PairOutcome(forward=a, backward=b) for a, b in orders])
-    assert (bias.n, bias.no_verdict, bias.first, bias.second) == (9, 1, 2, 1)
-    assert bias.consistent == pytest.approx(6 / 9)
-    assert bias.interval[0] < 6 / 9 < bias.interval[1]
-
-
-def test_no_pairs_have_no_rate():
-    bias = position_bias([PairOutcome(forward=None, backward="tie")])
-    assert (bias.n, bias.no_verdict, bias.consistent, bias.interval) == (0, 1, None, None)

@@ -1,11 +1,11 @@
-"""Numbers of orders up to which tests and moments are exact, with the documented defaults."""
+"""Numbers of orders up to which tests are exact, with the documented defaults."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from hengwen.relevance_metrics import null_moments, significance
+from hengwen.relevance_metrics import significance
 
 
 @pytest.mark.parametrize(
@@ -31,21 +31,9 @@ def test_by_default_seven_scores_are_tested_exactly_and_eight_by_9999_orders() -
 
 
 @pytest.mark.parametrize("metric", ["pen", "lis", "lnds"])
-def test_by_default_six_scores_have_exact_moments_and_seven_those_of_2000_orders(metric: str) -> None:
-    six, seven = null_moments(range(6), metric), null_moments(range(7), metric)
-    assert (six.exact, six.orders) == (True, 720)
-    assert (seven.exact, seven.orders) == (False, 2000)
-
-
-@pytest.mark.parametrize(("draws", "exact"), [(24, True), (23, False)])
-def test_moments_are_exact_where_there_are_no_more_orders_than_draws(draws: int, exact: bool) -> None:
-    moments = null_moments([1, 2, 3, 4], "lis", draws=draws)
-    assert (moments.exact, moments.orders) == (exact, draws)
-
-
-@pytest.mark.parametrize("metric", ["pen", "lis", "lnds", "cin"])
 def test_drawn_moments_are_near_the_exact_ones(metric: str) -> None:
     scores = [1, 2, 2, 3, 5, 4]
-    exact, drawn = null_moments(scores, metric), null_moments(scores, metric, draws=300)
-    assert drawn.mean == pytest.approx(exact.mean, abs=4 * exact.sd / np.sqrt(300))
-    assert drawn.sd == pytest.approx(exact.sd, rel=0.25)
+    exact, drawn = significance(scores, metric), significance(scores, metric, n_perm=300)
+    assert (exact.exact, drawn.exact) == (True, False)
+    assert drawn.null_mean == pytest.approx(exact.null_mean, abs=4 * exact.null_sd / np.sqrt(300))
+    assert drawn.null_sd == pytest.approx(exact.null_sd, rel=0.25)

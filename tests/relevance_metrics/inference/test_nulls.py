@@ -11,8 +11,8 @@ import pytest
 from hengwen.relevance_metrics import (
     count_inversions,
     longest_increasing_subsequence,
-    null_moments,
     permutation_entropy,
+    significance,
 )
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ def test_the_moments_of_inversions_are_those_of_the_cases(shared: Callable[[str]
     for line in shared("data/sequence-cases.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         if case["n"]:
-            moments = null_moments(case["x"])
-            assert moments.mean == pytest.approx(case["cin_expected_shuffle"], abs=1e-9)
-            assert moments.sd == pytest.approx(math.sqrt(case["cin_var_shuffle"]), abs=1e-9)
+            moments = significance(case["x"], n_perm=1)
+            assert moments.null_mean == pytest.approx(case["cin_expected_shuffle"], abs=1e-9)
+            assert moments.null_sd == pytest.approx(math.sqrt(case["cin_var_shuffle"]), abs=1e-9)
 
 
 @pytest.mark.parametrize("x", [[1, 2, 3, 4, 5], [1, 1, 2, 3, 3], [2, 2, 2, 1], [7]])
 def test_the_moments_of_inversions_are_those_of_all_orders(x: list[int]) -> None:
     counts = [count_inversions(order) for order in permutations(x)]
-    moments = null_moments(x)
-    assert (moments.mean, moments.sd) == pytest.approx((np.mean(counts), np.std(counts)))
-    assert (moments.exact, moments.orders, moments.windows) == (True, 0, None)
+    moments = significance(x, n_perm=1)
+    assert (moments.null_mean, moments.null_sd) == pytest.approx((np.mean(counts), np.std(counts)))
+    assert moments.windows is None
 
 
 @pytest.mark.parametrize("metric", ["pen", "lis", "lnds"])
@@ -46,8 +46,8 @@ def test_few_orders_are_all_taken(metric: Any) -> None:
         "lnds": lambda order: longest_increasing_subsequence(order, strict=False),
     }
     values = [functions[metric](order) for order in permutations(x)]
-    moments = null_moments(x, metric)
-    assert (moments.mean, moments.sd) == pytest.approx((np.mean(values), np.std(values)))
+    moments = significance(x, metric)
+    assert (moments.null_mean, moments.null_sd) == pytest.approx((np.mean(values), np.std(values)))
     assert (moments.exact, moments.orders) == (True, 60)
 
 
@@ -57,8 +57,8 @@ def test_few_orders_are_all_taken(metric: Any) -> None:
 )
 def test_the_mean_lis_is_the_measured_one_not_two_roots(n: int, mean: float) -> None:
     # standard error of 1000 draws is below .06; 2 sqrt(n) would be 8.9, 14.1 and 20
-    moments = null_moments(range(n), "lis", draws=1000)
-    assert moments.mean == pytest.approx(mean, abs=0.2)
+    moments = significance(range(n), "lis", n_perm=1000)
+    assert moments.null_mean == pytest.approx(mean, abs=0.2)
     assert not moments.exact
 
 
@@ -66,15 +66,17 @@ def test_simulated_inversions_have_the_moments_of_the_formula() -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(1, 6, 50)
     counts = count_inversions(rng.permuted(np.tile(x, (4000, 1)), axis=1))
-    moments = null_moments(x)
+    moments = significance(x, n_perm=1)
     # standard errors: sd / 63 for the mean, about sd / 89 for the sd
-    assert counts.mean() == pytest.approx(moments.mean, abs=4 * moments.sd / 63)
-    assert counts.std() == pytest.approx(moments.sd, abs=4 * moments.sd / 89)
+    assert counts.mean() == pytest.approx(moments.null_mean, abs=4 * moments.null_sd / 63)
+    assert counts.std() == pytest.approx(moments.null_sd, abs=4 * moments.null_sd / 89)
 
 
 def test_the_bias_of_short_entropies_is_in_the_null() -> None:
     for n, bias in ((8, -0.411), (20, -0.109), (50, -0.037)):
-        assert null_moments(range(n), "pen").mean - math.log(6) == pytest.approx(bias, abs=0.02)
+        assert significance(range(n), "pen", n_perm=2000).null_mean - math.log(6) == pytest.approx(
+            bias, abs=0.02
+        )
 
 
 @pytest.mark.parametrize(
@@ -87,4 +89,4 @@ def test_the_bias_of_short_entropies_is_in_the_null() -> None:
 )
 def test_errors_say_what_to_do(x: Any, metric: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        null_moments(x, metric)
+        significance(x, metric)

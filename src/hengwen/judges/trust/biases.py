@@ -1,4 +1,4 @@
-"""Measure biases of a judge: towards long answers, its own model family, or a position in a pair.
+"""Measure biases of a judge: towards long answers, or its own model family.
 
 A number that the data do not determine is None with a reason, never 0.
 """
@@ -8,21 +8,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from math import atanh, sqrt, tanh
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hengwen.judges.trust.model_families import same_family
 from hengwen.stats.effect_sizes import average_ranks
-from hengwen.stats.proportions import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 BiasInterval = tuple[float, float]
-PairVerdict = Literal["first", "second", "tie"]
 
 _NO_SPREAD = "no interval: the difference is the same for every prompt"
 
@@ -275,105 +273,3 @@ def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
         return None
     low, high = t.interval(0.95, len(values) - 1, loc=values.mean(), scale=sem(values))
     return float(low), float(high)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairOutcome:
-    """Which of the answers ``a`` and ``b`` is better, judged in both orders; a missing verdict is None."""
-
-    forward: PairVerdict | None
-    """Verdict when ``a`` is in the first position."""
-    backward: PairVerdict | None
-    """Verdict when ``b`` is in the first position."""
-
-    @property
-    def winner(self) -> Literal["a", "b", "tie"] | None:
-        """Answer that wins in both orders; ``tie`` if no answer does, None if a verdict is missing."""
-        if self.forward is None or self.backward is None:
-            return None
-        if not self.consistent:
-            return "tie"
-        names: dict[PairVerdict, Literal["a", "b", "tie"]] = {"first": "a", "second": "b", "tie": "tie"}
-        return names[self.forward]
-
-    @property
-    def consistent(self) -> bool | None:
-        """Whether the two verdicts agree: the same answer wins in both orders, or both verdicts are ties.
-
-        The value is None if a verdict is missing.
-        """
-        if self.forward is None or self.backward is None:
-            return None
-        return {self.forward, self.backward} in ({"first", "second"}, {"tie"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PositionBias:
-    """How often the order of two answers decides which answer wins."""
-
-    n: int
-    """Number of pairs with a verdict in both orders."""
-    no_verdict: int
-    """Number of pairs for which a verdict is missing in one order or in both orders."""
-    consistent: float | None
-    """Share of the ``n`` pairs with the same winner, or a tie, in both orders; None if ``n`` is 0."""
-    interval: BiasInterval | None
-    """95 % Wilson interval of ``consistent``."""
-    first: int
-    """Number of pairs in which the answer in the first position won in both orders."""
-    second: int
-    """Number of pairs in which the answer in the second position won in both orders."""
-
-
-async def compare_pair(
-    compare: Callable[[str, str], Awaitable[PairVerdict | None]], a: str, b: str
-) -> PairOutcome:
-    """Compare two answers in both orders.
-
-    Args:
-        compare: Function of a first and a second answer, which returns the position of the better answer or a
-            tie, or None if there is no verdict.
-        a: One answer.
-        b: The other answer.
-
-    Returns:
-        The verdicts in both orders. An exception of ``compare`` is passed on to the caller.
-
-    Examples:
-        >>> import asyncio
-        >>> async def first_wins(first, second):
-        ...     return "first"
-        >>> pair = asyncio.run(compare_pair(first_wins, "x", "y"))
-        >>> pair.winner, pair.consistent
-        ('tie', False)
-    """
-    return PairOutcome(forward=await compare(a, b), backward=await compare(b, a))
-
-
-def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
-    """Count how often the order of two answers decides which answer wins.
-
-    Args:
-        pairs: Pairs judged in both orders, any number.
-
-    Returns:
-        Counts of pairs, and the share of consistent pairs with its interval.
-
-    Examples:
-        >>> same_winner = PairOutcome(forward="first", backward="second")
-        >>> first_position = PairOutcome(forward="first", backward="first")
-        >>> bias = position_bias([same_winner, same_winner, first_position])
-        >>> bias.n, round(bias.consistent, 3), bias.first
-        (3, 0.667, 1)
-    """
-    outcomes = list(pairs)
-    judged = [pair for pair in outcomes if pair.consistent is not None]
-    consistent = sum(bool(pair.consistent) for pair in judged)
-    return PositionBias(
-        n=len(judged),
-        no_verdict=len(outcomes) - len(judged),
-        consistent=consistent / len(judged) if judged else None,
-        interval=wilson(consistent, len(judged)) if judged else None,
-        first=sum(pair.forward == pair.backward == "first" for pair in judged),
-        second=sum(pair.forward == pair.backward == "second" for pair in judged),
-    )
