@@ -6,6 +6,8 @@ import pytest
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.integrations import as_reward
+from hengwen.judges import RulesJudge
+from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Scale, Score
 
 
@@ -67,8 +69,24 @@ def test_verl_gets_the_same_keys_for_every_answer_and_never_none() -> None:
     assert score(data_source="d", solution_str="x", ground_truth="g") == {"score": -1.0, "failed": 1.0}
     with pytest.raises(DataError, match="digits: refused: no number"):
         as_reward(Digits(), for_="verl")(data_source="d", solution_str="x", ground_truth="g")
-    with pytest.raises(DataError, match="digits: ValueError: no"):
+    with pytest.raises(DataError, match="digits: scorer_error: ValueError: no"):
         as_reward(Digits(), for_="verl")(data_source="d", solution_str="boom", ground_truth="g")
+
+
+def test_openrlhf_gets_the_reward_of_the_answer_after_the_prompt() -> None:
+    reward = as_reward(Digits(), for_="openrlhf", on_failure=-1.0)
+    assert reward(queries=["p: 4"], prompts=["p: "], labels=["g"]) == {
+        "rewards": [4.0],
+        "scores": [4.0],
+        "extra_logs": {"failed": [0.0]},
+    }
+    assert reward(queries=["p: x"], prompts=["p: "], labels=["g"])["extra_logs"] == {"failed": [1.0]}
+
+
+def test_a_judge_is_a_reward_too() -> None:
+    judge = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
+    good, empty = as_reward(judge)(prompts=["?", "?"], completions=["我在。", ""])
+    assert good > empty
 
 
 @pytest.mark.parametrize(
@@ -77,6 +95,7 @@ def test_verl_gets_the_same_keys_for_every_answer_and_never_none() -> None:
         ("swift", "none", "does not mask"),
         ("verl", "none", "does not mask"),
         ("verl", "mean", "one answer at a time"),
+        ("openrlhf", "mean", "one answer at a time"),
         ("trl", "zero", "on_failure is none, mean, raise or a number"),
         ("ppo", None, "no framework 'ppo'"),
     ],

@@ -11,7 +11,9 @@ import pytest
 
 from hengwen import RunOptions, open_store
 from hengwen.errors import ConfigError
-from hengwen.integrations import HengwenCallback
+from hengwen.integrations import HengwenCallback, as_reward
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import load_suite
 
 EVENTS = (
     *("on_init_end", "on_train_begin", "on_epoch_begin", "on_step_begin", "on_pre_optimizer_step"),
@@ -65,6 +67,14 @@ def test_each_saved_checkpoint_is_a_run_and_a_score_may_stop_the_training(tmp_pa
     with open_store(tmp_path / "hengwen" / "hengwen.db") as store:
         assert [run.step for run in store.latest()] == [10, 20, 30]
         assert "checkpoint-30" in next(iter(store.responses(store.latest()[-1]))).text
+
+
+def test_a_score_that_was_a_reward_in_this_process_is_marked_in_the_runs(tmp_path: Path) -> None:
+    task = load_suite(load_plan(PLAN)).tasks[0]
+    as_reward(task.scorers[0])
+    callback = HengwenCallback(PLAN, answer, options=RunOptions(limit=1))
+    Trainer(tmp_path).train(callback, 1)
+    assert "lyrics/lyric.total" in callback.results[0].runs[0].facts["rewards"]
 
 
 def test_other_ranks_evaluate_nothing_and_read_the_decision(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.documents.blocks import Verdict
+from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import minus, number, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hengwen.documents.blocks import Bounds
+    from hengwen.records import Run
     from hengwen.results.score_summaries import ScoreSummaries
 
 MAX_DECIMALS = 2
@@ -34,6 +37,8 @@ class ScoreName(NamedTuple):
 
     words: Bilingual
     is_known: bool
+    is_reward: bool = False
+    """Whether the model was trained on the score."""
 
     @property
     def head(self) -> Bilingual:
@@ -42,14 +47,40 @@ class ScoreName(NamedTuple):
         return Bilingual(words.zh, words.en[:1].upper() + words.en[1:]) if self.is_known else words
 
 
-def score_names(addresses: Iterable[str]) -> dict[str, ScoreName]:
-    """Return the name of each score in words, by address; names that would be equal get the task."""
+def score_names(addresses: Iterable[str], runs: Iterable[Run] = ()) -> dict[str, ScoreName]:
+    """Return the name of each score in words, by address; names that would be equal get the task.
+
+    Scores that the models of the runs were trained on are marked.
+    """
+    rewards = rewards_of(runs)
     plain = {address: _name(address.partition("/")[2]) for address in addresses}
     words = [name.words for name in plain.values()]
-    return {
+    named = {
         address: name if words.count(name.words) == 1 else _with_task(name, address.partition("/")[0])
         for address, name in plain.items()
     }
+    return {address: _as_reward(name) if address in rewards else name for address, name in named.items()}
+
+
+def reward_verdicts(names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
+    """Yield for each score that was a reward what its rise does not show."""
+    for name in names.values():
+        if name.is_reward:
+            zh, en = name.words
+            yield Verdict(
+                tone="open",
+                subject=Bilingual("奖励", "Reward"),
+                sentence=Bilingual(
+                    f"{zh}：模型按它训练；它升高只说明训练有效，回答是否更好，要看没有参与训练的分数。",
+                    f"{en}: the model was trained on it. Its rise shows that the training works; whether the "
+                    "answers are better is told by scores that were no reward.",
+                ),
+            )
+
+
+def _as_reward(name: ScoreName) -> ScoreName:
+    zh, en = name.words
+    return name._replace(words=Bilingual(f"{zh}（奖励）", f"{en} (reward)"), is_reward=True)
 
 
 def _name(name: str) -> ScoreName:

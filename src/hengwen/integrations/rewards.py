@@ -2,43 +2,63 @@
 
 from __future__ import annotations
 
+import logging
 from math import fsum
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import ConfigError, DataError
-from hengwen.records import Response, Sample, Score
+from hengwen.integrations.outcomes import TextScorer, failure_text
+from hengwen.records import Score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hengwen.protocols import Scorer
+    from hengwen.protocols import Judge, Scorer
+    from hengwen.records import Outcome
 
-Framework = Literal["trl", "swift", "verl"]
+Framework = Literal["trl", "swift", "verl", "openrlhf"]
 OnFailure = Literal["none", "mean", "raise"]
-REFERENCES = ("references", "reference", "ground_truth", "solution", "answer")
-"""Columns of a training set that are references of a sample."""
+_LOG = logging.getLogger(__name__)
+SERVED: set[str] = set()
+"""Signatures of the scorers that became rewards in this process; ``HengwenCallback`` marks their scores."""
+
+
+class _Rules(NamedTuple):
+    """What a framework does with an answer without a reward."""
+
+    default: OnFailure
+    refused: Mapping[OnFailure, str] = {}
+
+
+_NOT_MASKED = "does not mask answers without a reward, they would count as 0 or break it"
+_ALONE = "shows a reward function one answer at a time, so there is no mean; name a number"
+_FRAMEWORKS: dict[Framework, _Rules] = {
+    "trl": _Rules("none"),
+    "swift": _Rules("mean", {"none": _NOT_MASKED}),
+    "verl": _Rules("raise", {"none": _NOT_MASKED, "mean": _ALONE}),
+    "openrlhf": _Rules("raise", {"none": _NOT_MASKED, "mean": _ALONE}),
+}
 
 
 def as_reward(
-    scorer: Scorer,
+    scorer: Scorer | Judge,
     *,
     for_: Framework = "trl",
     on_failure: OnFailure | float | None = None,
     name: str | None = None,
 ) -> Callable[..., Any]:
-    """Return a scorer as the reward function of a framework.
+    """Return a scorer or judge as the reward function of a framework.
 
-    The reward is the scorer's first score, or that of ``name``; where lower is better, its negative.
+    The reward is the first score, or that of ``name``; where lower is better, its negative.
 
     Args:
-        scorer: A scorer, such as one of ``hengwen.objective``.
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
         for_: ``trl`` gives a function for GRPO and RLOO, ``swift`` a class for ms-swift's ``orms``, ``verl``
-            a ``compute_score``.
+            a ``compute_score``, ``openrlhf`` a ``reward_func``.
         on_failure: What an answer without a score gets. ``none``: no reward, which only TRL masks. ``mean``:
             the mean of the scored answers to the same prompt, so that it has no advantage. ``raise``: an
-            error. A number: this reward. Default: ``none`` for trl, ``mean`` for swift, ``raise`` for verl,
-            which shows the function one answer at a time.
+            error. A number: this reward. Default: ``none`` for trl, ``mean`` for swift, ``raise`` for verl
+            and openrlhf, which show the function one answer at a time.
         name: Name of the score.
 
     Raises:
@@ -50,42 +70,38 @@ def as_reward(
         >>> reward(prompts=["?", "?"], completions=["abc", "abcdefgh"])
         [1.0, 0.0]
     """
-    if for_ not in get_args(Framework):
-        raise ConfigError(f"no framework {for_!r}; known: {', '.join(get_args(Framework))}")
-    default: dict[str, OnFailure] = {"trl": "none", "swift": "mean", "verl": "raise"}
-    policy = default[for_] if on_failure is None else on_failure
-    if isinstance(policy, str) and policy not in get_args(OnFailure):
-        raise ConfigError(f"on_failure is {', '.join(get_args(OnFailure))} or a number, got {policy!r}")
-    if policy == "none" and for_ != "trl":
-        raise ConfigError(f"{for_} does not mask answers without a reward, they would count as 0 or break it")
-    if policy == "mean" and for_ == "verl":
-        raise ConfigError(
-            "verl shows a reward function one answer at a time, so there is no mean; name a number"
-        )
-    rewards = _Rewards(scorer, policy, name or scorer.names[0])
+    if for_ not in _FRAMEWORKS:
+        raise ConfigError(f"no framework {for_!r}; known: {', '.join(_FRAMEWORKS)}")
+    rules = _FRAMEWORKS[for_]
+    policy = rules.default if on_failure is None else on_failure
+    if isinstance(policy, str):
+        if policy not in get_args(OnFailure):
+            raise ConfigError(f"on_failure is {', '.join(get_args(OnFailure))} or a number, got {policy!r}")
+        if policy in rules.refused:
+            raise ConfigError(f"{for_} {rules.refused[policy]}")
+    rewards = Rewards(TextScorer(scorer, name), policy)
     functions: dict[Framework, Callable[..., Any]] = {
         "trl": rewards.batch,
         "swift": _swift_class(rewards),
-        "verl": rewards.single,
+        "verl": rewards.verl,
+        "openrlhf": rewards.openrlhf,
     }
     return functions[for_]
 
 
-class _Rewards:
-    """The rewards of a scorer."""
+class Rewards:
+    """The rewards of a score; ``policy`` says what stands for a failure."""
 
-    def __init__(self, scorer: Scorer, policy: OnFailure | float, name: str) -> None:
-        if name not in scorer.names:
-            raise ConfigError(f"the scorer gives {', '.join(scorer.names)}, not {name!r}")
+    def __init__(self, scorer: TextScorer, policy: OnFailure | float) -> None:
+        SERVED.add(scorer.signature)
         self._scorer = scorer
         self._policy = policy
-        self._name = name
 
     def batch(
         self, completions: Sequence[Any], prompts: Sequence[Any] | None = None, **columns: Any
     ) -> list[float | None]:
         """Return the reward of each completion; TRL and ms-swift call it with the columns of the data set."""
-        known = [_text(prompt) for prompt in prompts] if prompts is not None else [""] * len(completions)
+        asked = [_text(prompt) for prompt in prompts] if prompts is not None else [""] * len(completions)
         per_row = {
             column: values
             for column, values in columns.items()
@@ -93,66 +109,84 @@ class _Rewards:
         }
         values = [
             self._value(prompt, _text(completion), {column: per_row[column][index] for column in per_row})
-            for index, (prompt, completion) in enumerate(zip(known, completions, strict=True))
+            for index, (prompt, completion) in enumerate(zip(asked, completions, strict=True))
         ]
-        log_metric = columns.get("log_metric")
-        if log_metric is not None:
-            log_metric(f"hengwen/{self._name}/failures", sum(value is None for value in values) / len(values))
-        return [
-            self._replaced(value, prompt, known, values) for value, prompt in zip(values, known, strict=True)
-        ]
+        self._count(values, columns.get("log_metric"))
+        return self.replaced(values, asked)
 
-    def single(
+    def verl(
         self, data_source: str, solution_str: str, ground_truth: Any = None, extra_info: Any = None, **_: Any
     ) -> dict[str, float]:
         """Return the reward of one answer, as verl asks for it; the keys are the same for every answer."""
         row = {"data_source": data_source, "ground_truth": ground_truth, "extra_info": extra_info}
-        value = self._value("", solution_str, row)
-        reward = self._replaced(value, "", [], [])
-        assert reward is not None  # verl may not get None
-        return {"score": reward, "failed": float(value is None)}
+        reward, failed = self._single("", solution_str, row)
+        return {"score": reward, "failed": failed}
 
-    def _value(self, prompt: str, text: str, row: Mapping[str, Any]) -> float | None:
-        """Return the score of an answer, higher for better; None if it has none."""
-        references = next((row[column] for column in REFERENCES if row.get(column)), ())
-        sample = Sample(
-            id="reward",
-            input=prompt,
-            references=(references,) if isinstance(references, str) else tuple(map(str, references)),
-            metadata=dict(row),
-        )
-        try:
-            outcomes = self._scorer.score(sample, Response(sample_id="reward", text=text))
-        except Exception as error:
-            if self._policy == "raise":
-                raise DataError(f"{self._name}: {describe_error(error)[1]}") from error
-            return None
-        outcome = next(outcome for outcome in outcomes if outcome.name == self._name)
+    def openrlhf(
+        self, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]
+    ) -> dict[str, Any]:
+        """Return the rewards of answers, as OpenRLHF asks for them; a query is prompt and answer."""
+        pairs = [
+            self._single(prompt, query.removeprefix(prompt), {"label": label})
+            for query, prompt, label in zip(queries, prompts, labels, strict=True)
+        ]
+        rewards, failed = [reward for reward, _ in pairs], [failed for _, failed in pairs]
+        return {"rewards": rewards, "scores": rewards, "extra_logs": {"failed": failed}}
+
+    def replaced(self, values: Sequence[float | None], prompts: Sequence[str]) -> list[float | None]:
+        """Return the rewards of answers: their scores, or what stands for a failure."""
+        return [
+            value if value is not None else self._of_failure(prompt, prompts, values)
+            for value, prompt in zip(values, prompts, strict=True)
+        ]
+
+    def _single(self, prompt: str, answer: str, row: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the reward of an answer that is seen alone, and whether it failed."""
+        value = self._value(prompt, answer, row)
+        if value is not None:
+            return value, 0.0
+        self._count([value], None)
+        assert not isinstance(self._policy, str)  # refused where answers are seen alone
+        return float(self._policy), 1.0
+
+    def _value(self, prompt: str, answer: str, row: Mapping[str, Any]) -> float | None:
+        return self.value(self._scorer.outcome(answer, prompt, row))
+
+    def value(self, outcome: Outcome) -> float | None:
+        """Return the value of a score, higher for better; None for a failure, which may be an error."""
         if isinstance(outcome, Score):
             lower_is_better = outcome.scale is not None and not outcome.scale.higher_is_better
             return float(-outcome.value if lower_is_better else outcome.value)
         if self._policy == "raise":
-            raise DataError(f"{self._name}: {outcome.status}: {outcome.message}")
+            raise DataError(f"{self._scorer.name}: {failure_text(outcome)}")
         return None
 
-    def _replaced(
-        self, value: float | None, prompt: str, prompts: Sequence[str], values: Sequence[float | None]
+    def _count(self, values: Sequence[float | None], log_metric: Callable[..., Any] | None) -> None:
+        failed = sum(value is None for value in values)
+        if log_metric is not None:
+            log_metric(f"hengwen/{self._scorer.name}/failures", failed / len(values))
+        elif failed:
+            _LOG.warning(
+                "hengwen: %s: %d of %d answers have no score", self._scorer.name, failed, len(values)
+            )
+
+    def _of_failure(
+        self, prompt: str, prompts: Sequence[str], values: Sequence[float | None]
     ) -> float | None:
-        """Return the reward of an answer: its score, or what stands for a failure."""
-        if value is not None or self._policy == "none":
-            return value
+        if self._policy == "none":
+            return None
         if not isinstance(self._policy, str):
             return float(self._policy)
         siblings = [
-            other for other, own in zip(values, prompts, strict=True) if other is not None and own == prompt
+            value for value, own in zip(values, prompts, strict=True) if value is not None and own == prompt
         ]
-        scored = siblings or [other for other in values if other is not None]
+        scored = siblings or [value for value in values if value is not None]
         if not scored:
-            raise DataError(f"{self._name}: no answer of the batch has a score, so there is no mean")
+            raise DataError(f"{self._scorer.name}: no answer of the batch has a score, so there is no mean")
         return fsum(scored) / len(scored)
 
 
-def _swift_class(rewards: _Rewards) -> type:
+def _swift_class(rewards: Rewards) -> type:
     class HengwenORM:
         """A reward of ms-swift: ``orms["hengwen"] = as_reward(scorer, for_="swift")``."""
 

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import ConfigError
 from hengwen.integrations.loggers import log_run
+from hengwen.integrations.rewards import SERVED
 from hengwen.io.atomic_write import atomic_write
 from hengwen.plans.plan import CheckpointSpec, Plan, load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.runs.options import RunOptions
 from hengwen.runs.run_plan import run_plan
+from hengwen.score_id import scores_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from hengwen.plans.suite import LoadedTask
     from hengwen.runs.run_plan import RunResult
 
 FOLDER = "hengwen"
@@ -127,7 +130,10 @@ class HengwenCallback:
             answers = folder / f"{name}.jsonl"
             self._write_answers(answers, output / name, context)
             spec = CheckpointSpec(name=name, step=step, responses=answers.resolve())
-        plan = self._plan.model_copy(update={"checkpoints": [spec]})
+        tasks = load_suite(self._plan.model_copy(update={"checkpoints": []})).tasks
+        plan = self._plan.model_copy(
+            update={"checkpoints": [spec], "rewards": sorted({*self._plan.rewards, *_rewards(tasks)})}
+        )
         return run_plan(plan, store=self._store or folder / "hengwen.db", options=self._options)
 
     def _write_answers(self, target: Path, path: Path, context: dict[str, Any]) -> None:
@@ -146,6 +152,16 @@ class HengwenCallback:
             for (task, sample), text in zip(samples, texts, strict=True):
                 row = {"task": task, "id": sample.id, "output": text}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _rewards(tasks: Iterable[LoadedTask]) -> Iterator[str]:
+    """Yield the addresses of the scores that ``as_reward`` gave this process to train on."""
+    for task in tasks:
+        for scorer in task.scorers:
+            if scorer.signature in SERVED:
+                yield from (
+                    score.address for score in scores_of(scorer, task.spec.name, is_judge=False).values()
+                )
 
 
 def _ignore(*_: object, **__: object) -> None:

@@ -171,6 +171,12 @@ def margins_of(runs: Sequence[Run]) -> Mapping[str, float]:
     return dict(facts.get("margins", {}))
 
 
+def rewards_of(runs: Iterable[Run]) -> frozenset[str]:
+    """Return the addresses of the scores that the models of some runs were trained on."""
+    facts: list[Mapping[str, Any]] = [run.facts for run in runs]
+    return frozenset(address for fact in facts for address in fact.get("rewards", ()))
+
+
 def decide(
     labels: Sequence[str], courses: Sequence[ScoreCourse], margins: Mapping[str, float] | None = None
 ) -> Decision:

@@ -20,7 +20,7 @@ from hengwen.documents.compare.lines import score_line
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.documents.score_names import score_names
+from hengwen.documents.score_names import reward_verdicts, score_names
 from hengwen.results.comparisons import CHANGES
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual, both
@@ -65,7 +65,7 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     """
     before, after = run_labels((comparison.before, comparison.after))
     groups = {item.address: item for item in comparison.groups}
-    names = score_names(score.address for score in comparison.scores)
+    names = score_names((score.address for score in comparison.scores), (comparison.before, comparison.after))
 
     def line_of(score: ScoreComparison) -> ScoreLine:
         return score_line(comparison, score, names[score.address], groups.get(score.address))
@@ -75,7 +75,7 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     blocks: list[Block] = [
         Decision(
             title=_title(lines, names, before, after),
-            bullets=tuple(_bullets(lines, names)),
+            bullets=(*_bullets(lines, names), *reward_verdicts(names)),
             scores=Scores(
                 key="scores",
                 lines=tuple(lines),

@@ -14,7 +14,7 @@ from hengwen.documents.drift.tables import answer_tables
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.documents.score_names import score_names
+from hengwen.documents.score_names import reward_verdicts, score_names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural
 
@@ -63,11 +63,11 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
 def _first_screen(report: DriftReport) -> Decision:
     """Return the decision of a report, the first answer, and a table with the second answer."""
     decimals = {score.address: words.mean_decimals(score) for score in report.scores}
-    names = score_names(decimals)
+    names = score_names(decimals, report.runs)
     lines = tuple(drift_line(report, score, names[score.address]) for score in report.scores)
     return DecisionWords(report.decision, decimals, names).block(
         scores=Scores(key="scores", lines=lines, title=TITLE, compared=BEFORE_NEWEST),
-        further=words.first_answers(report, names),
+        further=(*words.first_answers(report, names), *reward_verdicts(names)),
         judges=trust_verdicts(report.judges),
     )
 

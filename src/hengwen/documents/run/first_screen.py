@@ -18,6 +18,7 @@ from hengwen.documents.score_names import (
     difference_text,
     mean_text,
     p_short,
+    reward_verdicts,
     score_names,
 )
 from hengwen.results.comparisons import family_size
@@ -65,7 +66,7 @@ CHECK = Bilingual("请核对", "Check")
 
 def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Decision:
     """Return the first screen; ``links`` has the key of the block with the prompts that fell, by address."""
-    names = score_names(score.address for score in report.scores)
+    names = score_names((score.address for score in report.scores), report.data.runs)
     decimals = {score.address: decimals_of(score) for score in report.scores}
     words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links)
     tests = family_size(item for items in report.comparisons.values() for item in items)
@@ -75,7 +76,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
         scores=Scores(key="scores", lines=tuple(lines), compared=COMPARED, legend=(legend,) if tests else ())
         if lines
         else None,
-        further=tuple(_doubts(report, names)),
+        further=(*_doubts(report, names), *reward_verdicts(names)),
         judges=trust_verdicts(report.judges),
         details=tuple(_details(report, names)),
     )

@@ -11,6 +11,7 @@ from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA, family_size
+from hengwen.results.decide import rewards_of
 from hengwen.text.numbers import MAX_REASON
 from hengwen.text.safety import one_line
 
@@ -69,6 +70,7 @@ def run_record(report: Report) -> dict[str, Any]:
         "groups": group_records(data.groups, [run.id for run in data.runs]),
         "judges": trust_record(report.judges),
         "warnings": list(report.warnings),
+        **({"rewards": sorted(rewards)} if (rewards := rewards_of(data.runs)) else {}),
         **({"pending_calls": data.pending_calls} if data.pending_calls else {}),
     }
 

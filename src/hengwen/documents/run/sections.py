@@ -43,7 +43,7 @@ def course_section(report: Report) -> Iterator[Details]:
     scores = [score for task in report.tasks for score in task.headlines]
     if len(report.data.runs) < 2 or not scores:
         return
-    names = score_names(score.address for score in report.scores)
+    names = score_names((score.address for score in report.scores), report.data.runs)
     blocks: list[Block] = [
         Sentence(text=COURSE_NOTE, is_note=True),
         *(
