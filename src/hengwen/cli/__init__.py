@@ -26,7 +26,6 @@ from hengwen.cli.commands import (
     runs,
     schema,
     score,
-    serve_reward,
     validate,
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence
@@ -69,7 +68,7 @@ app.command("judge-drift")(judge_drift.judge_drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("export")(runs.export)
-app.command("serve-reward")(serve_reward.serve_reward)
+app.command("serve-reward")(score.serve_reward)
 app.command("doctor")(doctor.doctor)
 app.command("schema")(schema.schema)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 REFERENCES = ("references", "reference", "ground_truth", "solution", "answer", "target", "label")
 """Columns of a data set that are references of a sample."""
+_OPEN = ExitStack()
+"""Keeps the event loop of ``_portal`` open as long as the process."""
 
 
 class TextScorer:
@@ -65,7 +68,7 @@ def _portal() -> BlockingPortal:
     """Return an event loop in a thread of its own, to which a judge's connections belong."""
     from anyio.from_thread import start_blocking_portal
 
-    return start_blocking_portal().__enter__()
+    return _OPEN.enter_context(start_blocking_portal())
 
 
 def _item(answer: str, prompt: str | tuple[Message, ...], row: Mapping[str, Any]) -> Item:

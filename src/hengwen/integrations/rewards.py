@@ -101,7 +101,7 @@ class Rewards:
         self, completions: Sequence[Any], prompts: Sequence[Any] | None = None, **columns: Any
     ) -> list[float | None]:
         """Return the reward of each completion; TRL and ms-swift call it with the columns of the data set."""
-        asked = [_text(prompt) for prompt in prompts] if prompts is not None else [""] * len(completions)
+        texts = [_text(prompt) for prompt in prompts] if prompts is not None else [""] * len(completions)
         per_row = {
             column: values
             for column, values in columns.items()
@@ -109,10 +109,10 @@ class Rewards:
         }
         values = [
             self._value(prompt, _text(completion), {column: per_row[column][index] for column in per_row})
-            for index, (prompt, completion) in enumerate(zip(asked, completions, strict=True))
+            for index, (prompt, completion) in enumerate(zip(texts, completions, strict=True))
         ]
         self._count(values, columns.get("log_metric"))
-        return self.replaced(values, asked)
+        return self.replaced(values, texts)
 
     def verl(
         self, data_source: str, solution_str: str, ground_truth: Any = None, extra_info: Any = None, **_: Any
