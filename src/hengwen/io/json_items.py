@@ -34,7 +34,7 @@ def json_rows(path: Path, *keys: str) -> Iterator[DataRow]:
 
 
 def json_members(path: Path, *keys: str) -> Iterator[tuple[str, Any]]:
-    """Yield the members of an object, or the items of a list with their numbers; nothing if it is neither."""
+    """Yield the members of an object, or the items of a list with their indices; nothing if it is neither."""
     with open_data_file(path) as file:
         text = _Text(file, path)
         for key in keys:
@@ -48,6 +48,18 @@ def json_members(path: Path, *keys: str) -> Iterator[tuple[str, Any]]:
             yield name, text.value()
 
 
+def first_container(path: Path) -> str:
+    """Return the name of the first member of an object that is a list or an object; "" if there is none."""
+    with open_data_file(path) as file:
+        text = _Text(file, path)
+        if text.next() == "{":
+            for name in text.names():
+                if text.next() in ("[", "{"):
+                    return name
+                text.value()
+    return ""
+
+
 class _Text:
     """The text of a JSON file, of which only the value that is read is in memory."""
 
@@ -58,26 +70,25 @@ class _Text:
 
     def names(self) -> Iterator[str]:
         """Enter the list or object that follows; yield the name of each value, which must be read then."""
-        opening = self._next()
+        opening = self.next()
         if opening not in ("[", "{"):
             return
         self._at += 1
         index = 0
-        while self._next() != ("]" if opening == "[" else "}"):
+        while self.next() != ("]" if opening == "[" else "}"):
             if index:
                 self._take(",")
+            name = str(index)
+            if opening == "{":
+                name = str(self.value())
+                self._take(":")
+            yield name
             index += 1
-            if opening == "[":
-                yield str(index)
-                continue
-            name = self.value()
-            self._take(":")
-            yield str(name)
         self._at += 1
 
     def value(self) -> Any:
         """Read the value that follows."""
-        self._next()
+        self.next()
         size = CHUNK
         while True:
             length = len(self._text) - self._at
@@ -97,7 +108,7 @@ class _Text:
             self._more(size)
             size *= 2
 
-    def _next(self) -> str:
+    def next(self) -> str:
         """Return the next character that is no space; "" at the end."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _SPACE:
@@ -107,8 +118,8 @@ class _Text:
             self._more(CHUNK)
 
     def _take(self, mark: str) -> None:
-        if self._next() != mark:
-            self._fail(f"not valid JSON: expected {mark!r}" if self._next() else "the file ends too early")
+        if self.next() != mark:
+            self._fail(f"not valid JSON: expected {mark!r}" if self.next() else "the file ends too early")
         self._at += 1
 
     def _more(self, size: int) -> None:

@@ -28,7 +28,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def rates(store, result) -> dict[str, float]:
+def rates(store, result) -> dict[str, float | None]:
     names = {run.id: run.checkpoint for run in result.runs}
     return {names[key.run_id]: item.mean for key, item in aggregate(store.table(result.runs)).items()}
 

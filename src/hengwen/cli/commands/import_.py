@@ -39,7 +39,10 @@ app = Commands(
 def scores(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Scores, .csv, .jsonl or .parquet, one row per score."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Scores, .csv, .jsonl, .parquet or .json, or other tools' logs.",
+        ),
     ],
     columns: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
+from hengwen.importers.log_formats import recognize
 from hengwen.importers.sources import Table, Wins, common_model
 from hengwen.importers.verdicts import VerdictFile
 from hengwen.io.row_reader import open_data_file
@@ -68,11 +69,15 @@ def import_scores(  # noqa: PLR0913 - options of the command
 ) -> ImportedRuns:
     """Record scores that another tool gave as runs, so that every report and test can read them.
 
+    Tables have a row for each score. Logs are recognized: of inspect (``.eval``), lm-eval
+    (``samples_*.jsonl``), promptfoo (``.json``), EvalScope (``reviews/``), OpenCompass (``predictions/``),
+    deepeval, and FastChat's single judgments; the notes say what of them is left out.
+
     A cell that is empty, no number or off the scale is a failure, never a score; so is a row whose column of
     failures names one. If there is no column of prompts, each row is the mean of a checkpoint.
 
     Args:
-        files: One or several .csv, .jsonl or .parquet files of the same columns.
+        files: One or several .csv, .jsonl, .parquet or .json files of the same columns, or logs.
         store: An open store, or the path or URL of a store.
         columns: Column of each field, such as ``{"score": "judge_score"}``; others are chosen by their names.
         plan: Name under which the runs are stored; default: the name of the first file.
@@ -112,7 +117,8 @@ def import_scores(  # noqa: PLR0913 - options of the command
         levels=Levels.parse(scale, lower_is_better=lower_is_better),
         columns=_pairs(columns),
     )
-    return _import([Table(path) for path in _paths(files)], store, naming, plan, checkpoints)
+    sources = [(None if columns else recognize(path)) or Table(path) for path in _paths(files)]
+    return _import(sources, store, naming, plan, checkpoints)
 
 
 def import_verdicts(  # noqa: PLR0913 - options of the command
