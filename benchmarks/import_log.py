@@ -1,4 +1,4 @@
-"""Memory and time to import a log of inspect: ``python benchmarks/bench_import_log.py [MEGABYTES]``."""
+"""Memory and time to import a log of inspect: ``python benchmarks/import_log.py [MEGABYTES]``."""
 
 from __future__ import annotations
 
