@@ -29,7 +29,8 @@ def test_a_dry_run_says_how_many_requests_files_and_what_cost(hengwen, plan: Pat
     assert done.code == 0
     assert re.search(r"^judge +judge +3 +1 ", done.out, re.MULTILINE)
     (estimate,) = hengwen("batch", "submit", plan, "--dry-run", "--json").json["expected"]
-    assert estimate == {**online, "cost": pytest.approx(online["cost"] / 2), "files": 1}
+    half = {**online["price"], "input": online["price"]["input"] / 2, "output": online["price"]["output"] / 2}
+    assert estimate == {**online, "cost": pytest.approx(online["cost"] / 2), "price": half, "files": 1}
     assert "files" not in online
 
 

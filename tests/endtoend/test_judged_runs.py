@@ -290,7 +290,7 @@ def test_a_dry_run_counts_subjects_with_their_judges_and_leaves_unknown_costs_un
 def test_a_budget_without_prices_is_refused(run, judge_server, suite) -> None:
     code, _, err = run(suite(2), *judged_by(judge_server), "--budget", "1")
     assert (code, judge_server.prompts) == (2, [])
-    assert "a budget needs prices, and --judge has none; name the judge in the plan" in err
+    assert "a budget needs prices: --judge has none; say --price IN,OUT" in err
 
 
 @pytest.mark.slow

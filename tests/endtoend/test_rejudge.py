@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,7 +60,8 @@ def judged(run, judge_server, suite, tmp_path: Path) -> tuple[str, ...]:
 def test_a_judge_that_becomes_stricter_is_named(rejudge, judged, judge_server) -> None:
     judge_server.label = "C"
     code, out, err = rejudge(*judged)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert re.fullmatch(r"80 calls, [\d,]+ tokens in, [\d,]+ tokens out; unknown cost; [\d.]+ s\n", err)
     assert len(judge_server.prompts) == 2 * COUNT
     assert "judge drift: a → b" in out
     assert "character: judge drifted" in out

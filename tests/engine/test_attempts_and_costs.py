@@ -10,7 +10,7 @@ import pytest
 from score_rows import row_of
 
 from hengwen.engine import metered_backend
-from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens, total
+from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import PLACEHOLDER_ANSWER, DryBackend, DryLedger
 from hengwen.engine.job import item_hash
@@ -234,8 +234,6 @@ def test_the_estimate_counts_every_turn_and_one_call() -> None:
 
 def test_the_price_is_of_a_million_tokens() -> None:
     assert Price(input=2.0, output=5.0).cost(Usage(input_tokens=3_000_000, output_tokens=1_000_000)) == 11.0
-    usage = Usage(calls=1, input_tokens=1)
-    assert total([(PRICE, usage), (PRICE, usage)]) == 2.0
     assert isinstance(estimate_tokens("四个字"), int)
 
 

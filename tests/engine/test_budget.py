@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens, total
+from hengwen.engine.budget import OUTPUT_TOKENS, Budget, Price, estimate, estimate_tokens
 from hengwen.errors import BackendError
 from hengwen.records import Request, Usage
 
@@ -42,10 +42,19 @@ def test_without_a_limit_or_a_price_nothing_is_reserved() -> None:
     assert Budget(None).reserve(CHEAP, expected) == Budget(1.0).reserve(None, expected) == 0.0
 
 
-def test_an_unknown_price_stays_unknown() -> None:
-    assert total([(CHEAP, Usage(calls=1, output_tokens=100_000))]) == 1.0
-    assert total([(CHEAP, Usage(calls=1)), (None, Usage(calls=1))]) is None
-    assert total([(None, Usage())]) == 0.0
+def test_a_bill_keeps_currencies_apart_and_says_that_a_price_is_unknown() -> None:
+    paid = Usage(calls=1, input_tokens=1_000_000)
+    budget = Budget()
+    for price in (CHEAP, Price(input=2.0, output=0.0, currency="CNY"), CHEAP):
+        budget.charge(0.0, price, paid)
+    bill = budget.bill()
+    assert (bill.costs, bill.has_unpriced_calls) == ({"": 2.0, "CNY": 2.0}, False)
+    budget.charge(0.0, None, Usage())
+    assert not budget.bill().has_unpriced_calls  # a call that failed costs nothing
+    budget.charge(0.0, None, paid)
+    both = budget.bill() + bill
+    assert (both.costs, both.has_unpriced_calls) == ({"": 4.0, "CNY": 4.0}, True)
+    assert both.usage == Usage(calls=7, input_tokens=7_000_000)
 
 
 def test_the_expected_output_is_max_tokens_of_the_call_or_of_the_backend() -> None:

@@ -45,5 +45,7 @@ def test_the_budget_has_the_limit_of_the_options(tmp_path: Path, limit: float | 
 
 def test_a_limit_needs_prices_and_no_limit_needs_none(tmp_path: Path) -> None:
     assert resources(tmp_path, None).budget.limit is None
-    with pytest.raises(ConfigError, match="^a budget needs prices: backend 'b' has none; add price: "):
+    with pytest.raises(
+        ConfigError, match="^a budget needs prices: backend 'b' has none; say --price IN,OUT, "
+    ):
         resources(tmp_path, 0.0)

@@ -181,6 +181,28 @@ def test_each_backend_has_a_limiter_as_the_plan_says(limited: Path, tmp_path: Pa
     assert (shared.price("limited"), shared.price("plain")) == (Price(input=1.0, output=2.0), None)
 
 
+def test_the_price_of_the_plan_comes_before_that_of_the_options(limited: Path, tmp_path: Path) -> None:
+    shared = resources(limited, tmp_path, price=(3.0, 4.0))
+    prices = [(price.input, price.output, price.source) for price in map(shared.price, BACKENDS) if price]
+    assert prices == [(1.0, 2.0, "plan"), (3.0, 4.0, "--price")]
+    half = [price.input for price in map(shared.batch_price, BACKENDS) if price]
+    assert half == [0.5, 1.5]
+
+
+def test_a_budget_in_two_currencies_is_refused(limited: Path, tmp_path: Path) -> None:
+    text = limited.read_text("utf-8")
+    for name, currency in (("limited", "USD"), ("plain", "CNY")):
+        price = {"input": 1.0, "output": 2.0, "currency": currency}
+        text = text.replace(
+            json.dumps(BACKENDS[name])[1:-1], json.dumps({**BACKENDS[name], "price": price})[1:-1]
+        )
+    limited.write_text(text, "utf-8")
+    with pytest.raises(
+        ConfigError, match="one currency, and the prices are in CNY and USD; state the prices"
+    ):
+        resources(limited, tmp_path, budget=1.0)
+
+
 def test_a_dry_run_waits_for_no_limit(limited: Path, tmp_path: Path) -> None:
     shared = resources(limited, tmp_path, dry=True)
     assert [(limiter._rpm, limiter._tpm) for limiter in shared.limiters.values()] == [(None, None)] * 2
@@ -208,7 +230,7 @@ def test_errors_about_options_say_how_to_fix_them(limited: Path, tmp_path: Path)
         (
             lambda: run_plan(limited, options=RunOptions(budget=1.0), store=tmp_path / "x.db"),
             "a budget needs prices: backend 'plain' has none; "
-            "add price: {input: ..., output: ...} (per million tokens)",
+            "say --price IN,OUT, or in the plan price: {input: ..., output: ...} (per million tokens)",
         ),
         (
             lambda: judge_spec("gpt"),

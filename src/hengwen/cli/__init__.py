@@ -96,6 +96,14 @@ def _root(  # noqa: PLR0913, PLR0917 - the options that commands inherit
     trust: options.Trust = False,  # noqa: ARG001
     dry_run: options.DryRun = False,  # noqa: ARG001
     wait: options.Wait = False,  # noqa: ARG001
+    fresh: options.Fresh = False,  # noqa: ARG001
+    strict: options.Strict = False,  # noqa: ARG001
+    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,  # noqa: ARG001
+    workers: options.Workers = None,  # noqa: ARG001
+    limit: options.Limit = None,  # noqa: ARG001
+    budget: options.Budget = None,  # noqa: ARG001
+    price: options.Price = None,  # noqa: ARG001
+    time_limit: options.TimeLimit = None,  # noqa: ARG001
 ) -> None:
     read_env_file()
 

@@ -34,6 +34,7 @@ class PlanOptions:
     concurrency: int
     limit: int | None
     budget: float | None
+    price: tuple[float, float] | None
     time_limit: float | None
     dry_run: bool
     fresh: bool
@@ -46,7 +47,7 @@ def judge_plan_battles(
 ) -> tuple[BattleFiles, int]:
     """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent."""
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.output import show
+    from hengwen.cli.ui.output import show, show_bill
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
@@ -68,6 +69,7 @@ def judge_plan_battles(
         limit=options.limit,
         fresh=options.fresh,
         budget=options.budget,
+        price=options.price,
         time_limit=options.time_limit,
         wait=print_waiting if options.wait else False,
     )
@@ -93,6 +95,7 @@ def judge_plan_battles(
                 raise
             print_error(str(error))
             raise typer.Exit(OUT_OF_BUDGET) from None
+    show_bill(judged.bill, choose_language(lang, loaded.language), quiet=quiet or as_json)
     if judged.out_of_budget:
         print_warning(
             f"the budget is spent; {plural(judged.skipped, 'verdict')} not asked for. The ranking is based "

@@ -1,4 +1,4 @@
-"""The document of a dry run: the calls, tokens and cost that a command would need."""
+"""The document of a dry run, and the line at the end of a run: calls, tokens and cost."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from hengwen.text.numbers import NOTHING, count, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.engine.budget import Bill
     from hengwen.runs.estimate_plan import CostEstimate
 
 _ROLES = {"judge": Bilingual("评审", "judge"), "subject": Bilingual("被测模型", "subject")}
-_UNKNOWN_COST = Bilingual("费用未知：方案没有写价格", "unknown cost: the plan has no price")
+_UNKNOWN_COST = Bilingual(
+    "费用未知：计划没有写价格，也没有 --price 输入价,输出价",
+    "unknown cost: neither the plan nor --price IN,OUT states a price",
+)
 
 
 def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
@@ -37,7 +41,7 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
         key="calls",
         columns=tuple(columns[i] for i in kept),
         rows=tuple(tuple(_cells(estimate)[i] for i in kept) for estimate in estimates),
-        notes=(_UNKNOWN_COST,) if any(estimate.cost is None for estimate in estimates) else (),
+        notes=_notes(estimates),
     )
     return Document(
         kind="dry-run",
@@ -58,8 +62,39 @@ def _cells(estimate: CostEstimate) -> list[Cell]:
         Cell(text=estimate.backend),
         Cell(text=_ROLES.get(estimate.role, estimate.role), values={"": estimate.role}),
         *(_count_cell(value) for value in (usage.calls, files, usage.input_tokens, usage.output_tokens)),
-        Cell(text=number(estimate.cost, 4), values={"": estimate.cost}),
+        Cell(text=_cost_text(estimate), values={"": estimate.cost}),
     ]
+
+
+def _cost_text(estimate: CostEstimate) -> str:
+    currency = estimate.price.currency if estimate.price else ""
+    return f"{number(estimate.cost, 4)} {currency}".rstrip()
+
+
+def _notes(estimates: Sequence[CostEstimate]) -> tuple[Bilingual, ...]:
+    listed = sorted({estimate.price.source for estimate in estimates if estimate.price} - {"plan", "--price"})
+    notes = [_UNKNOWN_COST] if any(estimate.cost is None for estimate in estimates) else []
+    notes += [Bilingual(f"价格：{day} 的价目表", f"prices: as listed on {day}") for day in listed]
+    return tuple(notes)
+
+
+def bill_text(bill: Bill) -> Bilingual:
+    """Return the calls, tokens, cost and time of a command in a line."""
+    usage = bill.usage
+    calls, sent, received = count(usage.calls), count(usage.input_tokens), count(usage.output_tokens)
+    costs = " + ".join(f"{number(cost, 4)} {name}".rstrip() for name, cost in sorted(bill.costs.items()))
+    seconds = number(bill.seconds, 1)
+    if not usage.calls:
+        return Bilingual(f"没有调用；{seconds} 秒", f"no calls; {seconds} s")
+    zh, en = f"约 {costs}", f"about {costs}"
+    if bill.has_unpriced_calls:
+        zh = f"{zh}，另有调用价格未知" if costs else "费用未知"
+        en = f"{en}, and calls without a known price" if costs else "unknown cost"
+    return Bilingual(
+        f"{calls} 次调用，输入 {sent} 词元，输出 {received} 词元；{zh}；{seconds} 秒",
+        f"{calls} {'call' if usage.calls == 1 else 'calls'}, {sent} tokens in, {received} tokens out; {en}; "
+        f"{seconds} s",
+    )
 
 
 def _count_cell(value: int | None) -> Cell:

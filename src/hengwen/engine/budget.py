@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ from hengwen.errors import BackendError
 from hengwen.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from hengwen.records import Request
 
@@ -28,6 +30,10 @@ class Price:
 
     input: float
     output: float
+    currency: str = ""
+    """Such as ``USD``; empty if it is not stated."""
+    source: str = "plan"
+    """Who stated it: ``plan``, ``--price``, or the date of the list of prices."""
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of calls that used the given numbers of tokens."""
@@ -50,14 +56,54 @@ def estimate_tokens(text: str) -> int:
     return min(size, wide + ceil((size - wide) / 4))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What the calls of a command have used and cost."""
+
+    usage: Usage = field(default_factory=Usage)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """Cost in each currency."""
+    has_unpriced_calls: bool = False
+    """Whether the price of a call is unknown, so that ``costs`` lacks it."""
+    seconds: float = 0.0
+
+    def __add__(self, other: Bill) -> Bill:
+        """Return the bill of two processes that worked at the same time."""
+        names = {*self.costs, *other.costs}
+        return Bill(
+            usage=self.usage + other.usage,
+            costs={name: self.costs.get(name, 0.0) + other.costs.get(name, 0.0) for name in sorted(names)},
+            has_unpriced_calls=self.has_unpriced_calls or other.has_unpriced_calls,
+            seconds=max(self.seconds, other.seconds),
+        )
+
+
 class Budget:
     """Limit of the cost of all calls. A call that has no reply yet counts with its estimated cost."""
 
     def __init__(self, limit: float | None = None) -> None:
         self.limit = limit
-        self.spent = 0.0
         self.reserved = 0.0
+        self.usage = Usage()
+        self.costs: defaultdict[str, float] = defaultdict(float)
+        """Cost of the calls so far, in each currency."""
+        self.has_unpriced_calls = False
         self.stopped = False
+        self._started_at = time.monotonic()
+
+    @property
+    def spent(self) -> float:
+        """Cost of the calls so far; a limit needs prices in one currency."""
+        return sum(self.costs.values())
+
+    def bill(self) -> Bill:
+        """Return what the calls have used so far, and the time since the budget was made."""
+        return Bill(
+            usage=self.usage,
+            costs=dict(self.costs),
+            has_unpriced_calls=self.has_unpriced_calls,
+            seconds=time.monotonic() - self._started_at,
+        )
 
     def reserve(self, price: Price | None, expected: Usage) -> float:
         """Reserve the expected cost of a call, and return it."""
@@ -75,16 +121,8 @@ class Budget:
     def charge(self, reserved: float, price: Price | None, usage: Usage) -> None:
         """Replace the reserved cost of a call by its actual cost."""
         self.reserved -= reserved
-        if price is not None:
-            self.spent += price.cost(usage)
-
-
-def total(prices: Iterable[tuple[Price | None, Usage]]) -> float | None:
-    """Return the cost of all calls; None if the price of a call is unknown."""
-    cost = 0.0
-    for price, usage in prices:
-        if price is not None:
-            cost += price.cost(usage)
+        self.usage += usage
+        if price is None:
+            self.has_unpriced_calls |= usage.calls > 0
         elif usage.calls:
-            return None
-    return cost
+            self.costs[price.currency] += price.cost(usage)

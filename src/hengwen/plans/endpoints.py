@@ -1,8 +1,19 @@
-"""Well-known endpoints with OpenAI's chat API, so that a plan need only name the provider."""
+"""Well-known endpoints with OpenAI's chat API, and the prices of their common models."""
 
 from __future__ import annotations
 
+import csv
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from hengwen.engine.budget import Price
+
+LISTED = "2026-11-23"
+"""Date of ``prices.csv``. The prices are those of the providers' pages that it names, as release 0.2.3 of
+genai-prices records them; of prices that change with the hour the highest. Zhipu's are converted back to CNY
+at the 7.25 CNY for a dollar of that record."""
 
 
 class Endpoint(NamedTuple):
@@ -31,3 +42,19 @@ def with_endpoint(settings: dict[str, Any]) -> dict[str, Any]:
         return settings
     stated = {name: value for name, value in settings.items() if value is not None}
     return {**endpoint._asdict(), **stated, "provider": "openai"}
+
+
+def listed_price(endpoint: str, model: str) -> Price | None:
+    """Return the listed price of a model at its provider's own address."""
+    return _prices().get((urlsplit(endpoint).hostname or "", model.lower()))
+
+
+@cache
+def _prices() -> dict[tuple[str, str], Price]:
+    lines = (files("hengwen.plans") / "prices.csv").read_text("utf-8").splitlines()
+    return {
+        (row["host"], row["model"]): Price(
+            input=float(row["input"]), output=float(row["output"]), currency=row["currency"], source=LISTED
+        )
+        for row in csv.DictReader(lines)
+    }

@@ -174,10 +174,11 @@ class CheckpointSpec(StrictModel):
 
 
 class PriceSpec(StrictModel):
-    """Price of a million tokens, in the currency of the budget."""
+    """Price of a million tokens."""
 
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
 
 
 class BackendSpec(StrictModel):
@@ -206,8 +207,7 @@ class BackendSpec(StrictModel):
     price: PriceSpec | None = None
     batch: bool = True
     """Whether ``hengwen batch`` sends the calls of this backend to a batch endpoint, not to the usual one."""
-    batch_price: PriceSpec | None = None
-    """Price of the batch endpoint; default: half of ``price``."""
+    batch_price: PriceSpec | None = None  # default: half of price
     batch_tokens: Annotated[int, Field(ge=1)] | None = None
     """Maximum number of estimated prompt tokens that may wait at the batch endpoint at the same time."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.backends.openai.backend import OpenAIBackend
-from hengwen.engine.budget import Price
 from hengwen.records import digest
 from hengwen.runs.batch.backend import BatchedBackend
 from hengwen.runs.batch.estimate import DryBatchQueue
@@ -17,11 +16,7 @@ from hengwen.runs.batch.queue import BatchQueue, Limits
 from hengwen.runs.batch.session import BatchSession
 
 if TYPE_CHECKING:
-    from hengwen.plans.plan import BackendSpec
     from hengwen.runs.resources import RunResources
-
-DISCOUNT = 0.5
-"""Price of a batch endpoint as a share of the price of single calls, if the plan does not set it."""
 
 
 def batch_session(resources: RunResources) -> BatchSession | None:
@@ -39,7 +34,7 @@ def batch_session(resources: RunResources) -> BatchSession | None:
         name: BatchedBackend(
             name=name,
             lines=backend.batch_lines(),
-            price=batch_price(resources.specs[name]),
+            price=resources.batch_price(name),
             params=resources.specs[name].params,
             retries=resources.specs[name].retries,
         )
@@ -56,15 +51,6 @@ def batch_session(resources: RunResources) -> BatchSession | None:
         prefix = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
         queue = BatchQueue(store, limits, folder, prefix, spool)
     return BatchSession(options.batch, queue, backends, clients, tokens, resources.budget, resources.stopping)
-
-
-def batch_price(spec: BackendSpec) -> Price | None:
-    """Return the price of a backend's batch endpoint; by default, half the price of single calls."""
-    if spec.batch_price is not None:
-        return Price(input=spec.batch_price.input, output=spec.batch_price.output)
-    if spec.price is None:
-        return None
-    return Price(input=DISCOUNT * spec.price.input, output=DISCOUNT * spec.price.output)
 
 
 def _spool(path: Path | None, store: str, plan: str) -> Path:

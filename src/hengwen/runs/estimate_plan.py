@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hengwen.engine.budget import total
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
-from hengwen.runs.batch_session import batch_price
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
@@ -18,6 +16,7 @@ from hengwen.runs.stopping import run_until_complete
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hengwen.engine.budget import Price
     from hengwen.engine.metered_backend import Role
     from hengwen.plans.plan import Plan
     from hengwen.records import Usage
@@ -32,7 +31,8 @@ class CostEstimate:
     role: str
     usage: Usage
     cost: float | None
-    """Cost at the prices of the plan; None if the price is unknown."""
+    """Cost at ``price``; None if the price is unknown."""
+    price: Price | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +84,18 @@ def _estimate_of(resources: RunResources, name: str, role: Role) -> CostEstimate
     counts = None if resources.batches is None else resources.batches.file_counts(name, role)
     if counts is None:
         usage = resources.dry_backends[(name, role)].expected
-        cost = total([(resources.price(name), usage)])
-        return CostEstimate(backend=name, role=role, usage=usage, cost=cost)
+        price = resources.price(name)
+        return CostEstimate(backend=name, role=role, usage=usage, cost=_cost(price, usage), price=price)
     batches, options = resources.batches, resources.options.batch
     if batches is not None and options is not None and batches.queue.collected < options.online_below:
-        cost = total([(resources.price(name), counts.usage)])
-        return CostEstimate(backend=name, role=role, usage=counts.usage, cost=cost)
-    cost = total([(batch_price(resources.specs[name]), counts.usage)])
-    return BatchEstimate(backend=name, role=role, usage=counts.usage, cost=cost, files=counts.files)
+        price, usage = resources.price(name), counts.usage
+        return CostEstimate(backend=name, role=role, usage=usage, cost=_cost(price, usage), price=price)
+    price, usage = resources.batch_price(name), counts.usage
+    cost = _cost(price, usage)
+    return BatchEstimate(backend=name, role=role, usage=usage, cost=cost, price=price, files=counts.files)
+
+
+def _cost(price: Price | None, usage: Usage) -> float | None:
+    if price is None:
+        return None if usage.calls else 0.0
+    return price.cost(usage)

@@ -40,6 +40,9 @@ class RunOptions:
     """Whether to evaluate everything again: no score and no reply of earlier runs is reused."""
     budget: float | None = None
     """Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped."""
+    price: tuple[float, float] | None = None
+    """Prices of a million input tokens and a million output tokens, for models to which the plan gives no
+    price. Without it, models that Hengwen lists have the listed price of their provider."""
     time_limit: float | None = None
     """Seconds, for all checkpoints together, after which no new call is made; calls that were sent are
     finished."""
@@ -60,3 +63,5 @@ class RunOptions:
         whole_number("concurrency", self.concurrency)
         if self.workers is not None:
             whole_number("workers", self.workers)
+        if self.price is not None and not all(price >= 0 for price in self.price):
+            raise ValueError(f"price must be two numbers >= 0, got {self.price}")

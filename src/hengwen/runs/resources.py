@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,18 @@ from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvalua
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
+from hengwen.plans.endpoints import listed_price
 from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
 from hengwen.runs.batch_session import batch_session
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.metered_backend import CallContext, Role
-    from hengwen.plans.plan import Plan
+    from hengwen.plans.plan import PriceSpec
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend, Judge
     from hengwen.runs.options import RunOptions
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     LimiterFactory = Callable[[str, asyncio.Event], Limiter]
     """Takes a backend's name and the event that stops the run, and returns a limiter that is shared with
     other processes."""
+
+BATCH_DISCOUNT = 0.5
+"""Price of a batch endpoint as a share of the price of single calls, if the plan does not set it."""
 
 
 class RunResources:
@@ -67,12 +72,13 @@ class RunResources:
         self.started_at = datetime.now(UTC)
         self.run_ids: set[str] = set()
         """Ids of the runs that this command has begun or resumed."""
-        budget = _budget(suite.plan, options.budget)
         self.stopping: asyncio.Event = asyncio.Event() if within is None else within.stopping
-        self.budget: Budget = budget if within is None else within.budget
+        self.budget: Budget = Budget(options.budget) if within is None else within.budget
         """Budget of the command; resources ``within`` those of another plan share its budget and its end."""
         self.specs = suite.plan.used_backends
         self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=self._needs_key())
+        if options.budget is not None:
+            _check_prices({name: self.price(name) for name in self.specs})
         self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
@@ -174,9 +180,22 @@ class RunResources:
         }
 
     def price(self, name: str) -> Price | None:
-        """Return the price of a backend's tokens, or None if the plan states no price."""
-        spec = self.specs[name].price
-        return Price(input=spec.input, output=spec.output) if spec else None
+        """Return the price of a backend's tokens: of the plan, else of the options, else as listed."""
+        spec, stated = self.specs[name], self.options.price
+        if spec.price is not None:
+            return price_in_plan(spec.price)
+        if stated is not None:
+            return Price(input=stated[0], output=stated[1], source="--price")
+        return listed_price(self.backends[name].endpoint, spec.model)
+
+    def batch_price(self, name: str) -> Price | None:
+        """Return the price of a backend's batch endpoint; by default, half the price of single calls."""
+        batch_price, price = self.specs[name].batch_price, self.price(name)
+        if batch_price is not None:
+            return price_in_plan(batch_price)
+        return price and replace(
+            price, input=BATCH_DISCOUNT * price.input, output=BATCH_DISCOUNT * price.output
+        )
 
     @property
     def unreachable(self) -> tuple[str, ...]:
@@ -194,17 +213,23 @@ class RunResources:
             await backend.close()
 
 
-def _budget(plan: Plan, limit: float | None) -> Budget:
-    if limit is not None:
-        unpriced = [name for name, spec in plan.used_backends.items() if spec.price is None]
-        if unpriced and unpriced[0] == OVERRIDE:
+def price_in_plan(spec: PriceSpec) -> Price:
+    """Return a price that a plan states."""
+    return Price(input=spec.input, output=spec.output, currency=spec.currency or "")
+
+
+def _check_prices(prices: Mapping[str, Price | None]) -> None:
+    """Check that a budget can be kept: all backends have prices, in one currency."""
+    for name, price in prices.items():
+        if price is None:
+            judge = "--judge" if name == OVERRIDE else f"backend {name!r}"
             raise ConfigError(
-                "a budget needs prices, and --judge has none; name the judge in the plan: "
-                "backends: with price: {input: ..., output: ...} (per million tokens)"
+                f"a budget needs prices: {judge} has none; say --price IN,OUT, or in the plan "
+                "price: {input: ..., output: ...} (per million tokens)"
             )
-        if unpriced:
-            raise ConfigError(
-                f"a budget needs prices: backend {unpriced[0]!r} has none; "
-                "add price: {input: ..., output: ...} (per million tokens)"
-            )
-    return Budget(limit)
+    currencies = sorted({price.currency for price in prices.values() if price} - {""})
+    if len(currencies) > 1:
+        raise ConfigError(
+            f"a budget needs one currency, and the prices are in {' and '.join(currencies)}; "
+            "state the prices of the plan in one: price: {input: ..., output: ..., currency: ...}"
+        )

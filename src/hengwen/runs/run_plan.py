@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
+from hengwen.engine.budget import Bill
 from hengwen.errors import ConfigError, PluginError
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.plans.overrides import resolve_plan
@@ -63,6 +64,8 @@ class RunResult:
     """Which checkpoint to ship; None if no run was made."""
     pending_calls: int = 0
     """Number of calls without a reply after an export or import; see ``BatchOptions``."""
+    bill: Bill = field(default_factory=Bill)
+    """What the calls of this command have used and cost; replies that the store already had cost nothing."""
     exported: tuple[Path, ...] = ()
     """Files of requests that an export wrote."""
 
@@ -322,6 +325,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
         unscored=tuple(unscored),
         out_of_budget=resources.budget.stopped,
         unreachable=resources.unreachable,
+        bill=resources.budget.bill(),
         pending_calls=0 if session is None else session.pending_calls,
         exported=() if session is None else session.exported,
     )

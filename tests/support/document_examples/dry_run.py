@@ -4,15 +4,18 @@ from pathlib import Path
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.dry_run import dry_run_document
+from hengwen.engine.budget import Price
 from hengwen.records import Usage
 from hengwen.runs.estimate_plan import BatchEstimate, CostEstimate
+
+LISTED = Price(input=3, output=23.6, currency="USD", source="2026-11-23")
 
 
 def example(folder: Path) -> Document:
     paid = Usage(calls=1200, input_tokens=345678, output_tokens=9012)
     return dry_run_document(
         [
-            CostEstimate(backend="poet", role="subject", usage=Usage(calls=3), cost=None),
-            BatchEstimate(backend="jury", role="judge", usage=paid, cost=1.25, files=2),
+            CostEstimate(backend="poet", role="subject", usage=Usage(calls=3), cost=None, price=None),
+            BatchEstimate(backend="jury", role="judge", usage=paid, cost=1.25, price=LISTED, files=2),
         ]
     )

@@ -16,15 +16,6 @@ from hengwen.cli.ui.usage import Commands
 app = Commands(help="Send the calls of a plan in files to a batch endpoint, at a lower price.")
 
 
-@app.callback()
-def _batch(
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    strict: options.Strict = False,
-) -> None:
-    pass
-
-
 @app.command("submit")
 def submit(
     context: typer.Context,
@@ -35,6 +26,7 @@ def submit(
     base_url: options.BaseUrl = None,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    price: options.Price = None,
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     wait: options.Wait = False,
@@ -73,6 +65,7 @@ def submit(
     run_options = RunOptions(
         limit=limit,
         budget=budget,
+        price=options.parse_price(price),
         time_limit=time_limit,
         wait=print_waiting if wait else False,
         batch=batch,
@@ -105,6 +98,7 @@ def export(
     base_url: options.BaseUrl = None,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    price: options.Price = None,
     strict: options.Strict = False,
     trust: options.Trust = False,
     as_json: options.Json = False,
@@ -118,7 +112,12 @@ def export(
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: is no folder; hengwen batch export writes files into a folder")
-    run_options = RunOptions(limit=limit, budget=budget, batch=BatchOptions(action="export", folder=folder))
+    run_options = RunOptions(
+        limit=limit,
+        budget=budget,
+        price=options.parse_price(price),
+        batch=BatchOptions(action="export", folder=folder),
+    )
     evaluate_plan(
         plan,
         store,
@@ -145,6 +144,7 @@ def import_(
     base_url: options.BaseUrl = None,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    price: options.Price = None,
     strict: options.Strict = False,
     lang: language.Lang = None,
     trust: options.Trust = False,
@@ -161,7 +161,7 @@ def import_(
     if missing is not None:
         raise ConfigError(f"{missing}: no such file")
     batch = BatchOptions(action="import", files=tuple(files))
-    run_options = RunOptions(limit=limit, budget=budget, batch=batch)
+    run_options = RunOptions(limit=limit, budget=budget, price=options.parse_price(price), batch=batch)
     evaluate_plan(
         plan,
         store,

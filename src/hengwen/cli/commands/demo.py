@@ -26,7 +26,7 @@ def demo(
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.output import check_outputs, exit_code, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show, show_bill
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.documents.run.document import report_document
     from hengwen.errors import StoreError
@@ -56,4 +56,5 @@ def demo(
         document = report_document(store, result.runs, warnings=result.warnings)
         report_language = language.report_language(lang, result.runs)
         show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
+        show_bill(result.bill, report_language, quiet=quiet or as_json)
     raise typer.Exit(exit_code(result, strict=False, store_is_kept=False))

@@ -23,8 +23,9 @@ def judge(
     column: options.Columns = None,
     prompt_lang: options.PromptLang = "zh",
     store: options.Store = options.DEFAULT_STORE,
-    concurrency: options.Concurrency = 16,
+    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,
     limit: options.Limit = None,
+    price: options.Price = None,
     wait: options.Wait = False,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
@@ -35,8 +36,9 @@ def judge(
     """
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.language import choose_language
     from hengwen.cli.ui.messages import print_error, print_info, print_waiting
-    from hengwen.cli.ui.output import exit_code
+    from hengwen.cli.ui.output import exit_code, show_bill
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.options import RunOptions
@@ -55,12 +57,14 @@ def judge(
             options=RunOptions(
                 concurrency=concurrency,
                 limit=limit,
+                price=options.parse_price(price),
                 wait=print_waiting if wait else False,
                 progress=progress,
             ),
         )
     if not quiet:
         print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")
+    show_bill(result.bill, choose_language(None), quiet=quiet)
     code = exit_code(result, strict=strict)
     if code == 0 and not result.judged:
         print_error(f"none of {result.answers} answers has a level, first reason: {result.first_reason}")

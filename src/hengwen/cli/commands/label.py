@@ -27,7 +27,7 @@ def label(
             help="Score to label, such as muice_live.voice; default: the level of each task's first judge.",
         ),
     ] = None,
-    limit: Annotated[
+    number: Annotated[
         int | None, typer.Option("-n", "--limit", min=1, help="Label only N answers, drawn at random.")
     ] = None,
     seed: Annotated[
@@ -75,7 +75,7 @@ def label(
     for warning in warnings:
         print_warning(warning)
     order_seed = loaded.seed if seed is None else seed
-    questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=limit)
+    questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=number)
     file = LabelFile(target, suite.levels)
     name = ask_rater(rater, form_language)
     session = LabelSession(questions, file, name, language=form_language, show_source=show)

@@ -33,10 +33,11 @@ def run(
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
-    concurrency: options.Concurrency = 16,
+    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,
     workers: options.Workers = None,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    price: options.Price = None,
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
@@ -69,6 +70,7 @@ def run(
         limit=limit,
         fresh=fresh,
         budget=budget,
+        price=options.parse_price(price),
         time_limit=time_limit,
         wait=print_waiting if wait else False,
         share=share,
@@ -111,7 +113,7 @@ def evaluate_plan(
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit."""
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.output import check_outputs, exit_code, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show, show_bill
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
@@ -186,6 +188,7 @@ def evaluate_plan(
                 raise ConfigError(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"
                 ) from None
+    show_bill(result.bill, language.choose_language(lang, loaded.language), quiet=quiet or as_json)
     raise typer.Exit(exit_code(result, strict=strict))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from hengwen.text.language import Language, check_language
 
 DEFAULT_STORE = "hengwen.db"
+DEFAULT_CONCURRENCY = 16
 
 Store = Annotated[
     str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
@@ -70,8 +72,15 @@ BaseUrl = Annotated[
 ]
 Budget = Annotated[
     float | None,
+    typer.Option("--budget", min=0, envvar="HENGWEN_BUDGET", help="Maximum cost of calls."),
+]
+Price = Annotated[
+    str | None,
     typer.Option(
-        "--budget", min=0, envvar="HENGWEN_BUDGET", help="Maximum cost of calls, by the prices in the plan."
+        "--price",
+        metavar="IN,OUT",
+        envvar="HENGWEN_PRICE",
+        help="Prices of a million input and output tokens, for models without a price in the plan.",
     ),
 ]
 TimeLimit = Annotated[
@@ -140,6 +149,19 @@ def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
 def parse_columns(texts: list[str] | None) -> list[tuple[str, str]]:
     """Split texts of the form FIELD=COLUMN,FIELD=COLUMN."""
     return [pair for text in texts or () for pair in parse_pairs("--columns", text.split(","))]
+
+
+def parse_price(text: str | None) -> tuple[float, float] | None:
+    """Return the value of ``--price``."""
+    if text is None:
+        return None
+    try:
+        prices = [float(part) for part in text.split(",")]
+    except ValueError:
+        prices = []
+    if len(prices) != 2 or not all(0 <= price < inf for price in prices):
+        raise typer.BadParameter(f"--price takes two prices, such as 0.15,0.6, got {text!r}")
+    return prices[0], prices[1]
 
 
 def parse_settings(texts: list[str] | None) -> dict[str, object]:

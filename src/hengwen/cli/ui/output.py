@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.documents.blocks import Document
+    from hengwen.engine.budget import Bill
     from hengwen.runs.run_plan import RunResult
     from hengwen.text.language import Language
 
@@ -52,6 +53,14 @@ def show(
         from hengwen.documents.render.terminal import to_terminal
 
         to_terminal(document, Console(highlight=False), language, verbose=verbose)
+
+
+def show_bill(bill: Bill, language: Language, *, quiet: bool) -> None:
+    """Print what the calls of a command have used and cost."""
+    from hengwen.documents.dry_run import bill_text
+
+    if not quiet:
+        print_info(bill_text(bill).in_language(language))
 
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:

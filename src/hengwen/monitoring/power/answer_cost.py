@@ -13,7 +13,7 @@ from hengwen.store.store import open_store
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.plans.plan import CheckpointSpec, PriceSpec
+    from hengwen.plans.plan import CheckpointSpec
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.records import Run, Usage
     from hengwen.runs.estimate_plan import CostEstimate
@@ -31,7 +31,7 @@ class AnswerCost:
     input_tokens: float
     output_tokens: float
     cost: float | None
-    """Cost at the prices of the plan; None if a price is unknown."""
+    """Cost at the prices of the plan, else as listed; None if a price is unknown."""
     unpriced: tuple[str, ...] = ()
     """Backends without a price."""
     measured: bool = False
@@ -53,8 +53,7 @@ def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, An
         ],
         store.usage([baseline]),
     )
-    prices = {name: spec.price for name, spec in plan.backends.items()}
-    return {name: _answer_cost(estimates[name], answers[name], factors, prices) for name in estimates}
+    return {name: _answer_cost(estimates[name], answers[name], factors) for name in estimates}
 
 
 def _estimates(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) -> list[CostEstimate]:
@@ -104,7 +103,6 @@ def _answer_cost(
     estimates: Sequence[CostEstimate],
     answers: int,
     factors: Mapping[str, tuple[float, float]],
-    prices: Mapping[str, PriceSpec | None],
 ) -> AnswerCost:
     calls = tokens_in = tokens_out = cost = 0.0
     used = [estimate for estimate in estimates if estimate.usage.calls]
@@ -117,10 +115,10 @@ def _answer_cost(
             usage.output_tokens * factor_out / answers,
         )
         tokens_in, tokens_out = tokens_in + backend_in, tokens_out + backend_out
-        price = prices[estimate.backend]
+        price = estimate.price
         if price is not None:
             cost += (backend_in * price.input + backend_out * price.output) / MILLION
-    unpriced = tuple(dict.fromkeys(item.backend for item in used if prices[item.backend] is None))
+    unpriced = tuple(dict.fromkeys(item.backend for item in used if item.price is None))
     return AnswerCost(
         calls=calls,
         input_tokens=tokens_in,

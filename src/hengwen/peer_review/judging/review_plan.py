@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from hengwen.engine.budget import Bill
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import ConfiguredJudge, LoadedTask
     from hengwen.protocols import Backend, Ledger
@@ -75,6 +76,8 @@ class JudgedBattles:
     other reviews."""
     out_of_budget: bool
     """Whether calls were skipped because they might have exceeded the budget."""
+    bill: Bill
+    """What the calls have used and cost; replies that the store already had cost nothing."""
 
 
 def judge_plan(
@@ -131,6 +134,7 @@ def judge_plan(
         first_message=run.first_message,
         is_sure=review.is_sure,
         out_of_budget=review.resources.budget.stopped,
+        bill=review.resources.budget.bill(),
     )
 
 

@@ -13,6 +13,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from hengwen import errors
+from hengwen.engine.budget import Bill
 from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.engine.limits.shared_limiter import SharedLimiter
 from hengwen.errors import ConfigError, HengwenError, StoreError, WorkerError
@@ -228,7 +229,8 @@ class _Driver:
         if self._was_interrupted or not self._results:
             raise KeyboardInterrupt
         warnings = dict.fromkeys(warning for result in self._results for warning in result.warnings)
-        return replace(self._results[-1], warnings=tuple(warnings))
+        bill = sum((result.bill for result in self._results), start=Bill())
+        return replace(self._results[-1], warnings=tuple(warnings), bill=bill)
 
     def _run_workers(self) -> None:
         """Start the workers and wait until all have ended; if interrupted, they store their replies first."""

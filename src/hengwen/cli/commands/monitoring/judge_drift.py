@@ -46,8 +46,9 @@ def judge_drift(
             "judges the later answers too.",
         ),
     ] = None,
-    concurrency: options.Concurrency = 16,
+    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,
     budget: options.Budget = None,
+    price: options.Price = None,
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: Annotated[
@@ -68,7 +69,7 @@ def judge_drift(
     """
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_waiting
-    from hengwen.cli.ui.output import check_outputs, exit_code, show
+    from hengwen.cli.ui.output import check_outputs, exit_code, show, show_bill
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
@@ -96,6 +97,7 @@ def judge_drift(
             concurrency=concurrency,
             fresh=fresh,
             budget=budget,
+            price=options.parse_price(price),
             time_limit=time_limit,
             wait=print_waiting if wait else False,
         )
@@ -121,4 +123,5 @@ def judge_drift(
         quiet=quiet,
         verbose=verbose,
     )
+    show_bill(result.bill, language.report_language(lang, (report.after,)), quiet=quiet or as_json)
     raise typer.Exit(code)

@@ -43,7 +43,7 @@ def power(
             "difference that the plan detects now, half of it, and a quarter of it.",
         ),
     ] = None,
-    budget: Annotated[
+    task_cost: Annotated[
         float | None,
         typer.Option(
             "--budget",
@@ -91,7 +91,7 @@ def power(
             differences=difference or (),
             power=power,
             correlation=correlation,
-            budget=budget,
+            budget=task_cost,
             trust=True,
         )
     show(
