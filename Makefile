@@ -18,7 +18,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types coverage slow integrations wheel check matrix mutants golden bench lock clean
+.PHONY: help setup demo test lint types coverage slow integrations wheel check matrix mutants golden messages bench lock clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and o
 
 golden: $(VENV)/.dev  ## rewrite the golden files; review them as a diff
 	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/documents
+
+messages: $(VENV)/.dev  ## collect the texts of the command line into the Chinese catalogue, and compile it
+	$(PY) tools/messages.py
 
 bench: $(UV)  ## run the benchmarks beside their peers in .venv-bench, write benchmarks/RESULTS.md
 	@index="$(INDEX)"; env $${index:+"UV_DEFAULT_INDEX=$$index"} $(PY) benchmarks/run_all.py $(ARGS)

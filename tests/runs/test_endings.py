@@ -137,7 +137,7 @@ def test_a_limit_evaluates_only_the_first_samples(tmp_path: Path) -> None:
 
 NOBODY = "http://127.0.0.1:9/v1"
 """An endpoint of this machine where nothing listens: no test calls anybody else."""
-BACKENDS = {
+BACKENDS: dict[str, dict[str, Any]] = {
     "limited": {
         "provider": "openai",
         "base_url": NOBODY,

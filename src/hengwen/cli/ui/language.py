@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.text.catalogue import locale_language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,9 +32,7 @@ def choose_language(
         return options.parse_language(option)
     if plan in ("zh", "en"):
         return "en" if plan == "en" else "zh"
-    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    locale = next((name for name in names if name), "C")
-    return "zh" if locale.startswith("zh") else "en"
+    return locale_language(environment)
 
 
 def report_language(option: str | None, runs: Sequence[Run]) -> Language:

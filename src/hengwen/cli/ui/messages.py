@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from hengwen.text.catalogue import localized
+
 
 def printable(text: str) -> str:
     """Return text on one line, with control and invisible characters escaped."""
@@ -13,17 +15,17 @@ def printable(text: str) -> str:
 
 def print_error(message: str) -> None:
     """Print an error message."""
-    typer.echo(f"hengwen: {printable(message)}", err=True)
+    typer.echo(f"hengwen: {localized(printable(message))}", err=True)
 
 
 def print_warning(message: str) -> None:
     """Print a warning."""
-    typer.echo(f"hengwen: warning: {printable(message)}", err=True)
+    typer.echo(f"hengwen: {localized('warning')}: {localized(printable(message))}", err=True)
 
 
 def print_info(message: str) -> None:
     """Print an informational message."""
-    typer.echo(printable(message), err=True)
+    typer.echo(localized(printable(message)), err=True)
 
 
 def print_waiting(owner: str) -> None:

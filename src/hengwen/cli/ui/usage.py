@@ -12,6 +12,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from hengwen.errors import ConfigError
+from hengwen.text.catalogue import localized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +37,11 @@ FORMER_OPTIONS: dict[tuple[str | None, str], str] = {
     },
 }
 """For a command and an option that it had before, the present spelling."""
+PANEL_TEXTS = (
+    *("ARGUMENTS_PANEL_TITLE", "OPTIONS_PANEL_TITLE", "COMMANDS_PANEL_TITLE"),
+    *("DEFAULT_STRING", "ENVVAR_STRING", "REQUIRED_LONG_STRING"),
+)
+"""Names of the words that typer writes around helps."""
 Function = TypeVar("Function", bound="Callable[..., Any]")
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """Base class of typer's usage errors, which typer itself does not export."""
@@ -83,6 +89,15 @@ class InheritingCommand(TyperCommand):
         own = super().get_params(ctx)
         return [*own[:last], *self.inherited, *own[last:]]
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help in the language of messages."""
+        _localize(self, ctx)
+        super().format_help(ctx, formatter)
+
+    def get_usage(self, ctx: Any) -> str:
+        """Return the line of usage."""
+        return localized(super().get_usage(ctx))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command with the options that stand before its name."""
         names = {param.name for param in self.inherited}
@@ -117,6 +132,19 @@ class OneLineGroup(TyperGroup):
         for command in self.commands.values():
             command.inherit(group)  # type: ignore[attr-defined]
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, without the options that the commands inherit and explain."""
+        shared, self.params = self.params, [param for param in self.params if param.is_eager]
+        try:
+            _localize(self, ctx)
+            super().format_help(ctx, formatter)
+        finally:
+            self.params = shared
+
+    def get_usage(self, ctx: Any) -> str:
+        """Return the line of usage."""
+        return localized(super().get_usage(ctx))
+
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the options of the group."""
         with _one_line():
@@ -149,6 +177,29 @@ class Commands(typer.Typer):
             return function
 
         return register
+
+
+def _localize(command: Any, ctx: Any) -> None:
+    """Put the help of a command, its options and its subcommands into the language of messages."""
+    from rich import columns
+    from rich.table import Table
+    from typer import rich_utils
+
+    class FoldingTable(Table):
+        """Breaks a long line without spaces, which rich would cut."""
+
+        def add_row(self, *cells: Any, **options: Any) -> None:
+            super().add_row(*cells, **options)
+            for column in self.columns:
+                column.overflow = "fold"
+
+    for module in (rich_utils, columns):
+        module.Table = FoldingTable  # type: ignore[attr-defined]
+    for name in PANEL_TEXTS:
+        setattr(rich_utils, name, localized(getattr(rich_utils, name)))
+    for item in (command, *command.get_params(ctx), *getattr(command, "commands", {}).values()):
+        item.help = localized(getattr(item, "help", None) or "")
+    command.epilog = localized(command.epilog or "")
 
 
 @contextmanager

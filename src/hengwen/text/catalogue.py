@@ -1,0 +1,86 @@
+"""The Chinese of help texts, errors and notes: a message catalogue of gettext.
+
+`tools/messages.py` collects the English texts and compiles the catalogue. A message is translated where a
+person reads it, so that stores, logs and exceptions hold one wording.
+"""
+
+from __future__ import annotations
+
+import gettext
+import os
+import re
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.text.language import Language
+
+FOLDER = Path(__file__).parent / "locale" / "zh" / "LC_MESSAGES"
+_MARKS = {": ": ": ", "; ": "; ", ", got ": "，现在是 ", ", ": ", "}
+"""Where a message that was put together is taken apart, and what stands there in Chinese."""
+_FILLED_IN = re.compile(r"(\{\d+\})")
+
+
+def locale_language(environment: Mapping[str, str] = os.environ) -> Language:
+    """Return the language of the locale; a locale without a language is English."""
+    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    locale = next((name for name in names if name), "C")
+    return "zh" if locale.startswith("zh") else "en"
+
+
+def message_language(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Language:
+    """Return the language of messages: from ``--lang``, else HENGWEN_LANG, else the locale."""
+    stated = environment.get("HENGWEN_LANG", "")
+    for before, argument in pairwise(["", *arguments]):
+        if before == "--lang" or argument.startswith("--lang="):
+            stated = argument.removeprefix("--lang=")
+    return "zh" if stated == "zh" else "en" if stated == "en" else locale_language(environment)
+
+
+def localized(text: str, language: Language | None = None) -> str:
+    """Return a message in a language, by default that of the command; unknown parts stay as they are."""
+    chosen = language or message_language(sys.argv)
+    return text if chosen == "en" or not text else _translated(text)
+
+
+def _translated(text: str) -> str:
+    whole = _texts().get(text) if text else ""
+    if whole:
+        return whole
+    for parts_of_text, translation in _patterns():
+        if all(part in text for part in parts_of_text) and (match := _match(parts_of_text, text)):
+            return _FILLED_IN.sub(lambda mark: _translated(match[int(mark[0][1:-1])]), translation)
+    for mark, translation in _MARKS.items():
+        head, separator, tail = text.partition(mark)
+        if separator:
+            parts = _translated(head), _translated(tail)
+            if parts != (head, tail) or translation.strip(",; :"):
+                return translation.join(parts)
+    return text
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    with (FOLDER / "hengwen.mo").open("rb") as file:
+        texts: Mapping[str, str] = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    return texts
+
+
+@cache
+def _patterns() -> list[tuple[list[str], str]]:
+    """Return what stands around the filled-in parts, and the translation; the longest first."""
+    patterns = []
+    for text, translation in _texts().items():
+        parts = _FILLED_IN.split(text)
+        if len(parts) > 1:
+            patterns.append((parts[::2], translation))
+    return sorted(patterns, key=lambda item: -sum(map(len, item[0])))
+
+
+def _match(fixed: Sequence[str], text: str) -> re.Match[str] | None:
+    return re.fullmatch("(.*?)".join(map(re.escape, fixed)), text, re.DOTALL)
