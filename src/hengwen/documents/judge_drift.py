@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Bar, Cell, Column, Decision, Document, Sent
 from hengwen.documents.drift.words import names_text
 from hengwen.documents.judges.judge_drift_words import evidence, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.documents.score_names import MAX_DECIMALS, score_names
+from hengwen.documents.score_names import score_names
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import (
@@ -228,7 +228,7 @@ def _change_row(
     score: JudgedScoreDrift, name: str, effect: Effect, means: tuple[float | None, float | None]
 ) -> tuple[Cell, ...]:
     (tone, verdict), means_of = _VERDICTS[score.verdict], [score.then, score.again, score.now]
-    decimals = min(MAX_DECIMALS, decimals_for(score.scale, means_of))
+    decimals = decimals_for(score.scale, means_of)
     anchors = Bilingual(f"{effect.anchors} 个锚点", plural(effect.anchors, "anchor"))
     return (
         Cell(text=_name(score), values={"": score.address, "member": score.label or None}),

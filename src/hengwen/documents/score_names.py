@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Bounds
     from hengwen.records import Run
-    from hengwen.results.score_summaries import ScoreSummaries
 
-MAX_DECIMALS = 2
-"""Decimals of a mean between 0 and 1: a third one is noise at the usual numbers of prompts."""
 _KNOWN: Mapping[str, Bilingual] = {
     "lyric.total": Bilingual("歌词格式", "lyric form"),
     "distinct_1": Bilingual("用字多样", "variety of words"),
@@ -93,11 +90,6 @@ def _name(name: str) -> ScoreName:
 def _with_task(name: ScoreName, task: str) -> ScoreName:
     zh, en = name.words
     return name._replace(words=Bilingual(f"{zh}（{task}）", f"{en} ({task})"))
-
-
-def decimals_of(score: ScoreSummaries) -> int:
-    """Return the number of decimals with which the means of a score are printed on a page."""
-    return min(score.decimals, MAX_DECIMALS)
 
 
 def mean_text(value: float | None, decimals: int) -> str:

@@ -31,10 +31,10 @@ NOTHING = "–"
 
 
 def decimals_for(scale: Range | None, values: Iterable[float | None] = ()) -> int:
-    """Return the number of decimals for the means of one score, from its scale or its largest value."""
+    """Return the number of decimals of a score everywhere, from its scale or its largest value."""
     span = scale.high - scale.low if scale else max((abs(v) for v in values if v is not None), default=0.0)
-    steps = ((5000, 0), (20, 1), (2, 2)) if scale else ((1000, 0), (10, 1), (1, 2))
-    return next((decimals for min_span, decimals in steps if span >= min_span), 3)
+    steps = ((5000, 0), (20, 1), (0, 2)) if scale else ((1000, 0), (10, 1), (0.1, 2), (0, 3))
+    return next(decimals for min_span, decimals in steps if span >= min_span)
 
 
 def number(value: float | None, decimals: int = 3) -> str:

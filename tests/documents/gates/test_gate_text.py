@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from hengwen.documents.gates.gate_text import gate_details
+from hengwen.documents.gates.gate_text import gate_details, term_decimals
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult
-from hengwen.records import Run
+from hengwen.records import Run, Scale
 from hengwen.score_id import ScoreId
 from hengwen.stats.paired import PairedTest
 
@@ -41,12 +41,12 @@ def details(result: TermResult) -> tuple[str, str]:
 def test_no_fall_is_seen_only_if_the_condition_holds() -> None:
     passed = term("passed", kind="no_drop", scores=(FALL,))
     en, zh = details(passed)
-    assert en.startswith("no fall seen from a: t/s -0.100 p = .50; 40 prompts, ")
-    assert zh.startswith("与 a 相比未见变差：t/s -0.100 ")
+    assert en.startswith("no fall seen from a: t/s -0.10 p = .50; 40 prompts, ")
+    assert zh.startswith("与 a 相比未见变差：t/s -0.10 ")
     missing = replace(FALL, outcome="missing scores", p_adjusted=None)
     en, zh = details(term("inconclusive", "low coverage", kind="no_drop", scores=(missing,)))
-    assert en.startswith("difference from a: t/s -0.100; 40 prompts, ")
-    assert zh.startswith("与 a 的差别：t/s -0.100；")
+    assert en.startswith("difference from a: t/s -0.10; 40 prompts, ")
+    assert zh.startswith("与 a 的差别：t/s -0.10；")
     assert details(replace(passed, outcome="inconclusive"))[0].startswith("difference from a: ")
 
 
@@ -99,3 +99,13 @@ def test_a_warning_names_the_command_that_certifies_the_judge() -> None:
         f"), label more answers: hengwen label, {command}"
     )
     assert certificate_note(a="not certified").endswith("(t/a: the calibration is not good enough)")
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "decimals"),
+    [(0.65, (0.61, 0.7), 2), (0.5999, (0.5, 0.7), 4), (0.7, (0.597, 0.8), 3), (0.6, (0.6, 0.6), 2)],
+)
+def test_a_value_or_an_end_never_looks_like_the_limit_that_it_misses(value, interval, decimals) -> None:
+    unit = Scale(low=0, high=1)
+    result = term("failed", kind="score", value=value, interval=interval, limit=0.6, scale=unit)
+    assert term_decimals(result) == decimals

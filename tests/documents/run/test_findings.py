@@ -43,16 +43,16 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert not result.is_alarm
     assert result.text.en.startswith(
-        "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.407"
+        "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.41"
     )
-    assert result.text.en.endswith("to see half of it (0.203), use about 80 prompts")
+    assert result.text.en.endswith("to see half of it (0.20), use about 80 prompts")
 
 
 def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
     result = finding(table_of({"a": [1.0] * 40, "b": [0.0] * 20 + [None] * 20}, scale=UNIT))
     assert result.is_alarm
     assert result.text.en.startswith(
-        "not compared: b has a score for 50% of the prompts, 50% of the answers (mean 0.000 to 0.500 if"
+        "not compared: b has a score for 50% of the prompts, 50% of the answers (mean 0.00 to 0.50 if"
     )
     assert "; below 95%, so no verdict" in result.text.en
 
@@ -109,9 +109,9 @@ def test_where_lower_is_better_a_fall_is_better_and_the_decision_says_it(table_o
 
 def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(table_of) -> None:
     result = finding(table_of({"a": [0.75] * 18 + [0.25, 0.5], "b": [0.75] * 20}, scale=UNIT))
-    assert "95% of the values (one for each prompt and checkpoint) are 0.750" in result.text.en
+    assert "95% of the values (one for each prompt and checkpoint) are 0.75" in result.text.en
     assert result.text.en.endswith("use a finer score or judge")
-    assert "95% 的得分（每题每检查点一个）同为 0.750" in result.text.zh
+    assert "95% 的得分（每题每检查点一个）同为 0.75" in result.text.zh
 
 
 @each_row(
@@ -171,7 +171,7 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
     )
     result = finding(ReportData(plan="p", runs=runs, table=table))
     assert result.text.en == (
-        "one value for each checkpoint (lowest a 0.250, highest b 0.500) and none for each prompt, so it is "
+        "one value for each checkpoint (lowest a 0.25, highest b 0.50) and none for each prompt, so it is "
         "not tested; "
         f"{advice}"
     )

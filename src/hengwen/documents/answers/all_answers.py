@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerRow, AnswerTable, ScoreColumn
 from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, shown_text
-from hengwen.documents.score_names import decimals_of
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -106,9 +105,7 @@ class AnswerCollector:
         omitted = self._total - len(rows)
         return AnswerTable(
             key="answers",
-            columns=tuple(
-                ScoreColumn(head=score.name, decimals=decimals_of(score)) for score in self._scores
-            ),
+            columns=tuple(ScoreColumn(head=score.name, decimals=score.decimals) for score in self._scores),
             rows=tuple(rows),
             size=size,
             omitted=omitted,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from hengwen.documents.answers.outcomes import answer_key
 from hengwen.documents.answers.source import SourceKey
 from hengwen.documents.blocks import Cell, Column, Details, Table
-from hengwen.documents.score_names import decimals_of
 from hengwen.results.disagreements import disagreements
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, minus, number, signed
@@ -58,7 +57,7 @@ def _details(
     if not differing:
         return
     names = {run.id: label for run, label in zip(runs, labels, strict=True)}
-    decimals = 2 if by_place else decimals_of(pair[1])
+    decimals = 2 if by_place else pair[1].decimals
     key = f"{pair[1].address}/against/{pair[0].name}"
     largest = Table(
         key=key,
@@ -83,8 +82,8 @@ def _details(
                     link=answer_key(SourceKey(row.run_id, task, row.sample_id, row.repeat)),
                 ),
                 Cell(text=str(row.repeat), values={"": row.repeat}),
-                Cell(text=number(row.first, decimals_of(pair[0])), values={"": row.first}),
-                Cell(text=number(row.second, decimals_of(pair[1])), values={"": row.second}),
+                Cell(text=number(row.first, pair[0].decimals), values={"": row.first}),
+                Cell(text=number(row.second, pair[1].decimals), values={"": row.second}),
                 Cell(text=minus(signed(row.difference, decimals)), values={"": row.difference}),
             )
             for row in differing[:MAX_SHOWN]

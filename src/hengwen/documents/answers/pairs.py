@@ -13,7 +13,7 @@ from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_
 from hengwen.documents.answers.source import SourceKey
 from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
 from hengwen.documents.blocks import Details, Sentence
-from hengwen.documents.score_names import decimals_of, score_names
+from hengwen.documents.score_names import score_names
 from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.side_by_side import side_by_side
 from hengwen.records import Score
@@ -90,7 +90,7 @@ class WorsePrompts:
         worse = [item for item in changes if item.merit < 0]
         better = [item for item in reversed(changes) if item.merit > 0]
         pairs = _Pairs(self, score, runs, names, scores)
-        key, decimals = score.address + KEY_END, decimals_of(score)
+        key, decimals = score.address + KEY_END, score.decimals
         name = score_names([score.address])[score.address].words
         title = Bilingual(f"{name.zh}：{names[0]} → {names[1]}", f"{name.en}: {names[0]} → {names[1]}")
         content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), decimals))]
@@ -121,7 +121,7 @@ class _Pairs:
     @property
     def decimals(self) -> int:
         """Number of decimals of values and changes."""
-        return decimals_of(self.score)
+        return self.score.decimals
 
     @cached_property
     def parts(self) -> Mapping[ScoreId, Mapping[str, float]]:

@@ -8,7 +8,7 @@ from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, ScoreLine
 from hengwen.documents.groups import at_equal_length, group_texts
 from hengwen.documents.missing import least_text, missing_text
-from hengwen.documents.score_names import MAX_DECIMALS, difference_text, mean_text, p_short
+from hengwen.documents.score_names import difference_text, mean_text, p_short
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
@@ -114,7 +114,7 @@ def _group_line(
     """Return the line of a score of whole sets of answers, whose test exchanges whole prompts."""
     labels = run_labels((comparison.before, comparison.after))
     tone, word = _OUTCOMES[group.verdict]
-    decimals = min(decimals_for(group.scale, group.values), MAX_DECIMALS)
+    decimals = decimals_for(group.scale, group.values)
     before, after = (mean_text(value, decimals) for value in group.values)
     n = group.test.units
     return ScoreLine(
@@ -187,4 +187,4 @@ def _too_few(comparison: RunComparison, score: ScoreComparison, clusters: int) -
 
 def score_decimals(score: ScoreComparison) -> int:
     """Return the decimals of the means of a score and of their differences."""
-    return min(decimals_for(score.scale, score.means or ()), MAX_DECIMALS)
+    return decimals_for(score.scale, score.means or ())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.blocks import Verdict
 from hengwen.documents.missing import least_text, missing_text
-from hengwen.documents.score_names import MAX_DECIMALS
 from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import ALPHA, CHANGES
 from hengwen.stats.checkpoints.trend import MIN_CORRELATED
@@ -356,7 +355,7 @@ def _unknown_error_text(score: ScoreDrift) -> Bilingual:
 
 def mean_decimals(score: ScoreDrift) -> int:
     """Return the decimals of means."""
-    return min(decimals_for(score.scale, [item.mean for item in score.means]), MAX_DECIMALS)
+    return decimals_for(score.scale, [item.mean for item in score.means])
 
 
 def fine_decimals(score: ScoreDrift) -> int:

@@ -94,6 +94,9 @@ _NEXT: Mapping[str, Bilingual] = {
     "undefined agreement": _LABEL,
 }
 
+MAX_DECIMALS = 6
+"""Largest number of decimals that tells a value from its limit."""
+
 
 def gate_word(gate: GateResult) -> Bilingual:
     """Return the outcome of a gate as a word, such as "failed"; "warning (failed)" if the gate only warns."""
@@ -194,6 +197,15 @@ def _figures(term: TermResult) -> Bilingual:
     return _value_figures(term, term.value, term.prompts)
 
 
+def term_decimals(term: TermResult) -> int:
+    """Return the decimals of a condition: as many as tell its value and interval from its limit."""
+    decimals = 2 if term.kind == "calibration" else decimals_for(term.scale, [term.value])
+    ends = [end for end in (term.value, *(term.interval or ())) if end is not None and end != term.limit]
+    while decimals < MAX_DECIMALS and any(round(end, decimals) == term.limit for end in ends):
+        decimals += 1
+    return decimals
+
+
 def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
     if term.kind == "coverage":
         shares = [percent(share or 0.0) for share in (term.prompt_coverage, term.answer_coverage)]
@@ -201,13 +213,13 @@ def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
             f"{shares[0]} 的题（{n} 题）、{shares[1]} 的回答有得分",
             f"{shares[0]} of the prompts ({_prompts(n)}) and {shares[1]} of the answers have a score",
         )
+    decimals = term_decimals(term)
     if term.kind == "calibration":
-        figures = f"{number(value, 2)}{_bounds(term, 2)}"
+        figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
         return Bilingual(
             f"与人工标注的一致性（二次加权 kappa）{figures}，{n} 个标注",
             f"agreement with people (quadratic kappa) {figures}, {n} labels",
         )
-    decimals = decimals_for(term.scale, [value])
     if term.kind == "score":
         figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar
-from hengwen.documents.gates.gate_text import reason_text
+from hengwen.documents.gates.gate_text import reason_text, term_decimals
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, decimals_for, interval, minus, number, p_text, percent, plural, signed
 
@@ -41,7 +41,7 @@ def _figures(term: TermResult) -> Bilingual | None:
         return None
     if term.kind == "coverage":
         return Bilingual(percent(term.value), percent(term.value))
-    decimals = 2 if term.kind == "calibration" else decimals_for(term.scale, [term.value])
+    decimals = term_decimals(term)
     if term.kind == "noninferior":
         decimals = max(2, decimals)
         text = _with_bounds(signed(term.value, decimals), term.interval, decimals)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Chart, Point, Series
 from hengwen.documents.run.words import counts_in_words
-from hengwen.documents.score_names import decimals_of, mean_text
+from hengwen.documents.score_names import mean_text
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import interval, minus, scale_text
 
@@ -98,7 +98,7 @@ def _point(
     summary = score.summaries[i]
     if summary is None or summary.mean is None:
         return Point(x=x, label=label, value=None, hint=Bilingual(f"{name}: 没有得分", f"{name}: no score"))
-    decimals = decimals_of(score)
+    decimals = score.decimals
     mean, words = mean_text(summary.mean, decimals), counts_in_words(summary)
     bounds = f" {minus(interval(summary.interval, decimals))}" if summary.interval else ""
     return Point(

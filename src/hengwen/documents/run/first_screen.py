@@ -14,7 +14,6 @@ from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.documents.run.courses import course_of
 from hengwen.documents.run.words import comparison_note
 from hengwen.documents.score_names import (
-    decimals_of,
     difference_text,
     mean_text,
     p_short,
@@ -67,7 +66,7 @@ CHECK = Bilingual("请核对", "Check")
 def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Decision:
     """Return the first screen; ``links`` has the key of the block with the prompts that fell, by address."""
     names = score_names((score.address for score in report.scores), report.data.runs)
-    decimals = {score.address: decimals_of(score) for score in report.scores}
+    decimals = {score.address: score.decimals for score in report.scores}
     words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links)
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
@@ -149,7 +148,7 @@ def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine
 
 def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: ScoreName) -> ScoreLine:
     """Return the line of a score without a test."""
-    decimals = decimals_of(score)
+    decimals = score.decimals
     summary = score.summaries[-1]
     newest = summary.mean if summary else None
     peak = _peak_before_newest(score)
@@ -206,7 +205,7 @@ def _peak_before_newest(score: ScoreSummaries) -> int | None:
 
 
 def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLine:
-    decimals, difference = decimals_of(score), pair.test.difference
+    decimals, difference = score.decimals, pair.test.difference
     family = pair.family_interval or (-inf, inf)
     values: dict[str, Value] = {
         "p": pair.p_adjusted,
@@ -258,7 +257,7 @@ def _of_groups(
     item = next((item for item in newest if item.earlier == peak), newest[-1] if newest else None)
     if item is None:
         return line
-    decimals = decimals_of(score)
+    decimals = score.decimals
     tone, word = WORDS[item.verdict]
     summaries = score.summaries
     before = summaries[item.earlier]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.run.words import KIND_WORDS, score_counts
-from hengwen.documents.score_names import decimals_of
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual, in_language
@@ -91,7 +90,7 @@ def _range_notes(score: ScoreSummaries) -> list[Bilingual]:
     low, high = max(end[0] for end in ends), min(end[1] for end in ends)
     if score.scale is not None and (low, high) == (score.scale.low, score.scale.high):
         return notes
-    low_text, high_text = number(low, decimals_of(score)), number(high, decimals_of(score))
+    low_text, high_text = number(low, score.decimals), number(high, score.decimals)
     return [
         *notes,
         Bilingual(
@@ -137,8 +136,8 @@ def _cells(score: ScoreSummaries, report: Report, *, with_counts: bool) -> list[
 def _cell(summary: Summary | None, score: ScoreSummaries, *, is_worse: bool, with_counts: bool) -> Cell:
     if summary is None:
         return Cell(text=NOTHING)
-    bounds = f" {interval(summary.interval, decimals_of(score))}" if summary.interval else ""
-    lines: list[Text] = [f"{number(summary.mean, decimals_of(score))}{bounds}"]
+    bounds = f" {interval(summary.interval, score.decimals)}" if summary.interval else ""
+    lines: list[Text] = [f"{number(summary.mean, score.decimals)}{bounds}"]
     if with_counts:
         lines.append(score_counts(summary))
     if summary.failed and score.group == "published":
@@ -195,7 +194,7 @@ def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report)
         rows=tuple(
             (
                 Cell(text=score.name, values={"": score.address}),
-                *_trajectory_cells(report.trajectories[score.address], decimals_of(score)),
+                *_trajectory_cells(report.trajectories[score.address], score.decimals),
             )
             for score in scores
         ),
