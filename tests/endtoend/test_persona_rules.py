@@ -152,7 +152,7 @@ def test_the_score_at_other_thresholds_stands_beside(run, judge_server, folder: 
 def test_another_threshold_or_cap_needs_no_new_verdict(run, judge_server, folder: Path) -> None:
     run(write(folder), *judged_by(judge_server))
     assert len(judge_server.prompts) == 9
-    for rules in (with_repeats({"zero_from": 0.88, "also": []}), CAPS_MOVED):
+    for rules in (with_repeats({"zero_from": 0.88, "extra_thresholds": []}), CAPS_MOVED):
         code, _, _ = run(write(folder, rules=rules), *judged_by(judge_server))
         assert code == 0
     assert len(judge_server.prompts) == 9

@@ -54,7 +54,6 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
         ({"stem": 1}, "stem must be true or false, got 1"),
         ({"tokenize": "words"}, TOKENIZE.format("auto, mixed, char, jieba or whitespace")),
         ({"multi_ref": "all"}, f"multi_ref must be {listed(*get_args(MultiRef))}, got 'all'"),
-        ({"several": "all"}, f"several must be {listed(*get_args(MultiRef))}, got 'all'"),
         ({"sentences": "dot"}, "sentences must be newline or punctuation, got 'dot'"),
         WIDTH,
     ],

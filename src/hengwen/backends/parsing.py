@@ -1,4 +1,4 @@
-"""Return replies together with their parsed values, from any backend."""
+"""Backends around another backend: one that also parses replies, and the base of those that change calls."""
 
 from __future__ import annotations
 
@@ -30,3 +30,24 @@ class _ParsingAdapter:
         """Return a reply together with the value that ``parse`` makes of it."""
         reply = await self._backend.complete(request)
         return reply, parse(reply)
+
+
+class WrappedBackend:
+    """Base of a backend that changes how another one is called; it has the signature of the other one."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    @property
+    def signature(self) -> str:
+        """Signature of the wrapped backend."""
+        return self._backend.signature
+
+    @property
+    def endpoint(self) -> str:
+        """Endpoint of the wrapped backend."""
+        return self._backend.endpoint
+
+    async def close(self) -> None:
+        """Close the wrapped backend."""
+        await self._backend.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.budget import OUTPUT_TOKENS, estimate
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
@@ -19,26 +20,16 @@ PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
 counted."""
 
 
-class DryBackend:
+class DryBackend(WrappedBackend):
     """Count the calls to a backend without sending them."""
 
     def __init__(
         self, backend: Backend, *, answers: bool, params: Mapping[str, object] | None = None
     ) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._answers = answers
         self._params = params
         self.expected = Usage()
-
-    @property
-    def signature(self) -> str:
-        """Signature of the wrapped backend."""
-        return self._backend.signature
-
-    @property
-    def endpoint(self) -> str:
-        """Endpoint of the wrapped backend."""
-        return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
         """Count a call."""
@@ -46,10 +37,6 @@ class DryBackend:
         if self._answers:
             return Reply(text=PLACEHOLDER_ANSWER)
         raise BackendError("a dry run sends no calls", status="budget")
-
-    async def close(self) -> None:
-        """Close the wrapped backend."""
-        await self._backend.close()
 
 
 class DryLedger:

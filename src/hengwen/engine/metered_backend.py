@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Literal
 
 from hengwen._internal.retries import MAX_RETRY_WAIT, retrying
+from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
 from hengwen.engine.limits.limiter import interruptible_sleep
@@ -72,7 +73,7 @@ class CallContext:
         return LedgerBackend(self, backend, role, limiter, cache_scope, retries, price, params or {})
 
 
-class LedgerBackend:
+class LedgerBackend(WrappedBackend):
     """Backend made by ``CallContext.wrap``.
 
     The backend sends no request for a call that is in progress or has a stored reply.
@@ -89,8 +90,8 @@ class LedgerBackend:
         price: Price | None,
         params: Mapping[str, object],
     ) -> None:
+        super().__init__(backend)
         self._context = context
-        self._backend = backend
         self._role: Role = role
         self._limiter = limiter
         self._cache_scope = cache_scope
@@ -99,20 +100,6 @@ class LedgerBackend:
         self._params = params
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
-
-    @property
-    def signature(self) -> str:
-        """Signature of the wrapped backend."""
-        return self._backend.signature
-
-    @property
-    def endpoint(self) -> str:
-        """Endpoint of the wrapped backend."""
-        return self._backend.endpoint
-
-    async def close(self) -> None:
-        """Close the wrapped backend."""
-        await self._backend.close()
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request, without parsing it."""

@@ -70,7 +70,7 @@ def test_the_output_file_has_a_row_for_each_metric(hengwen, tmp_path: Path) -> N
 
 
 def test_options_reach_the_metrics(hengwen) -> None:
-    settings = ["tokenize=char", "rougeL.beta=2", "several=pooled", "ter.tokenize=whitespace"]
+    settings = ["tokenize=char", "rougeL.beta=2", "multi_ref=pooled", "ter.tokenize=whitespace"]
     settings += ["confidence=0.9", "resamples=20"]
     arguments = [part for setting in settings for part in ("--set", setting)]
     done = hengwen("corpus", *REFS, "--seed", "3", "--metrics", "bleu,ter,rougeL", *arguments, "--json")

@@ -82,8 +82,3 @@ def test_without_a_corpus_leakage_is_not_assessed_and_the_judge_is_told_so(rule_
     (outcome,) = RuleScorer(TrainingLeak()).score(rule_input(A).sample, rule_input(A).response)
     assert isinstance(outcome, Failure)
     assert outcome.status == "not_applicable"
-
-
-def test_the_former_option_of_extra_thresholds_still_works():
-    assert NearDuplicate(also=[0.8]) == NearDuplicate(extra_thresholds=[0.8])
-    assert NearDuplicate(also=[]).signature == NearDuplicate(extra_thresholds=[]).signature

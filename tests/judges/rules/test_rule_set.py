@@ -45,7 +45,11 @@ def test_every_rule_can_be_made_by_name() -> None:
             {"extra_thresholds": [0.85]},
             "extra_thresholds must name other thresholds than zero_from 0.85",
         ),
-        ("near_duplicate", {"also": [1.5]}, "extra_thresholds must be a number above 0 to 1, got 1.5"),
+        (
+            "near_duplicate",
+            {"extra_thresholds": [1.5]},
+            "extra_thresholds must be a number above 0 to 1, got 1.5",
+        ),
         ("target_copy", {"cap": 2}, "cap must be a number from 0 to 1, got 2"),
         ("plain_text", {"cap": "half"}, "cap must be a number from 0 to 1, got 'half'"),
         ("plain_text", {"names": ["墨团"]}, r"names must be a text, got \['墨团'\]"),

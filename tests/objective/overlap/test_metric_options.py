@@ -16,7 +16,7 @@ from hengwen.objective.overlap.metric_options import METRICS, options_by_metric
 
 
 def test_an_option_is_for_every_metric_that_has_it_and_a_prefix_for_one() -> None:
-    settings = {"lowercase": True, "several": "pooled", "chrf.lowercase": False, "tokenize": "char"}
+    settings = {"lowercase": True, "multi_ref": "pooled", "chrf.lowercase": False, "tokenize": "char"}
     options = options_by_metric(METRICS, settings)
     assert (options["bleu"].lowercase, options["chrf"].lowercase) == (True, False)
     assert options["rouge1"].multi_ref == options["rougeL"].multi_ref == "pooled"

@@ -113,7 +113,7 @@ def test_pooled_is_the_average_of_rouge_155(hypothesis: str, references: list[st
 
 
 def test_a_plan_may_say_pooled_by_the_older_name() -> None:
-    scorer = registry.build("scorers", "rouge", {"several": "pooled"})
+    scorer = registry.build("scorers", "rouge", {"multi_ref": "pooled"})
     assert "|refs:pooled|" in scorer.signature
 
 

@@ -117,14 +117,6 @@ def test_wrong_options_name_the_plugin(name: str, options: dict, message: str) -
         registry.build("scorers", name, options)
 
 
-def test_the_older_name_of_multi_ref_still_works() -> None:
-    scorer = registry.build("scorers", "rouge", {"several": "mean"})
-    assert scorer.signature == registry.build("scorers", "rouge", {"multi_ref": "mean"}).signature
-    assert "|refs:mean|" in scorer.signature
-    with pytest.raises(ConfigError, match="several must be best, mean or pooled, got 'all'"):
-        registry.build("scorers", "rouge", {"several": "all"})
-
-
 def test_the_tokenizer_of_a_task_is_chosen_from_all_its_references() -> None:
     samples = [Sample(id="1", references=("ありがとう",)), SAMPLE]
     for name in ("bleu", "corpus_bleu"):

@@ -83,7 +83,7 @@ def test_functions_have_documented_defaults(function, defaults: dict[str, object
         ("corpus_chrf", CHRF_DEFAULTS | INTERVAL_DEFAULTS),
         ("ter", TER_DEFAULTS),
         ("corpus_ter", TER_DEFAULTS | INTERVAL_DEFAULTS),
-        ("rouge", ROUGE_DEFAULTS | {"several": None}),
+        ("rouge", ROUGE_DEFAULTS),
         ("self_bleu", {"scope": "repeats", "tokenize": "auto", "width": "keep"}),
     ],
 )

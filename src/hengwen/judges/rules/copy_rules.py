@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.rule import FAIL_SCALE, LOWER_BETTER, RuleResult, check_share, not_applicable
@@ -40,18 +40,16 @@ class NearDuplicate:
     extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
     """Extra similarity thresholds, by default 0.8, 0.85 and 0.9 except the one that equals ``zero_from``. In
     a plan, an extra threshold that equals ``zero_from`` is an error."""
-    also: InitVar[Sequence[float] | None] = None
-    """Older name of the option ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"
     score_name: ClassVar[str] = "near_duplicate.similarity"
     scale: ClassVar[Scale] = LOWER_BETTER
     evidence_signature: ClassVar[str] = "near_duplicate|v:1"
 
-    def __post_init__(self, also: Sequence[float] | None) -> None:
+    def __post_init__(self) -> None:
         zero = check_share("zero_from", self.zero_from, above_zero=True)
         if check_share("review_from", self.review_from) > zero:
             raise ValueError(f"review_from {self.review_from} is above zero_from {self.zero_from}")
-        thresholds = self.extra_thresholds if also is None else also
+        thresholds = self.extra_thresholds
         if not isinstance(thresholds, (list, tuple)):
             raise ValueError(f"extra_thresholds must be a list of thresholds, got {thresholds!r}")
         if thresholds is DEFAULT_EXTRA_THRESHOLDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from hengwen.backends.parsing import parsing_backend
+from hengwen.backends.parsing import WrappedBackend, parsing_backend
 from hengwen.judges.panel import Panel
 from hengwen.judges.rubric.judge import MAX_SAMPLES, RubricJudge
 from hengwen.judges.rules.judge import RulesJudge
@@ -26,7 +26,7 @@ class JudgeFactory(Protocol):
         ...
 
 
-class FreshCallBackend:
+class FreshCallBackend(WrappedBackend):
     """Backend that changes requests, so that a judge that is asked again does not reuse its earlier replies.
 
     Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
@@ -34,19 +34,9 @@ class FreshCallBackend:
     """
 
     def __init__(self, backend: Backend, round_no: int) -> None:
-        self._backend = backend
+        super().__init__(backend)
         self._parsing_backend = parsing_backend(backend)
         self._offset = round_no * MAX_SAMPLES
-
-    @property
-    def signature(self) -> str:
-        """Signature of the wrapped backend."""
-        return self._backend.signature
-
-    @property
-    def endpoint(self) -> str:
-        """Endpoint of the wrapped backend."""
-        return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
         """Send a request after changing its ``repeat``, so that no earlier reply is reused."""
@@ -60,10 +50,6 @@ class FreshCallBackend:
 
     def _shifted(self, request: Request) -> Request:
         return replace(request, repeat=request.repeat + self._offset)
-
-    async def close(self) -> None:
-        """Close the wrapped backend."""
-        await self._backend.close()
 
 
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:

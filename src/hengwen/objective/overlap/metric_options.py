@@ -73,9 +73,7 @@ def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str,
     if dot and prefix not in metrics:
         raise ValueError(f"option {key!r}: {prefix!r} is not among the metrics {', '.join(metrics)}")
     candidates = [prefix] if dot else list(metrics)
-    targets = [
-        (name, known) for name in candidates if (known := _ALIASES.get(option, option)) in _names(name)
-    ]
+    targets = [(name, option) for name in candidates if option in _names(name)]
     if not targets:
         names = {known for name in candidates for known in _names(name)}
         raise ValueError(f"unknown option {option!r} of {', '.join(candidates)}{did_you_mean(option, names)}")
@@ -85,9 +83,6 @@ def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str,
             lacking = metrics_without_tokenizer(metrics, value)
             targets = [target for target in targets if target[0] not in lacking]
     return targets
-
-
-_ALIASES = {"several": "multi_ref"}
 
 
 def _class(metric: str) -> type[MetricOptions]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.option_checks import check_choice
@@ -125,15 +125,6 @@ class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
 @dataclass(frozen=True)
 class RougeScorer(RequiresReferences, rouges.RougeOptions):
     """Score each answer by one kind of ROUGE: F, precision and recall."""
-
-    several: rouges.MultiRef | None = None
-    """Older name of ``multi_ref``; if set, the older name takes precedence."""
-
-    def __post_init__(self) -> None:
-        if self.several is not None:
-            check_choice("several", self.several, get_args(rouges.MultiRef))
-            object.__setattr__(self, "multi_ref", self.several)
-        super().__post_init__()
 
     @property
     def names(self) -> tuple[str, ...]:

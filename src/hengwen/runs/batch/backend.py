@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.attempt_codec import reply_of
 from hengwen.engine.budget import estimate
 from hengwen.engine.metered_backend import no_value
@@ -36,7 +37,7 @@ class BatchedBackend:
     retries: int
 
 
-class BatchBackend:
+class BatchBackend(WrappedBackend):
     """Return the stored or downloaded reply to a call; if there is none, add the call to a batch file.
 
     A downloaded reply is parsed and recorded like the reply to a single call. If a reply cannot be parsed,
@@ -55,25 +56,12 @@ class BatchBackend:
         queue: BatchQueue,
     ) -> None:
         self._context = context
+        super().__init__(online)
         self._online = online
-        self._backend = backend
+        self._settings = backend
         self._role: Role = role
         self._cache_scope = cache_scope
         self._queue = queue
-
-    @property
-    def signature(self) -> str:
-        """Signature of the backend."""
-        return self._online.signature
-
-    @property
-    def endpoint(self) -> str:
-        """Endpoint of the backend."""
-        return self._online.endpoint
-
-    async def close(self) -> None:
-        """Close the backend."""
-        await self._online.close()
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request, without parsing it; see ``complete_parsed``."""
@@ -107,7 +95,7 @@ class BatchBackend:
     def _may_send_again(self, call: BatchCall) -> bool:
         """Return whether a call waits in a batch file, or may be sent once more."""
         if call.state == "again":
-            return call.tries <= self._backend.retries
+            return call.tries <= self._settings.retries
         return call.state in ("open", "refused")
 
     def _read(self, call: BatchCall, parse: Callable[[Reply], Parsed]) -> tuple[Reply, Parsed]:
@@ -125,7 +113,7 @@ class BatchBackend:
             self._context.committer.schedule_commit()
 
     def _collect(self, call_key: str, custom_id: str, request: Request, earlier: BatchCall | None) -> None:
-        context, backend = self._context, self._backend
+        context, backend = self._context, self._settings
         if earlier is not None:
             backend.lines.start_at(earlier.response_format)
             if earlier.state == "refused":
