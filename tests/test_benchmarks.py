@@ -147,7 +147,7 @@ def test_a_script_alone_prints_figures_in_words(capsys: pytest.CaptureFixture[st
     assert second.split() == ["x", "hengwen", "not", "measured:", "no", "module"]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@each_row("value", [float("nan"), float("inf")])
 def test_a_figure_is_a_finite_number(value: float) -> None:
     with pytest.raises(ValueError, match=f"a judgment, hengwen: {value} is no figure"):
         figure(value)
@@ -296,7 +296,7 @@ def test_a_target_is_compared_with_the_median(value, targets, text, is_met) -> N
     assert (row.figure.target, row.is_met) == (text, is_met)
 
 
-@pytest.mark.parametrize(("peer", "is_met"), [(2.0, True), (1.9, False)])
+@each_row(("peer", "is_met"), [(2.0, True), (1.9, False)])
 def test_a_target_of_a_ratio_is_met_by_hengwen(peer: float, is_met: bool) -> None:
     row = rows_of([figure(1), figure(peer, "peer", ratio_high=0.5)])[1]
     assert (row.figure.target, row.is_met) == ("ratio ≤ 0.5", is_met)

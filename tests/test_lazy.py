@@ -33,9 +33,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments", [("-m", "hengwen", "--help"), ("-c", "import hengwen")], ids=["help", "import"]
-)
+@each_row("arguments", [("-m", "hengwen", "--help"), ("-c", "import hengwen")], ids=["help", "import"])
 def test_no_heavy_library_is_loaded(arguments: tuple[str, ...]) -> None:
     modules = loaded(*arguments)
     assert "hengwen" in modules

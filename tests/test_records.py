@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable
 
 import pytest
+from rows import each_row
 
 from hengwen.records import Failure, Request, Sample, Scale, Score, digest
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@each_row("value", [math.nan, math.inf, -math.inf])
 def test_a_score_is_a_finite_number(value: float) -> None:
     with pytest.raises(ValueError, match="must be finite"):
         Score(name="x", value=value, signature="x")
@@ -29,7 +30,7 @@ def test_a_failure_has_a_known_status() -> None:
         Failure(name="x", status="oops", message="", signature="x")
 
 
-@pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (math.nan, 1), (0, math.inf)])
+@each_row(("low", "high"), [(1, 1), (2, 1), (math.nan, 1), (0, math.inf)])
 def test_a_scale_needs_two_ends(low: float, high: float) -> None:
     with pytest.raises(ValueError, match="finite low < high"):
         Scale(low=low, high=high)
@@ -80,7 +81,7 @@ def test_the_digest_takes_text_that_is_no_valid_unicode() -> None:
     assert digest("\ud800") != digest("\ud801")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "message"),
     [
         (lambda: Score(name="s", value="1", signature="s"), "value must be a number, got '1'"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.errors import ConfigError, PluginError
@@ -73,7 +74,7 @@ def test_a_typo_gets_the_nearest_name() -> None:
         registry.load("scorers", "lyrics")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "message"),
     [
         ("distinct_n", {"m": 2}, r"scorer 'distinct_n': .*'m'.*; known: n, scope"),

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 from hengwen import score_id
 from hengwen.score_id import ScoreId, renamed, score_ids, scores_of, split_address
@@ -45,7 +45,7 @@ def test_only_one_module_builds_an_address_or_takes_one_apart() -> None:
     assert found == set()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "evaluator", "parts"),
     [
         (["lyric.total", "lyric.errors"], "", [("lyric", "total"), ("lyric", "errors")]),
@@ -76,7 +76,7 @@ def test_a_role_is_a_prefix_of_the_address_only() -> None:
     assert score.about("task").with_part("final") == ScoreId("t", "anchor", "final")
 
 
-@pytest.mark.parametrize("text", ["t", "t/", "/s", ""])
+@each_row("text", ["t", "t/", "/s", ""])
 def test_a_text_without_task_or_score_is_no_address(text: str) -> None:
     assert split_address(text) == ("", "")
 

@@ -9,7 +9,7 @@ from rows import each_row
 from hengwen._internal.checks import check_number, whole_number
 
 
-@pytest.mark.parametrize("value", [2, np.int64(2)], ids=["int", "numpy"])
+@each_row("value", [2, np.int64(2)], ids=["int", "numpy"])
 def test_a_whole_number_is_returned_as_an_int(value: object) -> None:
     assert whole_number("m", value, 2) == 2
     assert type(whole_number("m", value)) is int

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.records import Sample
@@ -33,7 +34,7 @@ def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], max_in_memo
     assert list(mapping.values()) == list(expected.values())
 
 
-@pytest.mark.parametrize("max_in_memory", [0, 10])
+@each_row("max_in_memory", [0, 10])
 def test_what_is_not_there_is_a_key_error(max_in_memory: int) -> None:
     mapping: SpillDict[int] = SpillDict(max_in_memory=max_in_memory)
     mapping["a"] = 1

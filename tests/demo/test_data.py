@@ -10,7 +10,6 @@ from importlib.resources import files
 from statistics import mean
 from typing import Any
 
-import pytest
 from rows import each_row
 
 from hengwen.objective import score_lyric
@@ -53,7 +52,7 @@ def lyric_totals(checkpoint: str) -> dict[tuple[str, int], float]:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "ids"),
     [
         ("lyrics.jsonl", LYRIC_IDS),
@@ -119,13 +118,13 @@ def test_the_character_card_fits_a_system_prompt() -> None:
     assert not re.search(r"[{}#*]", card)
 
 
-@pytest.mark.parametrize("checkpoint", CHECKPOINTS)
+@each_row("checkpoint", CHECKPOINTS)
 def test_every_prompt_is_answered_twice(checkpoint: str) -> None:
     places = [(row["id"], row["repeat"]) for row in rows(f"answers/{checkpoint}.jsonl")]
     assert sorted(places) == sorted((name, n) for name in LYRIC_IDS + PERSONA_IDS for n in (1, 2))
 
 
-@pytest.mark.parametrize("checkpoint", CHECKPOINTS)
+@each_row("checkpoint", CHECKPOINTS)
 def test_answers_are_short_clean_texts(checkpoint: str) -> None:
     for text in answers(checkpoint).values():
         assert len(text) <= 1200
@@ -189,7 +188,7 @@ def test_the_last_checkpoint_copies_a_reference_word_for_word() -> None:
     assert copies == [("ckpt-4000", "persona-01", 1)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("checkpoint", "right"),
     [
         ("ckpt-1000", [True, False]),
@@ -239,7 +238,7 @@ def test_anchors_are_no_answers_of_the_suite() -> None:
     assert not stored & {row["output"] for row in rows("anchors.jsonl")}
 
 
-@pytest.mark.parametrize("kind", ["markers", "taboo"])
+@each_row("kind", ["markers", "taboo"])
 def test_marker_lists_do_not_repeat(kind: str) -> None:
     words = voice()[kind]
     assert 6 <= len(words) == len(set(words))

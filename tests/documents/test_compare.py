@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from printed import printed
+from rows import each_row
 from score_pairs import comparison, pair
 
 from hengwen.documents.compare.document import compare_document
@@ -36,7 +37,7 @@ def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
     assert "breakdowns: 1 test, p corrected by BH" in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pairs", "title"),
     [
         ((pair(HALF, MORE), pair(MORE, HALF, address="t/z")), "b is worse than a in z, but better in s."),
@@ -87,7 +88,7 @@ PASSES = [0] * 12, [1] * 11 + [0]
 TEN = [0.1] * 10
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "expected"),
     [
         pytest.param(pair(*PASSES), "McNemar's p (not corrected)", id="passes and failures"),

@@ -18,6 +18,7 @@ import pytest
 from document_examples import KINDS, example
 from rich.cells import cell_len
 from rich.console import Console
+from rows import each_row
 
 from hengwen.documents.blocks import Decision, Details, Document, Scores, Table
 from hengwen.documents.json_schemas import schema_kinds, schema_text
@@ -184,7 +185,7 @@ def test_the_record_follows_its_schema(document_of, kind: str) -> None:
     jsonschema.validate(json.loads(to_json(document_of(kind))), schema, jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("kind", schema_kinds())
+@each_row("kind", schema_kinds())
 def test_a_schema_is_valid_and_says_which_fields_there_are(kind: str) -> None:
     schema = json.loads(schema_text(kind))
     jsonschema.Draft202012Validator.check_schema(schema)

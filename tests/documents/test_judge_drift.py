@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, get_args
 
-import pytest
 from judge_drifts import CROSSED, effect, report, score
 from printed import printed
+from rows import each_row
 
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.monitoring.judge_drift.verdicts import (
@@ -48,7 +48,7 @@ def test_a_judge_that_drifted_in_chinese() -> None:
     assert "评审的变化：a 的同样回答，重新评审减去当时；模型的变化：b 减去重新评审的 a" in text
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("language", ["zh", "en"])
 def test_every_reason_and_every_verdict_has_its_own_words(language: str) -> None:
     reasons = [reason for reason in get_args(Reason) if reason]
     untested = [score(reason=reason, judge=None, model=None) for reason in reasons]
@@ -75,7 +75,7 @@ def test_equal_p_values_are_not_said_to_show_no_change() -> None:
     assert "模型或评审变了，但两个 p 相同，看不出是哪一个" in words(tied, language="zh")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "zh", "en"),
     [
         ({}, "各题变化全部相同", "every prompt changed by the same amount"),
@@ -169,7 +169,7 @@ def test_the_head_names_what_is_left_out_unfinished_and_corrected() -> None:
     assert "p corrected by Holm for 2 scores" in text
 
 
-@pytest.mark.parametrize("problem", ["one checkpoint", "no judged scores"])
+@each_row("problem", ["one checkpoint", "no judged scores"])
 def test_a_problem_stands_alone(problem: str) -> None:
     text = words(problem=problem, before=None, again=None)
     assert [line for line in text.splitlines() if line][1:] == [

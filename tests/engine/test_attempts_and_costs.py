@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rows import each_row
 from score_rows import row_of
 
 from hengwen.engine import metered_backend
@@ -177,9 +178,7 @@ async def test_an_endpoint_that_times_out_gets_half_the_calls(meter: Any, status
     assert limiter.limit == limit
 
 
-@pytest.mark.parametrize(
-    ("limit", "calls"), [(ESTIMATE, 1), (ESTIMATE - 0.5, 0), (37 + ESTIMATE, 2), (36 + ESTIMATE, 1)]
-)
+@each_row(("limit", "calls"), [(ESTIMATE, 1), (ESTIMATE - 0.5, 0), (37 + ESTIMATE, 2), (36 + ESTIMATE, 1)])
 async def test_a_call_is_made_where_its_estimate_is_within_the_budget(limit: float, calls: int) -> None:
     meter = CallContext(MemoryLedger(), Counting(), "r1", Budget(limit))
     backend = wrap(meter, Answering(REPLY, REPLY), price=PRICE)  # each costs 7 + 30

@@ -185,7 +185,7 @@ async def test_a_missing_answer_is_a_failure_with_every_field() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "message", "raw"),
     [
         (ValueError("too short"), "scorer_error", "ValueError: too short", ""),

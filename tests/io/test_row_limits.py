@@ -18,7 +18,7 @@ def test_a_lone_surrogate_of_a_field_is_replaced() -> None:
     assert row.text("cluster") == "a\ufffd"
 
 
-@pytest.mark.parametrize("repeat", [1_000_001, 10**400])
+@each_row("repeat", [1_000_001, 10**400])
 def test_a_repeat_is_at_most_a_million(repeat: int) -> None:
     row = DataRow(Path("x.jsonl"), 1, {"repeat": repeat})
     with pytest.raises(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from rows import each_row
 
 from hengwen.judges import RubricJudge, RulesJudge
 from hengwen.judges.aspects import aggregate_level
@@ -25,7 +26,7 @@ def failure(name: str, status: str) -> Failure:
 LEVEL = score("level", 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("how", "values", "expected"),
     [
         ("holistic", [0, 0.5], 1),

@@ -198,7 +198,7 @@ def test_a_failure_keeps_what_the_members_said():
     }
 
 
-@pytest.mark.parametrize(("count", "quorum"), [(2, 2), (3, 2), (4, 3), (5, 3)])
+@each_row(("count", "quorum"), [(2, 2), (3, 2), (4, 3), (5, 3)])
 def test_the_quorum_is_more_than_half_by_default(count, quorum):
     assert seat(*[0.5] * count).quorum == quorum
 
@@ -336,7 +336,7 @@ def test_members_with_other_scales_are_an_error():
         ask(Panel(judges=[Member("a", 1.0), odd]))
 
 
-@pytest.mark.parametrize("stop", [StoreError("disk full"), asyncio.CancelledError()])
+@each_row("stop", [StoreError("disk full"), asyncio.CancelledError()])
 def test_a_full_disk_and_a_stop_are_no_failures_of_a_member(stop):
     with pytest.raises(type(stop)):
         ask(seat(0.5, stop, 1.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
+from rows import each_row
 
 from hengwen.judges.panel import outcomes_or_failures
 from hengwen.records import Failure, Score, Verdict
@@ -16,7 +16,7 @@ def _score(name):
     return Score(name=name, value=1.0, signature="s")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "failed"),
     [
         (("tone.level",), {"tone.wit"}),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
-import pytest
+from rows import each_row
 from score_rows import row_of
 
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
@@ -118,7 +118,7 @@ def test_the_distance_between_checkpoints_does_not_certify() -> None:
     assert line([trust]).startswith("rejected: not certified")
 
 
-@pytest.mark.parametrize("verdict", ["not admitted", "inconclusive"])
+@each_row("verdict", ["not admitted", "inconclusive"])
 def test_a_judge_that_failed_or_is_not_known_never_looks_fine(verdict) -> None:
     record = replace(ADMITTED, verdict=verdict, problems={"degraded": "failed"}, informative=0, fooled=0)
     table = table_of(*levels_of(noise=0.05))

@@ -121,7 +121,7 @@ def test_the_seed_decides_and_another_seed_gives_nearly_the_same() -> None:
     assert other.down_threshold == pytest.approx(first.down_threshold, rel=0.06)
 
 
-@pytest.mark.parametrize("scale", [(0, 1), None])
+@each_row("scale", [(0, 1), None])
 def test_a_restarted_process_goes_on(scale) -> None:
     scores = [*QUIET, *LOW]
     first = monitor(scale=scale)
@@ -235,7 +235,7 @@ def test_the_size_of_a_saved_monitor_does_not_grow() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     ("scores", "alarm"),
     [
         ([1.0] * 500, None),
@@ -249,7 +249,7 @@ def test_a_constant_baseline_on_a_scale_is_a_baseline(scores, alarm) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("score", "direction"), [(6.0, "up"), (1e9, "up"), (4.999, "down"), (5.0, None)])
+@each_row(("score", "direction"), [(6.0, "up"), (1e9, "up"), (4.999, "down"), (5.0, None)])
 def test_scores_against_a_constant_baseline_without_a_scale_count_as_higher_or_lower(
     score: float, direction: str | None
 ) -> None:

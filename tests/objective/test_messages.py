@@ -158,7 +158,7 @@ def test_what_cannot_be_computed_is_explained(call: Callable[[], Any], message: 
         call()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "message"),
     [
         (

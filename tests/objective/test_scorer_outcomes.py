@@ -221,7 +221,7 @@ def test_a_scorer_of_sets_fills_every_field(name: str, options: dict, expected: 
     assert fields(score) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "scope", "message"),
     [
         ("self_bleu", "repeats", "self-BLEU compares answers with each other, and there is only one"),
@@ -273,7 +273,7 @@ CORPUS: dict[str, tuple] = {
 }
 
 
-@pytest.mark.parametrize("metric", CORPUS)
+@each_row("metric", CORPUS)
 def test_a_value_of_a_corpus_fills_every_field(metric: str) -> None:
     value, plan_signature, signature, scale, tokenizer, parts = CORPUS[metric]
     texts = [response.text for _, response in SET]

@@ -47,7 +47,7 @@ def test_a_number_and_its_text_are_the_same_name() -> None:
     assert (listed.models, listed.model_a.tolist(), listed.model_b.tolist()) == (("1", "2"), [0, 0], [1, 1])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "numbers",
     [
         np.array([2**64 - 1, 3], np.uint64),

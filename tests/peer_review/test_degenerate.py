@@ -126,7 +126,7 @@ def league(rows: list[tuple[str, str, str, str, str, int]]) -> Battles:
     )
 
 
-@pytest.mark.parametrize("method", ["uniform", "bradley-terry"])
+@each_row("method", ["uniform", "bradley-terry"])
 def test_a_model_that_only_meets_in_conflicts_has_no_rank_under_the_other_rule(method: RankingMethod) -> None:
     rows = [
         row
@@ -196,7 +196,7 @@ def test_consistency_needs_judges_that_are_models() -> None:
         review([("a", "b", "a")], method="consistency")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"n_boot": 5}, "n_boot must be a whole number >= 20, got 5"),

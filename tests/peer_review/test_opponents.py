@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import combinations
 
 import numpy as np
-import pytest
 from rows import each_row
 
 from hengwen.peer_review.judging.rounds import draw_cells, question_pairs, uncertain_pairs
@@ -31,7 +30,7 @@ def test_questions_draw_other_pairs_and_a_seed_repeats_them() -> None:
     assert first == question_pairs(20, 2, "q1", seed=0) != question_pairs(20, 2, "q1", seed=1)
 
 
-@pytest.mark.parametrize("opponents", [None, 4, 9])
+@each_row("opponents", [None, 4, 9])
 def test_as_many_opponents_as_there_are_give_all_pairs(opponents: int | None) -> None:
     assert question_pairs(5, opponents, "q", seed=0) == list(combinations(range(5), 2))
 

@@ -56,7 +56,7 @@ def test_a_brief_is_found_by_its_topic_however_the_tag_is_spelt(tag: str) -> Non
     assert soot(briefs={"屋顶": "说说。"}).brief(tag) == "说说。"
 
 
-@pytest.mark.parametrize("briefs", [{"屋顶": "a", "<t: 屋顶>": "b"}, {"<t: >": "a"}, {"": "a"}])
+@each_row("briefs", [{"屋顶": "a", "<t: 屋顶>": "b"}, {"<t: >": "a"}, {"": "a"}])
 def test_briefs_name_different_topics(briefs: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="one topic|names no topic"):
         soot(briefs=briefs)
@@ -69,7 +69,7 @@ def test_a_file_that_is_wrong_is_told_by_line(tmp_path: Path) -> None:
         load_persona(path)
 
 
-@pytest.mark.parametrize("task", SCENES)
+@each_row("task", SCENES)
 def test_all_that_is_known_of_a_character_is_in_each_prompt(task: str) -> None:
     text = rendered(soot(), task, brief="说说雨。")
     for phrase in ("你是煤球。话少。", "- 住在烟囱边", "- 收到", "喵呜、呼噜"):

@@ -58,7 +58,7 @@ def test_noninferior_has_a_baseline_and_a_margin() -> None:
     assert (term.address, term.baseline, term.margin) == ("lyrics/lyric.total", "ckpt1001", 2.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "pattern", "baseline"),
     [
         ("no_drop(lyrics/*)", "lyrics/*", "baseline"),
@@ -174,7 +174,7 @@ def test_known_scores_and_patterns_are_accepted() -> None:
     check("lyrics/lyric.total >= 1 and coverage(live/muice_live.level) >= 0.9 and no_drop(*/lyric.*)")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         (

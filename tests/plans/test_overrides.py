@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.plans.overrides import resolve_plan
@@ -37,7 +38,7 @@ def test_repeats_are_replaced_and_nothing_else() -> None:
     assert resolve_plan(original, repeat=3).tasks[0].repeats == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("overrides", "message"),
     [
         ({"judge": "openai/m"}, "plan 'p' has no judges that openai/m could replace"),

@@ -94,7 +94,7 @@ def test_code_and_other_secrets_need_trust(backend: dict[str, Any], need: str) -
     assert first.startswith(need)
 
 
-@pytest.mark.parametrize("code", ["subprocess:Popen", "mine.py:Shout"])
+@each_row("code", ["subprocess:Popen", "mine.py:Shout"])
 def test_a_plug_in_by_module_or_file_needs_trust(code: str) -> None:
     assert trust_needs(plan_of(scorer=code)) == [f"scorer of task 't' runs {code}"]
     assert trust_needs(plan_of(judge=code)) == [f"judge of task 't' runs {code}"]
@@ -188,7 +188,7 @@ def test_two_instances_of_a_scorer_are_one_need() -> None:
     assert trust_needs(twice) == ["scorer of task 't' runs a:b"]
 
 
-@pytest.mark.parametrize("name", ["api_key_env", "factory", "base_url"])
+@each_row("name", ["api_key_env", "factory", "base_url"])
 def test_options_of_a_backend_hide_no_key_that_needs_trust(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} is a key of the backend; write it beside options"):
         plan_of({"provider": "openai", "model": "m", "options": {name: "HOME"}})

@@ -42,7 +42,7 @@ def test_the_packaged_rubrics_are_these():
     assert {"lyric_craft", "muice_live", "muice_new_topic", "persona_generic", "relevance"} <= set(NAMES)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "levels", "criteria", "uses"),
     [
         (
@@ -133,8 +133,8 @@ def test_a_reference_is_shown_only_where_the_rubric_uses_it(name):
     assert ("a cat" in turns[1][1]) == ("persona" in rubric.uses)
 
 
-@pytest.mark.parametrize("name", MUICE)
-@pytest.mark.parametrize(("language", "who"), [("zh", "沐雪"), ("en", "Muice")])
+@each_row("name", MUICE)
+@each_row(("language", "who"), [("zh", "沐雪"), ("en", "Muice")])
 def test_without_a_persona_the_judge_knows_who_is_meant(name, language, who):
     assert who in load_rubric(name).instructions.in_language(language)
 

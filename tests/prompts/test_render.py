@@ -46,7 +46,7 @@ def render(text, rubric=PERSONA, language="en", **kwargs):
     )
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("language", ["zh", "en"])
 def test_the_system_turn_holds_all_that_a_judge_needs(language):
     (role, system), _ = render("Hi", language=language)
     assert role == "system"
@@ -216,7 +216,7 @@ def test_an_answer_that_plays_at_facts_stays_behind_its_fence() -> None:
     )
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("language", ["zh", "en"])
 def test_a_note_stands_behind_the_instructions_of_the_rubric(language) -> None:
     note = "Only the style counts. {{ not a template }}"
     system = render("Fine.", language=language, task_instruction=note)[0][1]
@@ -236,7 +236,7 @@ def test_facts_and_notes_are_in_the_hash_of_the_prompt_and_only_where_they_are_u
     assert prompt_hash(PERSONA, "en", task_instruction=" ", facts=False) == hashes[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "persona"),
     [
         ("You are {{ role }}, asked {{ input }}", "You are a cat, asked How?"),

@@ -129,7 +129,7 @@ def test_an_unknown_name_names_the_nearest():
         load_rubric("lyric_crft")
 
 
-@pytest.mark.parametrize("name", ["../rubrics/lyric_craft", "lyric_craft.yaml"])
+@each_row("name", ["../rubrics/lyric_craft", "lyric_craft.yaml"])
 def test_a_name_is_no_path(name):
     with pytest.raises(ConfigError):
         load_rubric(name)
@@ -152,7 +152,7 @@ def test_a_packaged_rubric_is_complete_in_both_languages(name):
     assert 2 <= len(rubric.examples) <= 3
 
 
-@pytest.mark.parametrize("name", ["lyric_craft", "persona_generic"])
+@each_row("name", ["lyric_craft", "persona_generic"])
 def test_the_packaged_rubrics_share_the_quarter_scale(name):
     assert load_rubric(name).labels == {"E": 0, "D": 0.25, "C": 0.5, "B": 0.75, "A": 1}
 

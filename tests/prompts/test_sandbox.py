@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.prompts.render import check_template, render_subject_prompt
@@ -48,7 +49,7 @@ def rendered(template: str) -> str:
     return render_subject_prompt(None, template, Sample(id="s", input="in"))[-1][1]
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@each_row("kind", HOSTILE)
 def test_a_hostile_template_is_refused(kind: str) -> None:
     with pytest.raises(ConfigError, match="prompt template: "):
         rendered(HOSTILE[kind])

@@ -252,7 +252,7 @@ def test_a_long_message_is_cut_before_it_is_kept() -> None:
     assert len(column.first_messages["timeout"]) == MAX_MESSAGE
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "signature", "details", "by_rules"),
     [
         ("judge", "x|v:1", {"model": "rules", "clauses": {}}, True),

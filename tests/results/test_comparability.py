@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from rows import each_row
 from score_rows import row_of, series_of
 
@@ -141,7 +140,7 @@ def rows_by(models: list[str]) -> list[Row]:
     return [row_of("r", "t", "c", str(i), 1, str(i), score) for i, score in enumerate(scores)]
 
 
-@pytest.mark.parametrize(("second", "model"), [(1, "old"), (5, "new + old")])
+@each_row(("second", "model"), [(1, "old"), (5, "new + old")])
 def test_a_model_counts_from_a_twentieth_of_the_scores_on(second: int, model: str) -> None:
     table = ScoreTable(rows_by(["old"] * (100 - second) + ["new"] * second))
     key = comparability_of(series_of("r", "t", "craft.level", "judge"), table, facts())

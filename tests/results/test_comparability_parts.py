@@ -96,7 +96,7 @@ def test_a_key_has_the_parts_that_move_its_series(item: Row, parts: dict[str, st
     assert parts_of(item) == parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "size"),
     [
         (row("s.set", sample=None, repeat=None), "6 prompts, repeats 3"),
@@ -110,7 +110,7 @@ def test_a_score_of_several_answers_names_the_size_of_the_set(item: Row, size: s
     assert parts_of(item).get("set size") == size
 
 
-@pytest.mark.parametrize("facts", [{}, {"tasks": {}}, {"tasks": {"other": TASK}, "versions": VERSIONS}])
+@each_row("facts", [{}, {"tasks": {}}, {"tasks": {"other": TASK}, "versions": VERSIONS}])
 def test_a_task_without_facts_has_an_unknown_key(facts: dict[str, Any]) -> None:
     assert parts_of(row("rouge.f"), facts=facts) == UNKNOWN.parts
 
@@ -140,7 +140,7 @@ def test_a_part_that_one_key_lacks_is_none_there() -> None:
     assert this.differences(that) == [Difference("a", "1", "none"), Difference("c", "none", "3")]
 
 
-@pytest.mark.parametrize("unknown", [UNKNOWN, UNSCORED])
+@each_row("unknown", [UNKNOWN, UNSCORED])
 def test_an_unknown_key_differs_from_none(unknown: ComparabilityKey) -> None:
     known = ComparabilityKey({"a": "1"})
     assert known.is_known

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.results.coverage import (
@@ -83,7 +84,7 @@ def test_missing_answers_at_both_ends_of_the_scale_bound_the_mean() -> None:
     assert mean_bounds(item, 4) == pytest.approx((1.25 / 4, 3.75 / 4)), "a prompt that was not reached"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "item",
     [
         column({"a": [0.5]}, scale=UNIT),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.records import Scale
 from hengwen.results.comparisons import compare_checkpoints
@@ -141,9 +142,7 @@ def test_a_checkpoint_with_missing_answers_is_neither_best_nor_shipped() -> None
     assert (decision.checkpoint, decision.scores[0].best_seen) == ("c1", "c1")
 
 
-@pytest.mark.parametrize(
-    "problem", ["nothing scored", "one checkpoint", "not comparable", "order unknown", "not tested"]
-)
+@each_row("problem", ["nothing scored", "one checkpoint", "not comparable", "order unknown", "not tested"])
 def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(problem: str) -> None:
     course = ScoreCourse(
         address="t/s", higher_is_better=True, means=(0.5, 0.9), is_covered=(True, True), problem=problem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import each_row
 from score_rows import score_of
 
@@ -27,6 +26,6 @@ def test_versions_count_for_scores_that_rules_decide(name: str, rules: bool, par
     assert _judge_parts(score_of(name), {"endpoints": ["x", "y"], "rules": rules}, VERSIONS) == parts
 
 
-@pytest.mark.parametrize("judge", [{}, {"endpoints": []}, {"endpoints": [], "rules": True}])
+@each_row("judge", [{}, {"endpoints": []}, {"endpoints": [], "rules": True}])
 def test_a_judge_without_endpoints_depends_on_the_versions(judge: dict) -> None:
     assert _judge_parts("craft.level", judge, VERSIONS) == VERSIONS

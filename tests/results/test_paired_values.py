@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 from score_rows import row_of
 
 from hengwen.records import Failure, Reducer, Scale, Score
@@ -69,7 +70,7 @@ def test_prompts_that_differ_are_left_out_and_the_common_part_is_covered() -> No
     assert (paired.prompts, paired.coverage) == (("a",), (1.0, 1.0))
 
 
-@pytest.mark.parametrize(("reducer", "expected"), [("worst", 1.0), ("best", 0.0), ("median", 0.5)])
+@each_row(("reducer", "expected"), [("worst", 1.0), ("best", 0.0), ("median", 0.5)])
 def test_other_reducers_apply_to_the_taken_repeats(reducer: Reducer, expected: float) -> None:
     scale = Scale(low=0, high=1, higher_is_better=False)
     before = column({"a": [0.0, 1.0]}, reducer=reducer, scale=scale)

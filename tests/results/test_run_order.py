@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 
 from hengwen.records import Run
 from hengwen.results.run_order import run_labels, training_order
@@ -42,7 +43,7 @@ def test_a_checkpoint_without_a_step_keeps_its_place_in_the_plan() -> None:
     assert order.problem == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("runs", "problem"),
     [
         pytest.param(

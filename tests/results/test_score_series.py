@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from rows import each_row
 from score_rows import row_of, score_of
 
@@ -58,7 +57,7 @@ def test_a_run_without_the_score_has_neither_values_nor_coverage() -> None:
     assert series.signatures == ("s|v:1", "")
 
 
-@pytest.mark.parametrize(("task", "name", "kind"), [("u", "craft.level", "judge"), ("t", "craft", "judge")])
+@each_row(("task", "name", "kind"), [("u", "craft.level", "judge"), ("t", "craft", "judge")])
 def test_a_series_is_found_by_task_and_name(task: str, name: str, kind: Any) -> None:
     series = score_series(ScoreTable([row("first", "a", 0.5)]), ["first"], score_of(name, task), kind)
     assert (series.address, series.values) == (f"{task}/{name}", ({},))
@@ -110,7 +109,7 @@ def test_all_checkpoints_are_paired(checkpoints: int, pairs: list[tuple[int, int
     assert comparable_pairs(plain_series(checkpoints)) == pairs
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         {"coverages": (1.0, 0.94, 1.0)},

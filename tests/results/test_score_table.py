@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 from score_rows import row_of, series_of
 
 from hengwen.records import Failure, Row, Scale, Score
@@ -63,7 +64,7 @@ def test_a_column_has_one_entry_for_each_outcome() -> None:
     assert column.status_counts == {"timeout": 1, "ok": 2}
 
 
-@pytest.mark.parametrize("details", [{"answers": 6}, {"prompts": 2}, {}])
+@each_row("details", [{"answers": 6}, {"prompts": 2}, {}])
 def test_a_set_is_composed_of_nothing_known_without_both_numbers(details: dict[str, int]) -> None:
     (column,) = ScoreTable([row(sample=None, **details)]).series.values()
     assert (column.composed_of, column.interval) == (None, None)

@@ -62,7 +62,7 @@ def test_by_default_the_level_is_95_per_cent() -> None:
     assert len(intervals) == 1
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.1])
+@each_row("confidence", [0.0, 1.0, -0.1, 1.1])
 def test_a_level_of_all_or_nothing_is_refused(confidence: float) -> None:
     with pytest.raises(ValueError, match=rf"^confidence must lie in \(0, 1\), got {confidence}$"):
         summary([1.0, 2.0], confidence=confidence)

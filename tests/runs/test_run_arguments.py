@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.plans.suite import LoadedPlan
@@ -82,7 +83,7 @@ def test_every_option_of_a_run_is_used(plan: Path, runs: Calls) -> None:
     assert [call[1:] for call in runs] == [("x.db", RunOptions(**options))]
 
 
-@pytest.mark.parametrize(("option", "value"), [("concurrency", 0), ("workers", 0)])
+@each_row(("option", "value"), [("concurrency", 0), ("workers", 0)])
 def test_numbers_of_calls_and_processes_count_from_1(option: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{option} must be a whole number"):
         RunOptions(**{option: value})

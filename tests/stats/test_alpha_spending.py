@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.stats.alpha_spending import alpha_at_look
 
@@ -12,7 +13,7 @@ def test_all_looks_together_spend_at_most_alpha() -> None:
     assert sum(alpha_at_look(look) for look in range(1, 21)) < 0.05
 
 
-@pytest.mark.parametrize(("look", "alpha"), [(0, 0.05), (1, 0.0), (1, 1.0)])
+@each_row(("look", "alpha"), [(0, 0.05), (1, 0.0), (1, 1.0)])
 def test_a_look_counts_from_one_and_alpha_is_a_probability(look: int, alpha: float) -> None:
     with pytest.raises(ValueError, match=rf"no level for look {look} with alpha {alpha}"):
         alpha_at_look(look, alpha)

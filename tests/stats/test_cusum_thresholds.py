@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds
 
@@ -67,7 +68,7 @@ def test_equal_scores_on_a_scale_have_a_deviation() -> None:
     assert distribution(equal, (1.0, 1.0)).sd == 0
 
 
-@pytest.mark.parametrize("factor", [1e-200, 1e200])
+@each_row("factor", [1e-200, 1e200])
 def test_very_small_and_very_large_scores_have_the_same_thresholds(factor: float) -> None:
     scaled = distribution(SCORES * factor, (0.0, factor))
     assert thresholds(baseline=scaled, simulations=500) == pytest.approx(thresholds(simulations=500))

@@ -25,7 +25,7 @@ def interval_by_hand(extended: list[float], weight: float) -> Bounds:
     return tuple(stats.t.interval(0.95, total**2 / np.square(sizes).sum() - 1, mean, error))
 
 
-@pytest.mark.parametrize("n", [2, 9, 60])
+@each_row("n", [2, 9, 60])
 def test_t_is_the_paired_t_test_of_scipy(n: int) -> None:
     rng = np.random.default_rng(n)
     earlier, later = rng.normal(size=n), rng.normal(size=n) + 0.5

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.effect_sizes import effect_sizes, mcnemar_p
 from hengwen.stats.paired import sign_flip_test
 
 
-@pytest.mark.parametrize("n", [1, 7, 40])
+@each_row("n", [1, 7, 40])
 def test_delta_and_p_greater_are_those_of_mann_and_whitney(n: int) -> None:
     rng = np.random.default_rng(n)
     earlier, later = rng.integers(0, 5, n) / 4, rng.integers(1, 5, n) / 4
@@ -36,7 +37,7 @@ def test_equal_values_have_no_effect() -> None:
     assert (sizes.wins, sizes.losses, sizes.ties, sizes.cliffs_delta, sizes.p_greater) == (0, 0, 6, 0.0, 0.5)
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(0, 0), (1, 0), (3, 9), (12, 2)])
+@each_row(("gained", "lost"), [(0, 0), (1, 0), (3, 9), (12, 2)])
 def test_mcnemar_is_a_binomial_test_and_the_sign_flip_test_of_passes(gained: int, lost: int) -> None:
     earlier, later = [0.0] * gained + [1.0] * (lost + 5), [1.0] * gained + [0.0] * lost + [1.0] * 5
     p = mcnemar_p(gained, lost)

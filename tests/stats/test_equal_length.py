@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.equal_length import equal_length_difference
@@ -34,7 +35,7 @@ def test_a_checkpoint_that_only_writes_longer_is_not_better_at_equal_length() ->
     assert differences.mean() > 0.15
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("differences", "changes", "reason"),
     [
         pytest.param([0.1] * 9, list(range(9)), "few prompts", id="nine prompts"),

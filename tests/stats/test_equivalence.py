@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import stats
 
 from hengwen.stats.difference_interval import difference_interval
@@ -18,7 +19,7 @@ def power(units: int, deviation: float, margin: float) -> float:
     return float(np.mean(np.abs(means) + stats.t.ppf(0.95, units - 1) * errors <= margin))
 
 
-@pytest.mark.parametrize(("deviation", "margin"), [(0.17, 0.04), (0.3, 0.04), (8.0, 2.0)])
+@each_row(("deviation", "margin"), [(0.17, 0.04), (0.3, 0.04), (8.0, 2.0)])
 def test_the_number_of_units_has_the_power(deviation: float, margin: float) -> None:
     units = units_needed(deviation, margin)
     assert units is not None

@@ -14,7 +14,7 @@ from hengwen.stats.mean_interval import MeanInterval, cluster_sums, mean_interva
 UNIT = (0.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "expected"),
     [
         pytest.param([0.75] * 6, (0.44, 0.93), id="six equal values inside the scale"),
@@ -119,7 +119,7 @@ def test_correlated_prompts_of_one_cluster_widen_the_interval() -> None:
     assert together[1] - together[0] > 1.5 * (apart[1] - apart[0])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "clusters", "scale", "reason"),
     [
         ([], None, UNIT, "one prompt or cluster"),
@@ -155,7 +155,7 @@ def test_it_moves_and_stretches_with_the_scale(values: list[float], shift: float
     assert moved == pytest.approx(tuple(shift + factor * bound for bound in bounds), abs=1e-9 * factor + 1e-9)
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0])
+@each_row("confidence", [0.0, 1.0, -1.0])
 def test_a_confidence_off_its_range_is_refused(confidence: float) -> None:
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\)"):
         mean_interval([1.0, 2.0], confidence=confidence)

@@ -47,7 +47,7 @@ def test_the_exact_count_agrees_with_random_patterns(prompts: int, monkeypatch: 
     assert sign_flip_test(earlier, later).p == pytest.approx(exact, abs=0.015)
 
 
-@pytest.mark.parametrize(("prompts", "p"), [(5, 1 / 16), (6, 1 / 32), (10, 1 / 512)])
+@each_row(("prompts", "p"), [(5, 1 / 16), (6, 1 / 32), (10, 1 / 512)])
 def test_the_smallest_p_is_two_of_all_patterns(prompts: int, p: float) -> None:
     assert sign_flip_test([0.0] * prompts, [1.0] * prompts).p == pytest.approx(p)
 
@@ -87,7 +87,7 @@ def test_beyond_two_thousand_clusters_the_normal_distribution_serves(monkeypatch
     assert sign_flip_test(earlier, later).p == pytest.approx(flipped, abs=0.01)
 
 
-@pytest.mark.parametrize("later", [[1.0], []])
+@each_row("later", [[1.0], []])
 def test_sequences_of_different_lengths_are_refused(later: list[float]) -> None:
     with pytest.raises(ValueError, match="two equally long sequences"):
         sign_flip_test([1.0, 2.0], later)
@@ -105,7 +105,7 @@ def test_a_family_needs_so_many_prompts_that_any_p_can_be_significant(family: in
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prompts", [6, 10, 30])
+@each_row("prompts", [6, 10, 30])
 def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundred(prompts: int) -> None:
     rng = np.random.default_rng(prompts)
     levels, shares = np.array([0, 0.25, 0.5, 0.75, 1]), [0.05, 0.1, 0.2, 0.35, 0.3]
@@ -116,7 +116,7 @@ def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundr
     assert rejected / 400 <= 0.06
 
 
-@pytest.mark.parametrize(("before", "after"), [([], []), ([1.0], [1.0, 2.0]), ([[1.0]], [[2.0]]), (1.0, 2.0)])
+@each_row(("before", "after"), [([], []), ([1.0], [1.0, 2.0]), ([[1.0]], [[2.0]]), (1.0, 2.0)])
 def test_pairs_are_two_equally_long_sequences(before: object, after: object) -> None:
     with pytest.raises(ValueError, match="two equally long sequences are needed, got shapes"):
         sign_flip_test(before, after)
@@ -202,7 +202,7 @@ def test_p_of_many_prompts_may_be_smaller_than_random_patterns_can_show() -> Non
     assert 2 * 0.5**40 < sign_flip_test([0.0] * 40, [1.0] * 40).p < 1e-8
 
 
-@pytest.mark.parametrize("prompts", [20, 26, 32])
+@each_row("prompts", [20, 26, 32])
 def test_the_bound_of_small_p_values_is_above_the_exact_count(prompts: int) -> None:
     rng = np.random.default_rng(prompts)
     for _ in range(20):

@@ -6,6 +6,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.stats.paired import sign_flip_test
 from hengwen.stats.paired_variance import PairedVariance, paired_variance, variance_from_one_checkpoint
@@ -131,7 +132,7 @@ def test_the_interval_of_the_needed_prompts_covers_the_true_number() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeats", [1, 3])
+@each_row("repeats", [1, 3])
 def test_the_planned_number_of_prompts_has_the_planned_power(repeats: int) -> None:
     truth = variance(prompt=0.6, repeat=1.0)
     prompts = truth.prompts_for(1.0, repeats)

@@ -28,7 +28,7 @@ def test_power_is_that_of_statsmodels(effect: float, n: int, alpha: float) -> No
         assert power_of_t(effect, error, freedom, alpha, sides=1) == pytest.approx(one_sided, abs=1e-9)
 
 
-@pytest.mark.parametrize("sides", [1, 2])
+@each_row("sides", [1, 2])
 def test_power_is_the_share_of_simulated_tests_that_reject(sides: Literal[1, 2]) -> None:
     from scipy import stats
 
@@ -90,7 +90,7 @@ def test_the_figures_of_26_lyrics_with_a_detectable_difference_of_7_8() -> None:
     assert detectable_effect(error, 25, sides=1) == pytest.approx(6.8, abs=0.1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "alpha", "power"), [(0.0, 0.05, 0.8), (-1.0, 0.05, 0.8), (0.1, 0.05, 0.05), (0.1, 0.05, 1.0)]
 )
 def test_no_effect_is_detected_surely_or_without_an_error(error: float, alpha: float, power: float) -> None:

@@ -14,7 +14,7 @@ from scipy.stats import t as student_t
 from hengwen.stats.proportions import clustered_wilson, wilson
 
 
-@pytest.mark.parametrize(("passed", "n"), [(0, 5), (8, 10), (8, 8), (1, 200)])
+@each_row(("passed", "n"), [(0, 5), (8, 10), (8, 8), (1, 200)])
 def test_the_interval_is_that_of_scipy(passed: int, n: int) -> None:
     expected = binomtest(passed, n).proportion_ci(0.95, method="wilson")
     assert wilson(passed, n) == pytest.approx((expected.low, expected.high))
@@ -62,7 +62,7 @@ def test_numbers_out_of_range_are_refused(passed: float, n: float, confidence: f
         wilson(passed, n, confidence)
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+@each_row("confidence", [0.5, 0.8, 0.99])
 def test_the_level_is_that_of_the_interval(confidence: float) -> None:
     expected = binomtest(3, 9).proportion_ci(confidence, method="wilson")
     assert wilson(3, 9, confidence) == pytest.approx((expected.low, expected.high))

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy import sparse, stats
 
 from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
@@ -32,8 +33,8 @@ def enumerated_p(first, second, statistic):
     return np.mean(np.array(apart) >= apart[0] - 1e-9)
 
 
-@pytest.mark.parametrize("statistic", [distinct_share, normalised_entropy])
-@pytest.mark.parametrize("seed", range(3))
+@each_row("statistic", [distinct_share, normalised_entropy])
+@each_row("seed", range(3))
 def test_few_prompts_are_exchanged_in_every_way(statistic, seed) -> None:
     first, second = matrices(seed, 7)
     test = exchange_test(sparse.csr_array(first), sparse.csr_array(second), statistic)

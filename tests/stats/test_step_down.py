@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 from scipy import special
 
 from hengwen.stats import step_down as module
@@ -256,7 +257,7 @@ def test_a_lower_level_draws_more_flips() -> None:
     assert step_down([score_of(table)], 1e-3).p_adjusted[0] == pytest.approx(1 / 20001)
 
 
-@pytest.mark.parametrize("freedom", [5, 7, 11, 59])
+@each_row("freedom", [5, 7, 11, 59])
 def test_the_normal_quantile_of_t_is_right_to_half_a_per_cent(freedom: int) -> None:
     t = np.linspace(0.1, 4, 40)
     exact = -special.ndtri(special.stdtr(freedom, -t))

@@ -12,6 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from first_store import migrated_store
+from rows import each_row
 from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
@@ -62,7 +63,7 @@ def test_a_database_of_something_else_is_not_touched(tmp_path: Path) -> None:
         open_store(tmp_path / "x.db")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("location", "error", "message"),
     [
         ("no/such/folder/x.db", StoreError, "the folder no/such/folder does not exist"),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.store.codecs.prefix_dedup import PrefixStore, decode
 
 
-@pytest.mark.parametrize(("length", "is_reference"), [(399, False), (400, True)])
+@each_row(("length", "is_reference"), [(399, False), (400, True)])
 def test_texts_of_400_characters_are_referenced(length: int, is_reference: bool) -> None:
     prefixes = PrefixStore()
     prefixes.encode("x" * length)
     assert isinstance(prefixes.encode("x" * length), dict) is is_reference
 
 
-@pytest.mark.parametrize(("others", "is_reference"), [(31, True), (32, False)])
+@each_row(("others", "is_reference"), [(31, True), (32, False)])
 def test_32_texts_are_remembered(others: int, is_reference: bool) -> None:
     prefixes = PrefixStore()
     text = "x" * 500
@@ -24,7 +24,7 @@ def test_32_texts_are_remembered(others: int, is_reference: bool) -> None:
     assert isinstance(prefixes.encode(f"{text}2"), dict) is is_reference
 
 
-@pytest.mark.parametrize(("shared", "is_reference"), [(499, False), (500, True)])
+@each_row(("shared", "is_reference"), [(499, False), (500, True)])
 def test_a_text_is_referenced_where_half_of_it_is_shared(shared: int, is_reference: bool) -> None:
     prefixes = PrefixStore()
     prefixes.encode("x" * shared + "1" * (1000 - shared))

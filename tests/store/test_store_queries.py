@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rows import each_row
 from score_rows import row_of, score_of
 from sqlalchemy import event
 
@@ -157,7 +158,7 @@ def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
     assert [evaluator["scores"] for evaluator in encoder.new_evaluators.values()] == ['[["",null]]']
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "driver"),
     [
         ("postgresql://host/db", "postgresql+psycopg"),

@@ -39,7 +39,7 @@ def test_stripped_text_is_plain_and_stays_as_it_is(text: str) -> None:
     stripped.encode("utf-8")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("山 a\x00\r\n", "山 a\x00\r\n"),

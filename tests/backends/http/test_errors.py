@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-import pytest
+from rows import each_row
 
 from hengwen.backends.http.errors import redact, retry_after
 
 SECRET = "sk-ab\\cd/e f"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         SECRET,
@@ -26,12 +26,12 @@ def test_every_spelling_of_a_secret_is_hidden(text: str) -> None:
     assert redact(f"a {text} b", [SECRET]).strip('"\\').replace('"', "").replace("\\", "") == "a [hidden] b"
 
 
-@pytest.mark.parametrize("text", ["\\" * 1_000_000, "sk-\\" * 250_000, "%73" * 300_000])
+@each_row("text", ["\\" * 1_000_000, "sk-\\" * 250_000, "%73" * 300_000])
 def test_a_text_of_marks_only_takes_no_more_time_than_its_length(text: str) -> None:
     assert redact(text, [SECRET, "sk-0123456789"]) == text  # with backtracking: hours
 
 
-@pytest.mark.parametrize("year", [1999, 2026, 2099])
+@each_row("year", [1999, 2026, 2099])
 def test_a_date_to_wait_for_is_that_of_the_servers_clock(year: int) -> None:
     date = f"01 Jan {year} 12:00"
     assert retry_after({"retry-after": f"{date}:30 GMT", "date": f"{date}:00 GMT"}) == 30

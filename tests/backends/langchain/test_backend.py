@@ -150,7 +150,7 @@ async def test_a_model_without_tools_gets_plain_text_and_that_is_remembered():
     assert "cannot be asked for tool: no tools here" in str(await failure(pinned, JUDGE))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raised", "status", "retryable", "words"),
     [
         (TimeoutError(), "timeout", True, "within 120 s"),

@@ -10,6 +10,7 @@ import socket
 import traceback
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend
@@ -303,7 +304,7 @@ def test_the_base_url_of_the_environment_is_the_default(monkeypatch):
     assert OpenAIBackend(model="m", base_url="http://two:9/v1").endpoint == "http://two:9/v1"
 
 
-@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://x:port/v1"])
+@each_row("url", ["localhost:8080", "ftp://x/v1", "http://", "http://x:port/v1"])
 def test_an_invalid_url_is_refused(url):
     with pytest.raises(ConfigError, match="base_url must be an address"):
         OpenAIBackend(model="m", base_url=url)
@@ -315,7 +316,7 @@ def test_the_signature_has_the_parameters_in_the_order_of_their_names():
     assert texts == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
 
 
-@pytest.mark.parametrize("name", ["model", "messages", "stream", "response_format"])
+@each_row("name", ["model", "messages", "stream", "response_format"])
 def test_parameters_of_the_backend_may_not_be_set_by_the_plan(name):
     with pytest.raises(ConfigError, match=f"params may not set '{name}'"):
         OpenAIBackend(model="m", base_url="http://x/v1", params={name: 1})

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.backends.openai.request import MAX_CACHED_ENDS, ChatRequestEncoder
 from hengwen.errors import ConfigError
@@ -65,7 +66,7 @@ def test_lone_surrogates_are_replaced_wherever_they_stand():
     assert (sent["messages"][0]["content"], sent["stop"]) == ("你\ufffd", "a\ufffd")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"x"])
+@each_row("value", [float("nan"), float("inf"), {1, 2}, b"x"])
 def test_a_parameter_that_is_no_json_is_refused(value):
     with pytest.raises(ConfigError, match="params: 'temperature' cannot be sent: "):
         ChatRequestEncoder("m", {"temperature": value}, limits=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 from score_rows import by_score, score_of
 
 from hengwen.documents.answers import all_answers
@@ -62,7 +63,7 @@ def test_of_too_many_answers_each_run_keeps_its_lowest(monkeypatch: pytest.Monke
     assert (table.omitted, table.command) == (16, "all of it")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("size", "excerpt", "text", "command"),
     [
         ("numbers", "", "", "all of it"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rows import each_row
 from score_rows import by_score
 
 from hengwen import registry
@@ -48,7 +49,7 @@ def test_a_run_stores_no_reasons_and_a_report_has_them() -> None:
     assert list(explained.values()) == SCORER.score(SAMPLE, Response(sample_id="a", text=TEXT))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "facts",
     [(), ({"name": "no_such", "options": {}},), ({"name": "lyric", "options": {"rules": "no such"}},)],
     ids=["an older run", "a plug-in that is not installed", "an option that does not exist"],

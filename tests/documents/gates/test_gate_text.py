@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
+from rows import each_row
 
 from hengwen.documents.gates.gate_text import gate_details, term_decimals
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
@@ -61,7 +61,7 @@ def test_no_drift_is_seen_only_if_the_condition_holds() -> None:
     assert zh.startswith("自 a 起的变化：t/s")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "hint"),
     [
         ("not comparable", "name the run of an earlier checkpoint: --baseline RUN"),
@@ -101,7 +101,7 @@ def test_a_warning_names_the_command_that_certifies_the_judge() -> None:
     assert certificate_note(a="not certified").endswith("(t/a: the calibration is not good enough)")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "interval", "decimals"),
     [(0.65, (0.61, 0.7), 2), (0.5999, (0.5, 0.7), 4), (0.7, (0.597, 0.8), 3), (0.6, (0.6, 0.6), 2)],
 )

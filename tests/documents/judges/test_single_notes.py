@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.documents.judges.calibration_words import no_estimate_text
 from hengwen.documents.judges.doctor import note_text
@@ -11,9 +11,7 @@ from hengwen.judges.trust.admission_plan import AdmissionPlan, _add_notes
 from hengwen.prompts import load_rubric
 
 
-@pytest.mark.parametrize(
-    ("human", "judge"), [([1, 1], [0, 1]), ([0, 1], [1, 1]), ([1, 1], [1, 1]), ([0, 1], [0, 1])]
-)
+@each_row(("human", "judge"), [([1, 1], [0, 1]), ([0, 1], [1, 1]), ([1, 1], [1, 1]), ([0, 1], [0, 1])])
 def test_an_estimate_that_is_not_defined_says_why_in_chinese(human, judge) -> None:
     estimate = measure_agreement(human, judge, levels=[0, 0.5, 1]).quadratic_kappa
     if estimate.value is None:
@@ -22,7 +20,7 @@ def test_an_estimate_that_is_not_defined_says_why_in_chinese(human, judge) -> No
         assert text.en == estimate.reason
 
 
-@pytest.mark.parametrize("hidden", [False, True])
+@each_row("hidden", [False, True])
 def test_each_note_of_a_check_has_chinese_words(hidden: bool) -> None:
     plan = AdmissionPlan()
     _add_notes(plan, load_rubric("persona_generic"), hidden)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from rich.console import Console
+from rows import each_row
 
 from hengwen.documents.blocks import (
     Bar,
@@ -140,7 +141,7 @@ def positions(svg: str) -> list[float]:
     return [float(x) for x in re.findall(r'(?:M|H|cx=")([\d.]+)', svg)]
 
 
-@pytest.mark.parametrize("lower_is_better", [False, True])
+@each_row("lower_is_better", [False, True])
 def test_left_of_zero_is_worse_also_where_lower_is_better(lower_is_better: bool) -> None:
     sign = -1 if lower_is_better else 1
     bar = Bar(
@@ -167,7 +168,7 @@ def test_an_unbounded_interval_is_drawn_to_the_ends_of_the_axis() -> None:
     assert 'class="thin" d="M8 18H216"' in str(draw_bar(bar, "none", "none"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "end"),
     [((0.49, (-0.68, 0.16)), 0.8), ((17.3, (12.0, 22.6)), 30), ((0.0, None), 1), ((1e-7,), 1e-7)],
 )

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
+from rows import each_row
 
 from hengwen.documents.answers.blocks import (
     AnswerOutcome,
@@ -180,7 +181,7 @@ def tags(page: str) -> list[tuple[str, list[str]]]:
     return parser.tags
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_a_page_has_the_same_tags_as_with_plain_text(text: str) -> None:
     page = to_html(document(text), "zh")
     assert tags(page) == tags(to_html(document("plain"), "zh"))
@@ -209,7 +210,7 @@ def markdown_tokens(page: str) -> list:
     return [part for token in parser.parse(page) for part in (token, *(token.children or ()))]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
     def structure(page: str) -> list[str]:
         return [
@@ -243,7 +244,7 @@ def escape_free(text: str) -> str:
     return strip_controls(text).strip()
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
     rows = list(csv.reader(io.StringIO(to_csv(document(text), "zh"), newline="")))
     assert [len(row) for row in rows] == [3, 3]
@@ -252,7 +253,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
     ] == []
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_a_parquet_file_keeps_the_text_without_controls(text: str) -> None:
     from pyarrow import BufferReader, parquet
 
@@ -261,8 +262,8 @@ def test_a_parquet_file_keeps_the_text_without_controls(text: str) -> None:
     assert 1.5 in row.values()
 
 
-@pytest.mark.parametrize("width", [40, 80, 10_000])
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("width", [40, 80, 10_000])
+@each_row("text", HOSTILE)
 def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
     file = io.StringIO()
     to_terminal(document(text), Console(file=file, width=width), "zh", verbose=True)
@@ -270,6 +271,6 @@ def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
     assert "[bold red]:smile:[/]" in file.getvalue() or "bold" not in text
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_json_can_be_encoded(text: str) -> None:
     to_json(document(text)).encode()

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.documents.blocks import Chart, Point, Series
 from hengwen.documents.render.svg import (
@@ -36,7 +37,7 @@ def chart(points, **options):
     return draw_chart(block, "en")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "limits", "ends"),
     [
         pytest.param([10.0, 90.0], (0, 100), (10, 90), id="the-range-of-the-values"),
@@ -122,7 +123,7 @@ def test_a_chart_without_any_mean_has_no_line():
     assert 'class="missing"' in text
 
 
-@pytest.mark.parametrize("n", [1, 3, 6, 10, 11, 40, 41, 200])
+@each_row("n", [1, 3, 6, 10, 11, 40, 41, 200])
 def test_the_names_of_checkpoints_do_not_collide_and_stay_in_the_chart(n):
     points = [point(label=f"llama-7b-sft-lr2e5-checkpoint-{i}", value=float(i)) for i in range(n)]
     root = ET.fromstring(str(chart(points)))
@@ -158,7 +159,7 @@ def test_the_anchors_stand_below_on_the_same_x():
     assert float(root.get("height")) > HEIGHT
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "side"),
     [
         ((1.0, 3.0, 2.0), "above"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from hengwen.documents.blocks import Cell, Column, Document, Table
 from hengwen.documents.render.write import SUFFIXES, check_format, to_json, write_document
@@ -33,7 +34,7 @@ def test_json_is_the_record() -> None:
         to_json(Document(kind="k", title="t", blocks=(), record={"a": float("nan")}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "message"),
     [
         ("x.htm", r"unknown format '\.htm' of 'x\.htm'; did you mean '\.html'\?"),

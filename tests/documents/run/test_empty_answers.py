@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
@@ -36,6 +36,6 @@ def test_more_than_two_in_a_hundred_empty_answers_are_an_alarm_in_both_languages
     assert finding.text.zh.startswith("step-2 的 60 个回答中有 12 个是空的")
 
 
-@pytest.mark.parametrize(("empty", "total"), [(0, 60), (1, 50), (2, 100)])
+@each_row(("empty", "total"), [(0, 60), (1, 50), (2, 100)])
 def test_a_rare_empty_answer_is_not_reported(empty: int, total: int) -> None:
     assert findings("c", empty, total) == []

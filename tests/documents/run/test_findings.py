@@ -143,7 +143,7 @@ def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
     assert "(6 tests of 2 scores with a value for each prompt; " in comparison_note(doubled).en
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "advice"),
     [
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from rows import each_row
 
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.errors import BackendError
@@ -80,7 +81,7 @@ async def test_no_call_is_delayed_when_the_run_is_to_stop() -> None:
     await asyncio.wait_for(asyncio.gather(*waiting), 30)
 
 
-@pytest.mark.parametrize("rate", [{"rpm": 1}, {"tpm": 10}])
+@each_row("rate", [{"rpm": 1}, {"tpm": 10}])
 async def test_a_limit_per_minute_delays_no_call_when_the_run_is_to_stop(rate: dict[str, float]) -> None:
     stopping = asyncio.Event()
     limiter = Limiter(4, stopping=stopping, **rate)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from rows import each_row
 
 from hengwen.engine.limits import shared_limiter
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool
@@ -200,9 +201,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_takes_nothing() -> None:
     await asyncio.wait_for(worker.limiter.acquire(), 20)
 
 
-@pytest.mark.parametrize(
-    "limits", [{"concurrency": 1}, {"concurrency": 4, "rpm": 1}, {"concurrency": 4, "tpm": 9}]
-)
+@each_row("limits", [{"concurrency": 1}, {"concurrency": 4, "rpm": 1}, {"concurrency": 4, "tpm": 9}])
 async def test_no_call_waits_when_the_run_is_to_stop(limits: dict) -> None:
     stopping = asyncio.Event()
     shared = EndpointLimits(**limits)

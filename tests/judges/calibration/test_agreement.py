@@ -109,7 +109,7 @@ def test_the_published_example_of_alpha() -> None:
     assert krippendorff_alpha(np.transpose(raters)) == pytest.approx(0.815, abs=5e-4)
 
 
-@pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, np.nan], [np.nan, 2]], [[np.nan, np.nan]]])
+@each_row("ratings", [[[1, 1], [1, 1]], [[1, np.nan], [np.nan, 2]], [[np.nan, np.nan]]])
 def test_alpha_without_pairs_or_without_differences_is_undefined(ratings) -> None:
     assert krippendorff_alpha(ratings) is None
     assert np.isnan(weighted_alpha(np.array(ratings, dtype=float), np.ones((1, len(ratings))))).all()
@@ -136,7 +136,7 @@ def test_uneven_levels_are_as_far_apart_as_their_number() -> None:
     assert uneven.bias.value == pytest.approx(-0.18)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("human", "judge", "reason"),
     [
         ([0.5] * 6, [0, 0.25, 0.5, 0.5, 1, 1], "all human values are the same"),

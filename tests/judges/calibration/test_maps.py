@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.judges.calibration import IsotonicMap, OrdinalMap, fit_maps
 
@@ -110,7 +111,7 @@ def test_the_error_is_that_of_maps_fitted_on_other_prompts() -> None:
     assert fit_maps(judge, human, levels=[0, 1], clusters=names, seed=0)[0] == together
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("n", "options", "message"),
     [
         (29, {}, "a calibration map needs at least 30 labels, got 29"),

@@ -199,7 +199,7 @@ def test_with_bounds_labels_alone_have_the_interval_of_a_mean() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("labels", [25, 50])
+@each_row("labels", [25, 50])
 def test_at_the_end_of_the_scale_the_interval_still_covers(labels: int) -> None:
     """90 % of the answers have the best level; the judge agrees on most."""
     rng = np.random.default_rng(20261121)

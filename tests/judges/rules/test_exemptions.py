@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen import registry
 from hengwen.judges.rules.input import exemptions
 from hengwen.records import Sample
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "rules"),
     [
         ({}, set()),
@@ -22,7 +23,7 @@ def test_a_sample_lists_the_rules_that_it_is_exempt_from(metadata, rules):
     assert exemptions(Sample(id="1", metadata=metadata)) == rules
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "message"),
     [
         ("number", "must be a list of rules, got 'number'"),
@@ -38,7 +39,7 @@ def test_a_malformed_list_is_refused_or_ignored(names, message):
     assert exemptions(sample, lenient=True) <= {"nubmer"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "rules"),
     [
         ({"exempt_copy": True}, {"target_copy"}),

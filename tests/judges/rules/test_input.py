@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import each_row
 
 from hengwen.judges.rules.input import ClauseInput, RuleInput
 from hengwen.prompts.rubric import RubricRules
@@ -17,7 +17,7 @@ def inputs(text: str, **sample: object) -> tuple[RuleInput, ClauseInput]:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rule_text", "clause_text"),
     [
         ("<think>hm</think>\nyes", "yes", "\nyes"),
@@ -30,7 +30,7 @@ def test_only_rules_remove_a_thought_without_an_opening_tag(text, rule_text, cla
     assert tuple(answer.text for answer in inputs(text)) == (rule_text, clause_text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "verdicts"),
     [
         ({"number": 2181}, ("none", "wrong")),

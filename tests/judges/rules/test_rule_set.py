@@ -72,7 +72,7 @@ def test_an_exempt_sample_is_left_alone(rule_input) -> None:
     assert evaluate_unless_exempt(Broken(), answer).value == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "message"),
     [
         ({"exempt": ["near_duplicat"]}, "unknown rule 'near_duplicat'; did you mean 'near_duplicate'"),

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.judges import RulesJudge
 from hengwen.judges.trust.admission_plan import (
@@ -45,7 +46,7 @@ def test_every_character_answers_every_question():
     assert len(set(texts)) == len(texts) == 16
 
 
-@pytest.mark.parametrize(("character", "key", "language"), ANSWERS)
+@each_row(("character", "key", "language"), ANSWERS)
 def test_an_answer_is_in_its_language_and_long_enough_to_degrade(character, key, language):
     text = character.answers[key].in_language(language)
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language == "zh")
@@ -53,8 +54,8 @@ def test_an_answer_is_in_its_language_and_long_enough_to_degrade(character, key,
     assert not find_markup(text)
 
 
-@pytest.mark.parametrize("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
-@pytest.mark.parametrize(("character", "key", "language"), ANSWERS)
+@each_row("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
+@each_row(("character", "key", "language"), ANSWERS)
 def test_no_rule_caps_an_answer(rubric, character, key, language):
     judge = RulesJudge(rubric=load_rubric(rubric), language="en")
     sample = Sample(id="1", input=CASES.inputs[key].in_language(language))

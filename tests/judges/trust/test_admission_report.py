@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rows import each_row
 
 from hengwen.judges.trust.admission_report import CHECK_NAMES, AdmissionReport, Check, Trial
 from hengwen.judges.trust.canaries import CanaryReport, CanaryResult
@@ -36,7 +37,7 @@ def trials(name, passed, failed, no_verdict=0, kind=""):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "passed", "failed", "no_verdict", "status"),
     [
         ("persona_swap", 8, 0, 0, "passed"),

@@ -9,6 +9,7 @@ import random
 import re
 
 import pytest
+from rows import each_row
 
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge, admission_test
@@ -141,7 +142,7 @@ def test_an_example_is_judged_without_being_shown_and_the_others_are_kept(functi
     assert None not in dict(unchanged)
 
 
-@pytest.mark.parametrize("name", packaged_rubrics())
+@each_row("name", packaged_rubrics())
 def test_a_rubric_without_an_example_has_a_hash_and_a_prompt_of_its_own(name):
     rubric = load_rubric(name)
     assert rubric.hash, "computed before: the copy must not inherit it"
@@ -174,7 +175,7 @@ class Server:
         return None
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@each_row("language", ["zh", "en"])
 def test_a_rubric_judge_is_rebuilt_without_the_example_that_it_judges(language):
     server = Server()
     judge = RubricJudge(rubric=RUBRIC, backend=server, language=language, persona="the task's own")
@@ -242,7 +243,7 @@ def test_a_panel_is_rebuilt_from_all_its_members():
     assert (rebuilt.names, rebuilt.signature) == (panel.names, panel.signature)
 
 
-@pytest.mark.parametrize("name", packaged_rubrics())
+@each_row("name", packaged_rubrics())
 def test_the_rules_judge_is_not_admitted_for_it_reads_no_meaning(name):
     rubric = load_rubric(name)
     report = asyncio.run(admission_test(RulesJudge(rubric=rubric), rubric))

@@ -171,7 +171,7 @@ def test_welchs_interval_takes_a_side_without_any_spread():
     assert bias.interval == pytest.approx((0.2 - half, 0.2 + half))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "reason"),
     [
         ("gpt-4o", "no labelled answer of a model of another family"),

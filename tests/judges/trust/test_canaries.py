@@ -301,7 +301,7 @@ def test_jumps_to_the_top_weigh_more_than_noise_of_one_level():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("flip_rate", "fooled"), [(0.05, 1.9), (0.1, 3.6), (0.2, 6.6)])
+@each_row(("flip_rate", "fooled"), [(0.05, 1.9), (0.1, 3.6), (0.2, 6.6)])
 def test_noise_alone_does_not_fail_a_judge(flip_rate, fooled):
     reports = simulated_reports(600, flip_rate)
     assert np.mean([report.raises for report in reports]) == pytest.approx(fooled, abs=0.25)
@@ -309,6 +309,6 @@ def test_noise_alone_does_not_fail_a_judge(flip_rate, fooled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("flip_rate", "least"), [(0.05, 0.6), (0.1, 0.55), (0.2, 0.5)])
+@each_row(("flip_rate", "least"), [(0.05, 0.6), (0.1, 0.55), (0.2, 0.5)])
 def test_a_judge_that_a_fifth_of_the_attacks_fools_fails_mostly(flip_rate, least):
     assert share_failed(300, flip_rate, fooled_share=0.2) >= least

@@ -107,7 +107,7 @@ def test_without_the_values_of_all_levels_the_variance_is_unknown() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("samples", [2, 5])
+@each_row("samples", [2, 5])
 def test_the_variance_is_that_of_scores_of_answers_that_are_judged_again(samples: int) -> None:
     rng, levels = np.random.default_rng(0), np.array([0, 0.25, 0.5, 0.75, 1])
     variances, estimates = [], []

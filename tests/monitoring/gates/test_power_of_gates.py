@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.special import stdtrit
 
 from hengwen import Plan, Store, load_plan, open_store, run_plan
@@ -132,7 +133,7 @@ def test_no_store_is_no_run(plan: Plan) -> None:
     assert powers(None, plan, "t/s >= 0.5", 20).unknown == "no run"
 
 
-@pytest.mark.parametrize(("effect", "spread", "prompts"), [(2.0, 13.6, 26), (0.1, 0.14, 12), (5.0, 5.5, 30)])
+@each_row(("effect", "spread", "prompts"), [(2.0, 13.6, 26), (0.1, 0.14, 12), (5.0, 5.5, 30)])
 def test_the_needed_number_is_the_least_with_enough_power(effect: float, spread: float, prompts: int) -> None:
     sample = PromptSample.of([spread, -spread] * (prompts // 2), None)
 
@@ -145,7 +146,7 @@ def test_the_needed_number_is_the_least_with_enough_power(effect: float, spread:
     assert needed == 2 or power(needed - 1) < 0.8
 
 
-@pytest.mark.parametrize(("effect", "spread"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (1e-9, 1.0)])
+@each_row(("effect", "spread"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (1e-9, 1.0)])
 def test_no_number_is_enough_without_an_effect(effect: float, spread: float) -> None:
     assert PromptSample.of([spread, -spread] * 15, None).needed_prompts(lambda _: effect, 0.05) is None
 

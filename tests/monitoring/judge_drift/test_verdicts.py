@@ -197,7 +197,7 @@ def test_a_model_that_falls_equally_on_every_prompt_drifted() -> None:
     )
 
 
-@pytest.mark.parametrize(("change", "p_is_one"), [(-0.5, False), (-0.25, True)])
+@each_row(("change", "p_is_one"), [(-0.5, False), (-0.25, True)])
 def test_of_two_constant_changes_the_larger_p_value_counts(change: float, p_is_one: bool) -> None:
     raw, judge = constant_changes(change, -0.25)
     p = adjusted_effect(raw, judge, margin=0.04).p

@@ -126,14 +126,14 @@ def test_the_reason_says_why_an_answer_does_not_pass(
     assert score.reason == reason
 
 
-@pytest.mark.parametrize(("seconds", "message"), [(0, "got 0"), (-1, "got -1"), (60.5, "got 60.5")])
+@each_row(("seconds", "message"), [(0, "got 0"), (-1, "got -1"), (60.5, "got 60.5")])
 def test_the_seconds_of_a_pattern_are_at_most_sixty(seconds: float, message: str) -> None:
     with pytest.raises(ConfigError, match=f"seconds must be above 0 and at most 60, {message}"):
         registry.build("scorers", "regex", {"pattern": "a", "seconds": seconds})
     assert registry.build("scorers", "regex", {"pattern": "a", "seconds": 60}).seconds == 60
 
 
-@pytest.mark.parametrize("pattern", ["", 7, None])
+@each_row("pattern", ["", 7, None])
 def test_a_pattern_is_a_string_that_is_not_empty(pattern: object) -> None:
     with pytest.raises(ConfigError, match=f"pattern must be a regular expression, got {pattern!r}"):
         registry.build("scorers", "regex", {"pattern": pattern})
@@ -190,7 +190,7 @@ def test_the_signature_tells_lists_apart() -> None:
     assert len(signatures) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("normalize", "text"),
     [("none", " ＯＫ！\n"), ("strip", "ＯＫ！"), ("fold", "ok!"), ("words", "ok")],
 )
@@ -198,15 +198,13 @@ def test_each_normalization_leaves_less_of_a_text(normalize: str, text: str) -> 
     assert checks.normalized(" ＯＫ！\n", normalize) == text
 
 
-@pytest.mark.parametrize("words", [[], [""], ["a", ""]])
+@each_row("words", [[], [""], ["a", ""]])
 def test_a_search_needs_words_that_are_not_empty(words: list[str]) -> None:
     with pytest.raises(ValueError, match="^words must be one or more, none of them empty$"):
         checks.contains("a", words)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(?R)?a", "(a(?1)?b)", "(?P<x>a(?&x)?)", "((a{1000}){1000}){1000}", "a" * 10_001]
-)
+@each_row("pattern", ["(?R)?a", "(a(?1)?b)", "(?P<x>a(?&x)?)", "((a{1000}){1000}){1000}", "a" * 10_001])
 def test_a_pattern_that_could_take_all_memory_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="is too costly: at most 10,000 characters"):
         checks.matches("aaa", pattern)

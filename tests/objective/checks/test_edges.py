@@ -124,7 +124,7 @@ def test_functions_have_documented_defaults() -> None:
     assert checks.contains("ＡB", ["a", "b"], normalize="fold")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "normalize", "expected"),
     [
         (" Ａ！ ", "none", " Ａ！ "),
@@ -151,7 +151,7 @@ def test_anything_else_is_no_list_of_strings(value: object) -> None:
         parse_strings(value, "x")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "names"),
     [
         ({}, ["length.characters", "length.words"]),

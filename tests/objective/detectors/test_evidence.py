@@ -74,7 +74,7 @@ def test_without_names_short_chinese_openings_count_as_names() -> None:
     assert find_markup("墨团：好") == find_markup("墨团：好", "")
 
 
-@pytest.mark.parametrize("text", ["【副歌】\n风", "Chorus: la", "[Verse 1] 风", "(verse)\n风"])
+@each_row("text", ["【副歌】\n风", "Chorus: la", "[Verse 1] 风", "(verse)\n风"])
 def test_a_section_tag_of_a_lyric_is_not_a_label(text: str) -> None:
     assert find_markup(text) == []
     assert is_section_tag(" (Verse) \n")

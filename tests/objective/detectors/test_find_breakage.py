@@ -57,7 +57,7 @@ def test_a_whole_answer_is_not_broken(text: str) -> None:
     assert find_breakage(text) is None
 
 
-@pytest.mark.parametrize("control", ["\x00", "\ud800", "\ue000", "\u0378"], ids=["Cc", "Cs", "Co", "Cn"])
+@each_row("control", ["\x00", "\ud800", "\ue000", "\u0378"], ids=["Cc", "Cs", "Co", "Cn"])
 def test_a_text_is_broken_when_more_than_half_of_it_are_control_characters(control: str) -> None:
     assert find_breakage(f"a{control}") is None
     assert find_breakage(f"ab{control * 3}") == Corruption("mostly control characters", "多为控制字符")
@@ -67,9 +67,7 @@ def test_invisible_format_characters_are_not_control_characters() -> None:
     assert find_breakage("a" + "\u200b" * 9) is None
 
 
-@pytest.mark.parametrize(
-    ("characters", "slight"), [(100, False), (101, True)], ids=["one in a hundred", "one in 101"]
-)
+@each_row(("characters", "slight"), [(100, False), (101, True)], ids=["one in a hundred", "one in 101"])
 def test_less_than_one_garbled_character_in_a_hundred_is_slight(characters: int, slight: bool) -> None:
     text = "".join(chr(0x4E00 + index) for index in range(characters - 1)) + "\ufffd"
     assert find_breakage(text) == Corruption("1 garbled (U+FFFD)", "1 处乱码（U+FFFD）", slight)
@@ -112,7 +110,7 @@ def test_a_loop_has_24_characters_five_repeats_and_half_of_the_text(text: str, u
     assert find_loop(text) == unit
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "share", "lines"),
     [
         ("风\n云", 0.0, 2),

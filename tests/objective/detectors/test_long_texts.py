@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from rows import each_row
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +23,7 @@ print(breakage and breakage.en, len(find_markup(text)), len(find_numbers(text)))
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "results"),
     [
         ('"a" * 50_000', "loops on 'a' 0 0"),

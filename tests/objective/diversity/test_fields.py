@@ -21,7 +21,7 @@ def answers(*texts: str) -> list[tuple[Sample, Response]]:
     return [(ONE, Response(sample_id="1", text=text, repeat=number)) for number, text in enumerate(texts, 1)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "expected"),
     [
         (
@@ -74,7 +74,7 @@ def test_a_scorer_of_sets_fills_every_field(name: str, options: dict, expected: 
     assert scorer.names == (score.name,)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "options", "expected"),
     [
         ("repetition", {}, ("repetition_4.share", 0.5, "repetition|n:4|tok:mixed|v:1", LOW_SHARE)),

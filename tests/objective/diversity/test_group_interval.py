@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.diversity.group_interval import interval_details
 from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
@@ -30,7 +31,7 @@ def items_of(prompts: int, repeats: int = 2):
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scorer", "function"),
     [
         (DistinctN(n=2), lambda items: distinct_n([r.text for _, r in items], 2)),

@@ -38,7 +38,7 @@ def test_text_without_an_n_gram_is_an_error_and_not_a_zero() -> None:
         distinct_n(["", "啊", "！！！"], 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "n", "bits", "share"),
     [
         (["风吹风来"], 1, 1.5, 0.75),

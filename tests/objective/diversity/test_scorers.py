@@ -1,6 +1,7 @@
 """Diversity scorers of a plan."""
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.diversity.scorers import (
     Compression,
@@ -12,7 +13,7 @@ from hengwen.objective.diversity.scorers import (
 from hengwen.records import Response, Sample
 
 
-@pytest.mark.parametrize("options", [{"n": 0}, {"n": True}, {"scope": "all"}])
+@each_row("options", [{"n": 0}, {"n": True}, {"scope": "all"}])
 def test_wrong_options_are_refused_by_name(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         DistinctN(**options)
@@ -30,7 +31,7 @@ def test_the_scorer_scores_the_set_under_its_signature() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scorer", "name"),
     [(NgramEntropy(), "entropy_2.checkpoint"), (Compression(scope="repeats"), "compression.repeats")],
 )
@@ -42,7 +43,7 @@ def test_set_scorers_give_one_value(scorer, name: str) -> None:
     assert score.scale.holds(score.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scorer", "name", "value"),
     [(Repetition(n=1), "repetition_1.share", 0.5), (TypeTokenRatio(), "type_token_ratio.share", 0.5)],
 )
@@ -51,7 +52,7 @@ def test_scorers_of_one_answer(scorer, name: str, value: float) -> None:
     assert (score.name, score.value) == (name, value)
 
 
-@pytest.mark.parametrize("make", [NgramEntropy, Repetition])
+@each_row("make", [NgramEntropy, Repetition])
 def test_n_must_be_a_whole_number(make) -> None:
     with pytest.raises(ValueError, match="n must be a whole number >= 1, got 1.5"):
         make(n=1.5)

@@ -84,7 +84,7 @@ def family(rng: random.Random, count: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threshold", [0.8, 0.85, 0.9])
+@each_row("threshold", [0.8, 0.85, 0.9])
 def test_minhash_reports_only_repeats_and_misses_few(threshold: float) -> None:
     texts = family(random.Random(11), 1200)
     exact, quick = (near_duplicates(texts, threshold, exact=how) for how in (True, False))

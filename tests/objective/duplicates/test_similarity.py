@@ -99,7 +99,7 @@ def test_a_chain_is_measured_against_every_earlier_text():
     assert [duplicate and duplicate.of for duplicate in duplicates] == [None, 0, 0]
 
 
-@pytest.mark.parametrize("threshold", [0, -1, 1.01, float("nan")])
+@each_row("threshold", [0, -1, 1.01, float("nan")])
 def test_a_threshold_outside_its_range_is_refused(threshold):
     with pytest.raises(ValueError, match="threshold must be above 0 and at most 1"):
         near_duplicates(["a"], threshold)

@@ -126,7 +126,7 @@ def test_the_public_program_takes_a_parroted_template_for_a_perfect_song() -> No
     assert parroted == song
 
 
-@pytest.mark.parametrize("name", ["one line repeated", "one character repeated"])
+@each_row("name", ["one line repeated", "one character repeated"])
 def test_form_alone_does_not_see_repetition(name: str) -> None:
     assert score_lyric(ANSWERS[name], TEMPLATE).total > 90
 

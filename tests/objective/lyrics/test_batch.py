@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import score_lyric, score_lyrics
 from hengwen.objective.lyrics.rules import build_options
@@ -18,7 +19,7 @@ LYRICS = ["(verse)\n我在远方\n看见月光", "(verse)\n月", "", "听音乐\
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@each_row("workers", [1, 2])
 def test_many_are_scored_as_one_by_one(workers: int) -> None:
     pairs = [(lyric, TEMPLATE) for lyric in LYRICS] * 60
     results = score_lyrics(iter(pairs), rules="muchin", workers=workers)
@@ -52,7 +53,7 @@ def test_the_pair_that_cannot_be_scored_is_named() -> None:
         score_lyrics([(LYRICS[0], TEMPLATE), (LYRICS[0], "")])
 
 
-@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+@each_row("workers", [0, -1, True, 1.5])
 def test_workers_must_be_a_whole_number(workers: object) -> None:
     with pytest.raises(ValueError, match="workers must be a whole number"):
         score_lyrics([], workers=workers)
@@ -63,7 +64,7 @@ def test_a_text_is_no_pair() -> None:
         score_lyrics(["月光"])
 
 
-@pytest.mark.parametrize("which", ["lyric", "template"])
+@each_row("which", ["lyric", "template"])
 def test_a_text_that_is_too_long_is_refused_with_the_limit(which: str) -> None:
     texts = {"lyric": LYRICS[0], "template": TEMPLATE, which: "c" * 200_001}
     with pytest.raises(ValueError, match=f"the {which} has 200001 characters, at most 200000 can be scored"):

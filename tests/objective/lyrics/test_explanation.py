@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
+from rows import each_row
 
 from hengwen.objective import score_lyric
 from hengwen.objective.lyrics.score_lyric import build_table
@@ -23,7 +23,7 @@ def test_the_explanation_shows_every_sum() -> None:
     assert "r = 2/4 = 0.5000 is outside the band" in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lyric", "rules", "reason"),
     [
         ("(verse)\n月光\n远方\n风雨", "document", "is in the band 0.6 to 0.8"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from rows import each_row
 
 from hengwen.objective import score_lyric
 
@@ -38,7 +39,7 @@ def test_rhymes_name_their_partners_and_their_class() -> None:
     ]
 
 
-@pytest.mark.parametrize("rules", ["document", "muchin"])
+@each_row("rules", ["document", "muchin"])
 def test_the_counts_and_the_product_of_the_factors_are_those_of_the_score(rules: str) -> None:
     score = score_lyric(LYRIC, TEMPLATE, rules=rules)
     pairs = [row for row in score.lines if row.matched and row.template is not None and row.lyric is not None]

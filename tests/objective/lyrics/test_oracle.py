@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.objective import rhyme_class, score_lyric, to_msstr
 
@@ -218,7 +219,7 @@ def test_any_two_strings_give_0_to_110_or_say_why(
     assert score.explain()
 
 
-@pytest.mark.parametrize("rules", ["document", "muchin"])
+@each_row("rules", ["document", "muchin"])
 def test_texts_of_ten_thousand_characters_are_scored(rules: str) -> None:
     chance = random.Random(8)
     for alphabet in ("(verse)\ncR", "月天窗\n", "(a)月c\n ", "".join(map(chr, range(32, 1200)))):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import each_row
 
 from hengwen.objective.lyrics.parse_document import parse_line, parse_lyric, parse_template
@@ -18,7 +17,7 @@ def test_a_template_line_counts_both_marks_and_rhymes_once(line: str, size: int,
     assert section.lines == (LyricLine(line, size, size, rhymes, "", ""),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "code", "plain", "rhymed"),
     [
         ("月光", "16T", "cc", "cR"),
@@ -33,7 +32,7 @@ def test_a_line_with_han_characters_has_two_forms(line: str, code: str, plain: s
     )
 
 
-@pytest.mark.parametrize(("line", "text"), [("la la", "la la"), ("rock R", "ro\ufffdk \ufffd")])
+@each_row(("line", "text"), [("la la", "la la"), ("rock R", "ro\ufffdk \ufffd")])
 def test_a_line_without_han_characters_neither_counts_nor_rhymes(line: str, text: str) -> None:
     plain = LyricLine(text, 0, 0, 0, "", line)
     assert parse_line(line) == LineReading("", plain, plain)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
@@ -43,7 +42,7 @@ def test_a_messy_lyric_scores_as_the_clean_one_and_every_repair_is_told(mess: st
     assert score.repairs
 
 
-@pytest.mark.parametrize("rules", ["document", "muchin"])
+@each_row("rules", ["document", "muchin"])
 def test_a_clean_lyric_needs_no_repair(rules: str) -> None:
     score = score_lyric(CLEAN, TEMPLATE, rules=rules, parse="lenient")
     assert score.repairs == ()

@@ -55,7 +55,7 @@ def test_a_mapping_starts_from_the_numbers_of_its_reading() -> None:
     assert resolve_rules({}) == NAMED_RULES["document"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mapping", "message"),
     [
         ({"overal": 0.1}, "rules have no field 'overal'; did you mean 'overall'"),

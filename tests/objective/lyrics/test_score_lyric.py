@@ -21,7 +21,7 @@ def sized(counts: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("counts", "expected"),
     [("3323", 22 / 24), ("3393", 26 / 31), ("3343", 1.0)],
     ids=["fewer", "more", "same"],
@@ -48,7 +48,7 @@ def test_the_program_gives_four_perfect_lines_seven_tenths_of_the_bonus() -> Non
     assert score.total == pytest.approx(10 + 32.5 + (17.5 + 20 + 20 + 7) * share, abs=1e-12)
 
 
-@pytest.mark.parametrize("rules", ["document", "muchin"])
+@each_row("rules", ["document", "muchin"])
 def test_an_empty_lyric_scores_nothing(rules: str) -> None:
     score = score_lyric("", FOUR, rules=rules)
     assert (score.total, score.lines_min) == (0.0, 0)

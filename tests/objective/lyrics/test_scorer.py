@@ -6,6 +6,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.lyrics.rules import LyricOptions
 from hengwen.objective.lyrics.scorer import Lyric
@@ -58,7 +59,7 @@ def test_every_option_is_in_the_signature() -> None:
     assert Lyric().signature == "lyric|rules:document|carry:no|strict:no|scope:matched|parse:exact|v:1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"rules": "documents"}, "rules must be one of document, muchin"),
@@ -71,7 +72,7 @@ def test_a_bad_option_fails_where_the_scorer_is_made(options: dict[str, object],
         Lyric(**options)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "message"),
     [
         (None, "sample '1' has no template"),

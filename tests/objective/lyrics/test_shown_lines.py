@@ -47,7 +47,7 @@ bonus        1.7050 = 10 x 0.3200 x am 0.5328 (r = 2/4 = 0.5000 is near the band
 REPAIRS = "repair: line 1: dropped '好的'\nrepair: line 2: read '[Verse]' as (verse)"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lyric", "options", "total", "sums"),
     [
         (LYRIC, {}, "54.8268 = base 54.8268 + bonus 0.0000", SUMS),

@@ -72,14 +72,14 @@ def test_the_next_blocks_lie_behind_both_indices(longest: Longest, span: tuple) 
         assert not any(start[0] >= x and start[1] >= y for start in starts)
 
 
-@pytest.mark.parametrize("longest", [by_scan, by_matrix, by_anchors, by_ranks])
+@each_row("longest", [by_scan, by_matrix, by_anchors, by_ranks])
 def test_texts_without_a_common_character_have_no_block(longest: Longest) -> None:
     size, after = longest("aaa", "bbb", (0, 3, 0, 3))
     assert (size, after(0, 0)) == (0, None)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [255, 256, 257, 300])
+@each_row("count", [255, 256, 257, 300])
 def test_the_matrix_compares_texts_of_any_number_of_characters(count: int) -> None:
     text = "".join(map(chr, range(0x4E00, 0x4E00 + count)))
     for a, b in ((text, text[-9:]), (text[:5], text), (text, text[::-1])):

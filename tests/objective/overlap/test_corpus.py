@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from rows import each_row
 from sacrebleu.metrics import BLEU, CHRF
 
 from hengwen.objective import corpus_scores, rouge
@@ -99,7 +100,7 @@ def test_from_30_clusters_on_the_bootstrap_of_a_mean_is_close_to_normal() -> Non
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [({"confidence": 1}, "confidence must lie in"), ({"resamples": 0}, "resamples must be at least 1")],
 )

@@ -40,7 +40,7 @@ def test_a_text_is_compared_with_the_references_that_are_there(metric, missing: 
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metric", "peer"),
     [
         (corpus_bleu, BLEU(tokenize="zh")),
@@ -117,7 +117,7 @@ def test_a_plan_may_say_pooled_by_the_older_name() -> None:
     assert "|refs:pooled|" in scorer.signature
 
 
-@pytest.mark.parametrize("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
+@each_row("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
 def test_a_corpus_of_a_plan_names_the_sample_that_it_leaves_out(name: str) -> None:
     scorer = registry.build("scorers", name, {})
     items = [

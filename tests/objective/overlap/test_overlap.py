@@ -96,7 +96,7 @@ def test_identical_texts_are_perfect_in_every_script(text: str) -> None:
     assert ter(text, text).score == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "tokenizer"),
     [
         (("今天的月亮很大", "今天的月亮很圆"), "zh"),
@@ -147,7 +147,7 @@ def test_what_is_not_defined_is_said(metric, hypothesis: str, references, messag
         metric(hypothesis, references)
 
 
-@pytest.mark.parametrize("metric", [corpus_bleu, corpus_chrf, corpus_ter])
+@each_row("metric", [corpus_bleu, corpus_chrf, corpus_ter])
 def test_a_corpus_that_does_not_fit_is_refused(metric) -> None:
     with pytest.raises(ValueError, match="2 hypotheses but 1 references.*one list for each set"):
         metric(["a", "b"], [["a", "b"]])
@@ -185,7 +185,7 @@ def test_a_long_text_is_scored_or_refused_with_the_reason() -> None:
     assert ter("a b", "a c", max_characters=3).score == 50
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"tokenize": "spm"}, "tokenize must be auto, 13a, zh, .*, ko-mecab or flores200, got 'spm'"),

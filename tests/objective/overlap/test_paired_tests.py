@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from rows import each_row
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
@@ -31,7 +32,7 @@ PEERS = {"BLEU": BLEU(tokenize="zh"), "chrF2": CHRF(), "TER": TER(normalized=Tru
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", ["ar", "bs"])
+@each_row("test", ["ar", "bs"])
 def test_p_values_and_scores_are_those_of_sacrebleu(test: str) -> None:
     systems = [("baseline", BASELINE), ("system", SYSTEM)]
     _, expected = PairedTest(systems, PEERS, [REFERENCES], test, 300)()
@@ -96,7 +97,7 @@ def test_a_resample_of_references_without_tokens_has_the_ter_of_sacrebleu() -> N
         assert value_of(sums) == peer(sums).score
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         ({"test": "t"}, "test must be ar or bs, got 't'"),

@@ -244,7 +244,7 @@ def test_the_summary_level_agrees_with_the_plain_table(hypothesis: str, referenc
         assert 0 <= result.f <= 1
 
 
-@pytest.mark.parametrize(("text", "count"), [("好", "1 token"), ("你好", "2 tokens")])
+@each_row(("text", "count"), [("好", "1 token"), ("你好", "2 tokens")])
 def test_a_text_that_is_too_short_is_counted_in_tokens(text: str, count: str) -> None:
     with pytest.raises(ValueError, match=f"too short for 3-grams: .* has {count}$"):
         rouge(text, "今晚月色真美", "rouge3")

@@ -17,7 +17,7 @@ SAMPLE = Sample(id="1", references=("今晚月色很美",))
 ANSWER = Response(sample_id="1", text="今晚月色真美")
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge"])
+@each_row("name", ["bleu", "chrf", "ter", "rouge"])
 def test_each_scores_one_answer_under_its_names(name: str) -> None:
     scorer = registry.build("scorers", name, {})
     assert isinstance(scorer, Scorer)
@@ -62,7 +62,7 @@ def test_what_is_not_defined_is_a_failure_with_its_reason(
             scorer.check_sample(sample)
 
 
-@pytest.mark.parametrize("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
+@each_row("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
 def test_a_corpus_has_one_value_with_its_interval(name: str) -> None:
     scorer = registry.build("scorers", name, {})
     assert isinstance(scorer, GroupScorer)

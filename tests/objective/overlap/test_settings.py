@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
 from rows import each_row
 
 from hengwen import registry
@@ -92,7 +91,7 @@ def test_scorers_have_documented_defaults(name: str, defaults: dict[str, object]
     assert {option: getattr(scorer, option) for option in defaults} == defaults
 
 
-@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+@each_row("metric", ["bleu", "chrf", "ter"])
 def test_a_call_without_settings_is_a_call_with_the_defaults(metric: str) -> None:
     single = {"bleu": bleu, "chrf": chrf, "ter": ter}[metric]
     whole = {"bleu": corpus_bleu, "chrf": corpus_chrf, "ter": corpus_ter}[metric]
@@ -140,7 +139,7 @@ def test_each_setting_changes_text_corpus_and_plan_alike(name: str, options: dic
     assert f"|{part}|" in scorer.signature
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metric", "options", "value"),
     [
         ("bleu", {"tokenize": "char", "width": "fold"}, corpus_bleu),
@@ -158,7 +157,7 @@ def test_settings_of_corpus_scores_reach_the_metric(metric: str, options: dict, 
     assert score.value != corpus_scores(*texts, metrics=[metric])[0].value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tokenize", "ter_tokenizer", "rouge_tokenizer"),
     [
         ("char", "char", "char"),
@@ -173,7 +172,7 @@ def test_a_tokenizer_is_used_by_the_metrics_that_know_it(
     assert [score.tokenizer for score in scores] == [ter_tokenizer, rouge_tokenizer]
 
 
-@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+@each_row("metric", ["bleu", "chrf", "ter"])
 def test_seed_samples_and_level_reach_the_interval_of_a_plan(metric: str) -> None:
     settings = {"resamples": 50, "seed": 3}
     (expected,) = corpus_scores(HYPOTHESES, REFERENCES, metrics=[metric], confidence=0.8, **settings)

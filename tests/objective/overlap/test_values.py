@@ -61,7 +61,7 @@ def test_the_interval_of_the_bootstrap_holds_the_share_of_its_level() -> None:
     assert np.mean([value > interval[1] for value in values]) == pytest.approx(0.25, abs=0.01)
 
 
-@pytest.mark.parametrize("clusters", [["a"], ["a", "a", "a"]])
+@each_row("clusters", [["a"], ["a", "a", "a"]])
 def test_one_cluster_has_no_interval(clusters: list[str]) -> None:
     assert corpus_interval([[1.0, 1.0]] * len(clusters), mean, clusters) is None
     assert corpus_interval([[1, 1], [2, 1]], mean, ["a", "b"]) is not None
@@ -87,7 +87,7 @@ def test_f_is_the_weighted_harmonic_mean(hypothesis: str, reference: str, beta: 
     assert rouge(hypothesis, reference, beta=beta).f == pytest.approx(f)
 
 
-@pytest.mark.parametrize("kind", ["rouge1", "rougeL", "rougeLsum"])
+@each_row("kind", ["rouge1", "rougeL", "rougeLsum"])
 def test_full_width_letters_are_folded_where_the_width_is_folded(kind: str) -> None:
     assert rouge("ＡＢ c", "ab c", kind, width="fold") == (1, 1, 1)
     assert rouge("ＡＢ c", "ab c", kind).f == pytest.approx(1 / 2)
@@ -148,9 +148,7 @@ def test_counts_are_clipped_by_the_reference_with_most_of_an_n_gram() -> None:
     assert bleu_counts([], [["a"]]) == [0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("lengths", "length", "closest"), [([5, 3], 4, 3), ([3, 5], 4, 3), ([9, 6], 6, 6), ([7], 1, 7)]
-)
+@each_row(("lengths", "length", "closest"), [([5, 3], 4, 3), ([3, 5], 4, 3), ([9, 6], 6, 6), ([7], 1, 7)])
 def test_the_shorter_of_two_equally_close_lengths_is_the_closest(
     lengths: list[int], length: int, closest: int
 ) -> None:

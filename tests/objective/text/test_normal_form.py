@@ -6,6 +6,7 @@ import random
 import unicodedata
 
 import pytest
+from rows import each_row
 
 from hengwen.objective.text import normal_form as module
 from hengwen.objective.text.normal_form import normal_form
@@ -30,7 +31,7 @@ def test_no_other_character_becomes_more_than_six() -> None:
     assert {char: length for char, length in lengths.items() if length > 6} == {"\ufdfa": 18, "\ufdfb": 8}
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+@each_row("form", ["NFC", "NFKC"])
 def test_runs_of_marks_are_sorted_as_python_sorts_them(form) -> None:
     draw = random.Random(1)
     letters = ["e", "é", "好", "ᄀ", "ে", "가", "ﾊ", "ﾞ"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.relevance_metrics import significance
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scores", "n_perm", "exact", "orders"),
     [
         pytest.param([1, 2, 3, 4], 24, True, 24, id="just as many as allowed"),
@@ -30,7 +31,7 @@ def test_by_default_seven_scores_are_tested_exactly_and_eight_by_9999_orders() -
     assert (eight.exact, eight.orders, eight.n_perm) == (False, 10_000, 9999)
 
 
-@pytest.mark.parametrize("metric", ["pen", "lis", "lnds"])
+@each_row("metric", ["pen", "lis", "lnds"])
 def test_drawn_moments_are_near_the_exact_ones(metric: str) -> None:
     scores = [1, 2, 2, 3, 5, 4]
     exact, drawn = significance(scores, metric), significance(scores, metric, n_perm=300)

@@ -18,7 +18,7 @@ def logistic_map(start: float, n: int) -> list[float]:
     return x
 
 
-@pytest.mark.parametrize("method", ["moving-block", "stationary"])
+@each_row("method", ["moving-block", "stationary"])
 def test_block_intervals_cover_the_entropy_of_a_chaotic_map(method: Any) -> None:
     # the map's patterns have entropy 1.4898 (n = 400,000); coverage .915 in 200 runs of n = 100
     rng = np.random.default_rng(1)
@@ -41,7 +41,7 @@ def test_block_intervals_cover_log_6_in_random_order() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slope", [0.0, 1.0])
+@each_row("slope", [0.0, 1.0])
 def test_tau_intervals_cover_on_a_trend_too(slope: float) -> None:
     rng = np.random.default_rng(3)
     rows = np.linspace(0, slope, 30) + rng.normal(size=(600, 30))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.relevance_metrics import (
     count_inversions,
@@ -29,7 +30,7 @@ def test_the_moments_of_inversions_are_those_of_the_cases(shared: Callable[[str]
             assert moments.null_sd == pytest.approx(math.sqrt(case["cin_var_shuffle"]), abs=1e-9)
 
 
-@pytest.mark.parametrize("x", [[1, 2, 3, 4, 5], [1, 1, 2, 3, 3], [2, 2, 2, 1], [7]])
+@each_row("x", [[1, 2, 3, 4, 5], [1, 1, 2, 3, 3], [2, 2, 2, 1], [7]])
 def test_the_moments_of_inversions_are_those_of_all_orders(x: list[int]) -> None:
     counts = [count_inversions(order) for order in permutations(x)]
     moments = significance(x, n_perm=1)
@@ -37,7 +38,7 @@ def test_the_moments_of_inversions_are_those_of_all_orders(x: list[int]) -> None
     assert moments.windows is None
 
 
-@pytest.mark.parametrize("metric", ["pen", "lis", "lnds"])
+@each_row("metric", ["pen", "lis", "lnds"])
 def test_few_orders_are_all_taken(metric: Any) -> None:
     x = [1, 1, 2, 3, 4]
     functions: dict[str, Any] = {
@@ -51,7 +52,7 @@ def test_few_orders_are_all_taken(metric: Any) -> None:
     assert (moments.exact, moments.orders) == (True, 60)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("n", "mean"),
     [pytest.param(20, 6.63, id="20"), pytest.param(50, 11.28, id="50"), pytest.param(100, 16.74, id="100")],
 )
@@ -79,7 +80,7 @@ def test_the_bias_of_short_entropies_is_in_the_null() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "metric", "message"),
     [
         ([1, 2], "pen", "too few for m=3"),

@@ -99,7 +99,7 @@ def rejections(metric: str, runs: int, n: int, **options: Any) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", ["cin", "pen", "lis", "lnds"])
+@each_row("metric", ["cin", "pen", "lis", "lnds"])
 def test_the_size_on_ties_is_nominal(metric: str) -> None:
     # 400 runs at alpha .05: standard error .011, so at most .05 + 3 * .011
     share = rejections(metric, 400, 20)

@@ -97,7 +97,7 @@ def test_a_batch_is_counted_row_by_row(shape: tuple[int, ...]) -> None:
         assert count_inversions(np.moveaxis(x, -1, 0), axis=0).tolist() == counts.tolist()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("x", "normalize", "message"),
     [
         ([1, math.nan], None, "score 1 is NaN, which has no order"),

@@ -67,7 +67,7 @@ def test_long_sequences_of_few_levels_take_no_other_answer(levels: int, strict: 
     assert longest_increasing_subsequence(x / 4 - 3, strict=strict) == expected
 
 
-@pytest.mark.parametrize("strict", [True, False])
+@each_row("strict", [True, False])
 def test_long_sequences_that_rise_or_settle_agree_with_the_witness(strict: bool) -> None:
     rng = np.random.default_rng(0)
     n = 20_000
@@ -101,7 +101,7 @@ def test_a_strict_one_is_never_longer_than_the_scale() -> None:
     assert longest_increasing_subsequence(x, strict=False) > 20
 
 
-@pytest.mark.parametrize("find", [longest_increasing_subsequence, longest_increasing_indices])
+@each_row("find", [longest_increasing_subsequence, longest_increasing_indices])
 def test_nan_and_strings_are_refused(find: Any) -> None:
     with pytest.raises(ValueError, match="score 0 is NaN"):
         find([math.nan, 1.0])

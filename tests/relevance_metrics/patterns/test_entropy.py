@@ -196,7 +196,7 @@ def test_miller_madow_takes_most_of_the_bias() -> None:
     assert abs(corrected) < 0.02
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("nan", "x", "expected"),
     [
         ("omit", [1, 3, math.nan, 2, 4, 5], {(0, 1, 2): 1, (0, 2, 1): 1, (1, 0, 2): 1}),

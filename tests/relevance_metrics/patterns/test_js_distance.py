@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import (
     pattern_counts,
@@ -20,7 +21,7 @@ Y = [(i * i * 7919) % 101 for i in range(40)]
 Z = [(i * i * i * 31 + i) % 89 for i in range(40)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "expected"),
     [
         ({"m": 3, "base": "e"}, 0.07649520531373932),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from hengwen.relevance_metrics import (
     permutation_entropy,
@@ -17,7 +18,7 @@ from hengwen.relevance_metrics import (
 Y = [(i * i * 7919) % 101 for i in range(40)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "expected"),
     [
         ({"m": 3}, 1.7258890456689606),

@@ -134,7 +134,7 @@ def test_overlap_at_the_top_shares_ties_out() -> None:
     assert tied.top_overlap == pytest.approx({1: 0.5, 2: 1.0})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "p", "expected"),
     [
         pytest.param([3, 2, 1], [3, 2, 1], 0.9, 1.0, id="equal"),

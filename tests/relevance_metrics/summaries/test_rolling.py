@@ -49,7 +49,7 @@ def test_each_window_is_that_slice_alone(x: list[int], window: int, step: int, m
         assert result["pen"][i] == metrics["pen"]
 
 
-@pytest.mark.parametrize(("window", "m", "step"), [(300, 3, 1), (300, 3, 200), (60, 6, 1), (1030, 3, 400)])
+@each_row(("window", "m", "step"), [(300, 3, 1), (300, 3, 200), (60, 6, 1), (1030, 3, 400)])
 def test_wide_windows_of_floats_agree_too(window: int, m: int, step: int) -> None:
     x = np.random.default_rng(0).normal(size=1500)
     result = rolling(x, window, ALL, step, m=m)
@@ -142,7 +142,7 @@ def test_an_empty_stream_has_nothing_to_say() -> None:
     assert (result.n, result.pen, result.mean, result.cin, result.lis) == (0, None, None, 0, 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "options", "message"),
     [
         ((2,), {}, "window must be a whole number >= 3, got 2"),

@@ -51,7 +51,7 @@ def test_readings_are_those_of_the_tests() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each_row(
     ("x", "expected"),
     [
         pytest.param([(i * i * 7919) % 101 for i in range(2500)], 0.897120952452271, id="long"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_ray import FakeRay, RayErrors, install
+from rows import each_row
 
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits
 from hengwen.errors import ConfigError, HengwenError, StoreError, TimeLimitError, WorkerError
@@ -252,7 +253,7 @@ def test_a_later_worker_has_the_time_that_is_left(run, monkeypatch: pytest.Monke
     assert [task.arguments[0].options.time_limit for task in ray.tasks] == [10, 6]
 
 
-@pytest.mark.parametrize("store", ["x.db", "sqlite:///x.db", "mysql://host/x"])
+@each_row("store", ["x.db", "sqlite:///x.db", "mysql://host/x"])
 def test_only_postgresql_serves_several_machines(store: str) -> None:
     with pytest.raises(ConfigError, match="--engine ray needs a PostgreSQL database that all machines reach"):
         check_store(store)

@@ -86,7 +86,7 @@ def test_a_cluster_that_is_lost_is_an_error_with_advice(monkeypatch: pytest.Monk
         pool.wait()
 
 
-@pytest.mark.parametrize(("cpus", "workers", "window"), [(3, None, 6), (0.5, None, 2), (3, 2, 2)])
+@each_row(("cpus", "workers", "window"), [(3, None, 6), (0.5, None, 2), (3, 2, 2)])
 def test_the_window_has_two_tasks_per_cpu(cpus: float, workers: int | None, window: int) -> None:
     assert RayPool(FakeRay(cpus=cpus), workers).window() == window
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
+from rows import each_row
 
 from hengwen.runs.shards.input_files import InputFile
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
@@ -94,7 +94,7 @@ def test_an_error_is_tried_three_times() -> None:
     assert [number for number, _ in pool.submitted].count(0) == 3
 
 
-@pytest.mark.parametrize(("deaths", "number"), [(9, 10), (10, 10)])
+@each_row(("deaths", "number"), [(9, 10), (10, 10)])
 def test_dead_machines_are_counted_apart_from_dead_workers(deaths: int, number: int) -> None:
     pool = FakePool(lambda task, attempt: MACHINE_DIED if attempt <= deaths else result(0))
     (outcome,) = run_shards(pool, [task(0)])

@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.stats import rankdata
 
 from hengwen.stats.checkpoints.change_point import pettitt_test
@@ -17,7 +18,7 @@ def by_definition(values: np.ndarray) -> np.ndarray:
     return np.array([np.sign(values[t:, None] - values[None, :t]).sum() for t in range(1, n)])
 
 
-@pytest.mark.parametrize("ties", [False, True])
+@each_row("ties", [False, True])
 def test_the_statistic_is_the_largest_sum_of_signs(ties: bool) -> None:
     values = np.random.default_rng(3).normal(size=12)
     values = values.round(0) if ties else values
@@ -47,7 +48,7 @@ def test_a_step_in_many_checkpoints_is_dated() -> None:
     assert result == pettitt_test(values)
 
 
-@pytest.mark.parametrize("values", [[], [1, 2, 3, 4, 5, 6, 7], [0.5] * 10])
+@each_row("values", [[], [1, 2, 3, 4, 5, 6, 7], [0.5] * 10])
 def test_seven_checkpoints_and_equal_values_have_no_test(values: list[float]) -> None:
     assert pettitt_test(values) is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rows import each_row
 
 from hengwen.stats.checkpoints.variance_by_source import variance_by_source
 
@@ -66,6 +67,6 @@ def test_constant_scores_have_no_variance() -> None:
     assert (result.prompt, result.checkpoint, result.interaction) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("shape", [(1, 5), (5, 1)])
+@each_row("shape", [(1, 5), (5, 1)])
 def test_one_prompt_or_one_checkpoint_has_no_components(shape: tuple[int, int]) -> None:
     assert variance_by_source(np.zeros(shape), np.ones(shape)) is None

@@ -4,6 +4,7 @@ import choix
 import evalica
 import numpy as np
 import pytest
+from rows import each_row
 from scipy.optimize import minimize
 
 from hengwen.stats.rankings.bradley_terry import Pairs, fit_bradley_terry
@@ -38,7 +39,7 @@ def counted(
     return pairs, sums[0], sums[1], sums[2]
 
 
-@pytest.mark.parametrize(("seed", "tie_share"), [(0, 0.0), (1, 0.2), (2, 0.6)])
+@each_row(("seed", "tie_share"), [(0, 0.0), (1, 0.2), (2, 0.6)])
 def test_strengths_are_those_of_evalica(seed: int, tie_share: float) -> None:
     first, second, outcome = tournament(seed, 3000, tie_share)
     names = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
@@ -52,7 +53,7 @@ def test_strengths_are_those_of_evalica(seed: int, tie_share: float) -> None:
     assert strengths == pytest.approx(logarithms - logarithms.mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@each_row("seed", [0, 1, 2])
 def test_strengths_are_those_of_choix(seed: int) -> None:
     first, second, outcome = tournament(seed, 3000, 0.0)
     wins = [(i, j) if value == 1 else (j, i) for i, j, value in zip(first, second, outcome, strict=True)]
