@@ -77,6 +77,8 @@ class Column:
     align: Literal["left", "right"] = "left"
     is_detail: bool = False
     """Whether a terminal leaves it out unless it is asked for all."""
+    is_whole: bool = False
+    """Whether its texts are not broken over lines, because they are typed as they stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

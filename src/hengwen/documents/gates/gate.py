@@ -9,7 +9,6 @@ from hengwen.documents.blocks import Cell, Column, Decision, Document, Sentence,
 from hengwen.documents.cells import run_record
 from hengwen.documents.gates.gate_text import (
     gate_details,
-    gate_texts,
     is_warning,
 )
 from hengwen.documents.gates.limits import short_figures, term_bar
@@ -99,19 +98,12 @@ def _title(report: GateReport) -> Bilingual:
 
 
 def _bullets(report: GateReport) -> Iterator[Verdict]:
-    """Yield which gates fail, are undecided and only warn, with the figures and the way out of each."""
-    groups: dict[tuple[Tone, Bilingual], list[GateResult]] = {}
+    """Yield the results of gates of several conditions; a gate of one condition is a row of the checklist."""
     for gate in sorted(report.gates, key=_order):
-        if gate.outcome != "passed":
-            groups.setdefault(_result(gate), []).append(gate)
-    for (tone, word), gates in groups.items():
-        names = "; ".join(gate.expression for gate in gates)
-        yield Verdict(
-            tone=tone,
-            subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]),
-            sentence=names,
-            evidence=tuple(text for gate in gates for text in gate_texts(gate)),
-        )
+        if gate.outcome != "passed" and len(gate.terms) > 1:
+            tone, word = _result(gate)
+            subject = Bilingual(word.zh, word.en[:1].upper() + word.en[1:])
+            yield Verdict(tone=tone, subject=subject, sentence=gate.expression)
 
 
 def _order(gate: GateResult) -> int:
@@ -130,7 +122,7 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
         key="gates",
         columns=(
             Column(key="result", head=Bilingual("结果", "result")),
-            Column(key="condition", head=Bilingual("条件", "condition")),
+            Column(key="condition", head=Bilingual("条件", "condition"), is_whole=True),
             Column(key="figures", head=Bilingual("区间与界限", "interval and limit")),
             Column(key="why", head=Bilingual("说明", "why"), is_detail=True),
         ),
@@ -141,8 +133,10 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
 
 def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
     tone, word = _result(gate) if len(gate.terms) == 1 or is_warning(gate) else _RESULTS[term.outcome]
-    (why,) = gate_texts(replace(gate, terms=(term,), uncertified={}))
+    why = gate_details(replace(gate, terms=(term,)))
     figures, bar = short_figures(term), term_bar(term)
+    if gate.uncertified and gate.tier == "fail":
+        figures = Bilingual(f"{figures.zh}；评审未通过校准", f"{figures.en}; judge not certified")
     return (
         Cell(text=word, values={"": term.outcome}, tone=tone),
         Cell(text=term.text, values={"": term.text, "gate": gate.expression}),

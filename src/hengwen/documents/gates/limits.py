@@ -23,10 +23,13 @@ def short_figures(term: TermResult) -> Bilingual:
     figures = _figures(term)
     if figures is None:
         return reason_text(term)
+    if term.prompts:
+        n = count(term.prompts)
+        figures = Bilingual(f"{figures.zh}，{n} 题", f"{figures.en}, {n} prompts")
     if term.needed_prompts is None or term.outcome != "inconclusive":
         return figures
     n = count(term.needed_prompts)
-    return Bilingual(f"{figures.zh}，约需 {n} 题", f"{figures.en}, needs about {n} prompts")
+    return Bilingual(f"{figures.zh}，约需 {n} 题", f"{figures.en}, needs about {n}")
 
 
 def _figures(term: TermResult) -> Bilingual | None:

@@ -61,8 +61,8 @@ class _Page:
 
     def sections(self, document: Document) -> list[Section]:
         sections = [self.title(document), *self.sequence(document.blocks)]
-        for section in sections[:2]:
-            section.has_gap = section is not sections[0] and bool(section.head and not section.items)
+        for section in sections[1:2]:
+            section.has_gap = bool(section.head and not section.items) and section.weight != REASONS
         if self.verbose:
             return sections
         titles = [self.words(title) for title in _hidden_titles(document.blocks)]
@@ -187,11 +187,17 @@ class _Page:
                 tones = [Text(style=STYLES[cell.bar.tone if cell.bar else "plain"]) for cell in cells]
                 columns.append(TextColumn(head="", cells=tones, bars=tuple(cell.bar for cell in cells)))
             columns.append(
-                TextColumn(head=self.words(column.head), align=column.align, cells=texts, is_whole=has_bars)
+                TextColumn(
+                    head=self.words(column.head),
+                    align=column.align,
+                    cells=texts,
+                    is_whole=has_bars or column.is_whole,
+                )
             )
         drawn = table_lines(columns, self.width)
-        head = self.heading(table.title)
+        head, shortest = self.heading(table.title), 2
         if drawn is None:
+            shortest = 3
             rows = [record_lines(columns, row, self.width) for row in range(len(table.rows))]
         else:
             head += drawn[0]
@@ -199,7 +205,7 @@ class _Page:
         notes = [
             line for note in table.notes for line in wrapped(Text(self.words(note), style="dim"), self.width)
         ]
-        return Section(head=head, items=rows, notes=notes)
+        return Section(head=head, items=rows, notes=notes, shortest=shortest)
 
     def cell(self, cell: Cell) -> Text:
         shape, text = shape_of(cell, self.language), self.words(cell.text)

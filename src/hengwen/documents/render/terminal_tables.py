@@ -25,6 +25,8 @@ GAP = 2
 """Spaces between two columns."""
 BAR_WIDTHS = (21, 15, 11, 9)
 """Columns that the bars of a table may take, the most readable first."""
+RECORD_BAR, MIN_RECORD_BAR = 11, 60
+"""Columns of the bar of a row that takes several lines, and of a terminal in which it has one."""
 
 Lines = list[Text]
 _OPENING, _CLOSING = "（“‘《「『([", "，。；：、？！）”’》」』%…)]·,.;:?!"
@@ -97,9 +99,18 @@ def table_lines(
 
 
 def record_lines(columns: Sequence[TextColumn], row: int, width: int) -> Lines:
-    """Return a row of a table that is too wide: its first cell, then the others, numbers with their heads."""
+    """Return a row of a table that is too wide: its first cells, its bar, and the others with their heads."""
     first, *others = (column for column in columns if not column.bars)
-    cell = first.cells[row]
+    head = Text(first.cells[row].plain or NOTHING, style=first.cells[row].style or "bold")
+    if others and others[0].align == "left" and head.cell_len < width // 2:
+        second, *others = others
+        head = Text.assemble(head, "  ", Text(second.cells[row].plain, style=second.cells[row].style))
+    bars = [
+        Text(difference_bar(bar, RECORD_BAR), style=column.cells[row].style)
+        for column in columns
+        for bar in column.bars[row : row + 1]
+        if bar is not None and width >= MIN_RECORD_BAR
+    ]
     pairs = [
         Text.assemble(
             f"{' '.join(column.head.split())} " if column.head and column.align == "right" else "",
@@ -108,8 +119,11 @@ def record_lines(columns: Sequence[TextColumn], row: int, width: int) -> Lines:
         for column in others
         if column.cells[row].plain
     ]
-    below = wrapped(Text(" · ").join(pairs), width, "  ", "  ") if pairs else []
-    return [*wrapped(Text(cell.plain or NOTHING, style=cell.style or "bold"), width), *below]
+    rest = Text("  ").join([*bars, Text(" · ").join(pairs)])
+    return [
+        *wrapped(head, width, "", "  "),
+        *(wrapped(rest, width, "  ", "  ") if rest.plain.strip() else []),
+    ]
 
 
 def _with_bars(column: TextColumn, width: int) -> TextColumn:
