@@ -143,7 +143,7 @@ def test_chinese_has_no_english_sentences(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     done = hengwen("gate", "plan.yaml", "--lang", "zh", "-v")
     assert "b 未通过：2 条门槛中 2 条不成立。" in done.out
-    assert "比 a 显著变差：t/tenths.value -0.300" in done.out
+    assert "比 a 显著变差：t/tenths.value -0.30" in done.out
     assert "prompts" not in done.out
 
 
