@@ -13,8 +13,7 @@ from hengwen import open_store
 from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.plans.overrides import OVERRIDE, resolve_plan
 from hengwen.runs.cluster import run_on_ray
-from hengwen.runs.cluster.coordinator import Coordinator
-from hengwen.runs.cluster.run_on_ray import PlanJob, WorkerEnd, run_worker
+from hengwen.runs.cluster.run_on_ray import Coordinator, PlanJob, WorkerEnd, run_worker
 from hengwen.runs.options import RunOptions
 
 pytestmark = pytest.mark.slow

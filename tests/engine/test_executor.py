@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from hengwen.engine.job import Target, TaskJob
-from hengwen.engine.pending import CallPending
+from hengwen.engine.metered_backend import CallPending
 from hengwen.errors import StoreError
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.records import Failure, Request, Response, Sample, Score

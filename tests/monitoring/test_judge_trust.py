@@ -10,7 +10,7 @@ from rows import each_row
 from score_rows import row_of
 
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.judges.trust.admission_record import AdmissionRecord, judge_key
+from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.monitoring.judge_trust import judge_trust, trust_of
 from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable

@@ -54,7 +54,7 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
     from datetime import UTC, datetime
 
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.judges.trust.admission_record import AdmissionRecord, judge_key
+    from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 
     tested = datetime.now(UTC).isoformat(timespec="seconds")
     record = AdmissionRecord.of(admission, tested)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from anyio import EndOfStream, WouldBlock
 
+from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
-from hengwen.engine.pending import CallPending
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
 from hengwen.engine.sharing.unit_queue import LocalUnits, SharedUnits
 

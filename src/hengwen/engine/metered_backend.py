@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request
 
+
+class CallPending(BaseException):
+    """Raised by a backend instead of a reply: the call is in a file for a batch endpoint.
+
+    The sample that needs the reply is left for a later pass of the run. The class derives from BaseException,
+    like ``asyncio.CancelledError``, so that no scorer, judge or panel turns it into a ``Failure``.
+    """
+
+
 Role = Literal["judge", "subject"]
 
 

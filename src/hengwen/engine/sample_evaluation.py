@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 from hengwen._internal.answered_samples import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item, group_hash
-from hengwen.engine.pending import CallPending
+from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.recorder import ItemKey, Recorder
 from hengwen.engine.scoring import WHOLE_GROUP, Unit
 from hengwen.errors import JudgeError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import DataError
 from hengwen.judges.calibration import Calibration, calibrate, is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, pooled_signature
-from hengwen.judges.trust.admission_record import TASK_PARTS
+from hengwen.judges.trust.admission_report import TASK_PARTS
 from hengwen.labels.calibration_data import ScoreSeries, labels_for, levels_for, rubric_for
 
 if TYPE_CHECKING:

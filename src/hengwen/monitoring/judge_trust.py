@@ -12,7 +12,7 @@ from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, decide
 from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
 from hengwen.judges.calibration.within import measure_within
-from hengwen.judges.trust.admission_record import AdmissionRecord, judge_key
+from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
 

@@ -20,9 +20,8 @@ from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
-from hengwen.store.looks import count_look
 from hengwen.store.score_columns import read_columns
-from hengwen.store.score_queries import FETCH_SIZE, count_statuses, first_messages, read_rows
+from hengwen.store.score_queries import FETCH_SIZE, count_look, count_statuses, first_messages, read_rows
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 from rows import each_row
 
-from hengwen.engine.limits import shared_limiter
-from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool
-from hengwen.engine.limits.shared_limiter import SharedLimiter
+from hengwen.engine.limits import limit_pool
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool, SharedLimiter
 from hengwen.errors import BackendError
 
 
@@ -61,8 +60,8 @@ class Endpoint:
 
 @pytest.fixture(autouse=True)
 def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_limiter, "INTERVAL", 0.01)
-    monkeypatch.setattr(shared_limiter, "MIN_INTERVAL", 0.001)
+    monkeypatch.setattr(limit_pool, "INTERVAL", 0.01)
+    monkeypatch.setattr(limit_pool, "MIN_INTERVAL", 0.001)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -92,7 +91,7 @@ async def test_one_slot_serves_all_processes() -> None:
 
 
 async def test_calls_cost_far_fewer_requests_than_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_limiter, "INTERVAL", 60.0)
+    monkeypatch.setattr(limit_pool, "INTERVAL", 60.0)
     (worker,) = processes(EndpointLimits(concurrency=10), "a")
     await Endpoint().make(worker, 2000)
     assert worker.requests <= 3

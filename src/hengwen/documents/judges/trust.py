@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Tone
     from hengwen.judges.calibration.estimates import Estimate
-    from hengwen.judges.trust.admission_record import AdmissionRecord
+    from hengwen.judges.trust.admission_report import AdmissionRecord
     from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
 
 MAX_PATH = 4096

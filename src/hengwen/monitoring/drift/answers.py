@@ -13,8 +13,7 @@ from hengwen.monitoring.drift.score_drift import (
     MannKendall,
     StepTests,
 )
-from hengwen.relevance_metrics.order.inversions import tied_pairs
-from hengwen.relevance_metrics.order.tau import tau_b
+from hengwen.relevance_metrics.order.inversions import tau_b, tied_pairs
 from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.change_point import pettitt_test

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.checks import checks
-from hengwen.objective.option_checks import build_signature, check_choice
-from hengwen.objective.single_score import SingleScore
+from hengwen.objective.option_checks import SingleScore, build_signature, check_choice
 from hengwen.objective.text.tokenize import mixed_tokens
 from hengwen.records import Response, Sample, Scale, Score, digest
 

@@ -17,7 +17,7 @@ from hengwen.objective.diversity.metrics import (
     repetition_rate,
     type_token_ratio,
 )
-from hengwen.objective.single_score import Scope, SingleScore, check_scope
+from hengwen.objective.option_checks import Scope, SingleScore, check_scope
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:

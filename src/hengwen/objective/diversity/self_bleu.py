@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hengwen._internal.checks import check_texts
 from hengwen.objective.diversity.group_interval import interval_details
 from hengwen.objective.diversity.packed_ngrams import GramTable, TokenChunk, first_rows, summed
+from hengwen.objective.option_checks import Scope, SingleScore, check_scope
 from hengwen.objective.overlap.bleu import (
     MAX_ORDER,
     BleuOptions,
@@ -19,7 +20,6 @@ from hengwen.objective.overlap.bleu import (
     bleu_from_statistics,
     closest_length,
 )
-from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.objective.text.tokenize import Width, choose_tokenizer_of_set, fold_width
 from hengwen.records import Outcome, Response, Sample, Scale
 

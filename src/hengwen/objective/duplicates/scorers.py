@@ -13,8 +13,7 @@ from hengwen.objective.duplicates.similarity import (
     check_threshold,
 )
 from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT, TrainingSet
-from hengwen.objective.option_checks import build_signature
-from hengwen.objective.single_score import Scope, SingleScore, check_scope
+from hengwen.objective.option_checks import Scope, SingleScore, build_signature, check_scope
 from hengwen.records import Outcome, Response, Sample, Scale, Score
 
 if TYPE_CHECKING:

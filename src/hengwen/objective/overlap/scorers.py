@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hengwen._internal.checks import whole_number
-from hengwen.objective.option_checks import check_choice
+from hengwen.objective.option_checks import SingleScore, check_choice
 from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
@@ -22,7 +22,6 @@ from hengwen.objective.overlap.corpus_rows import (
     ter_rows,
 )
 from hengwen.objective.overlap.pairs import as_references, usable_corpus
-from hengwen.objective.single_score import SingleScore
 from hengwen.objective.text.tokenize import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Scale, Score
 

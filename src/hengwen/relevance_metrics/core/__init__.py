@@ -1,1 +1,1 @@
-"""Helpers that the sequence metrics share: input checks, scores as small integers, codes of patterns."""
+"""Helpers that the sequence metrics share: input checks, codes of patterns."""

@@ -18,8 +18,7 @@ from hengwen.relevance_metrics.inference.sequence_metrics import (
     Metric,
     SequenceMetric,
 )
-from hengwen.relevance_metrics.order.inversions import tied_share
-from hengwen.relevance_metrics.order.tau import u_statistic_interval
+from hengwen.relevance_metrics.order.inversions import tied_share, u_statistic_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

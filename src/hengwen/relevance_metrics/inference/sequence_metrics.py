@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen.relevance_metrics.core.pattern_codes import batch_entropies
-from hengwen.relevance_metrics.order.inversions import batch_inversions, inversion_moments
+from hengwen.relevance_metrics.order.inversions import batch_inversions, inversion_moments, tau_rows
 from hengwen.relevance_metrics.order.subsequences import batch_lengths
-from hengwen.relevance_metrics.order.tau import tau_rows
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, as_sequence, refuse_nan
-from hengwen.relevance_metrics.core.levels import few_levels, ranks_of
+from hengwen.relevance_metrics.core.inputs import (
+    as_rows,
+    as_scores,
+    as_sequence,
+    few_levels,
+    ranks_of,
+    refuse_nan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

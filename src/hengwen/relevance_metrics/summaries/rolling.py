@@ -9,8 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
-from hengwen.relevance_metrics.core.levels import few_levels
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, few_levels
 from hengwen.relevance_metrics.core.pattern_codes import (
     code_entropies,
     pattern_codes,

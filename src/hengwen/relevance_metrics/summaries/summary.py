@@ -18,8 +18,7 @@ from hengwen.relevance_metrics.inference.sequence_metrics import (
     SequenceMetric,
     enough_windows,
 )
-from hengwen.relevance_metrics.order.inversions import tied_share
-from hengwen.relevance_metrics.order.tau import tau_b
+from hengwen.relevance_metrics.order.inversions import tau_b, tied_share
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.attempt_codec import reply_of
 from hengwen.engine.budget import estimate
-from hengwen.engine.metered_backend import no_value
-from hengwen.engine.pending import CallPending
+from hengwen.engine.metered_backend import CallPending, no_value
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, digest
 from hengwen.store.batches import BATCHED, UNREAD, BatchCall

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.engine.dry_run import PLACEHOLDER_ANSWER
-from hengwen.engine.pending import CallPending
+from hengwen.engine.metered_backend import CallPending
 from hengwen.records import Reply, Usage
 from hengwen.runs.batch.backend import BatchBackend
 from hengwen.runs.batch.queue import BatchQueue

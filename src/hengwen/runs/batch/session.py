@@ -10,9 +10,8 @@ from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import BackendError, ConfigError
 from hengwen.runs.batch.backend import BatchBackend
 from hengwen.runs.batch.estimate import DryBatchBackend, DryBatchQueue, FileCounts
-from hengwen.runs.batch.progress import describe
 from hengwen.runs.batch.replies import ReplyCounts, record_replies
-from hengwen.runs.batch.submission import Submission
+from hengwen.runs.batch.submission import Submission, describe
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.runs.batch.backend import BatchedBackend
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.batch.progress import Progress
     from hengwen.runs.batch.queue import BatchQueue
+    from hengwen.runs.batch.submission import Progress
     from hengwen.store.batches import CallHead
 
 Result = TypeVar("Result")

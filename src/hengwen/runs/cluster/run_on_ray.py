@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen import errors
 from hengwen.engine.budget import Bill
-from hengwen.engine.limits.limit_pool import EndpointLimits
-from hengwen.engine.limits.shared_limiter import SharedLimiter
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool, SharedLimiter
 from hengwen.errors import ConfigError, HengwenError, StoreError, WorkerError
 from hengwen.runs.cluster.connection import ray_cluster
-from hengwen.runs.cluster.coordinator import Coordinator
 from hengwen.runs.run_plan import RunResult, run_resolved
 from hengwen.runs.stopping import Interrupts
 from hengwen.store.location import display_url, parse_location
@@ -27,11 +25,45 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator, Mapping
 
-    from hengwen.engine.limits.limit_pool import Demand, Grant
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.plans.plan import Plan
-    from hengwen.runs.cluster.coordinator import Progress
     from hengwen.runs.options import RunOptions
+
+
+Progress = dict[str, tuple[int, int]]
+"""Samples done and samples in total, by checkpoint."""
+
+
+class Coordinator:
+    """State that the workers of a run share; its methods are quick, because it serves one call at a time."""
+
+    def __init__(self, limits: Mapping[str, EndpointLimits]) -> None:
+        self._pool = LimitPool(limits)
+        self._progress: Progress = {}
+        self._is_stopping = False
+
+    def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
+        """Return what a worker may use of an endpoint; see ``LimitPool.sync``."""
+        return self._pool.sync(worker, endpoint, demand)
+
+    def forget(self, worker: str) -> None:
+        """Let the other workers use the slots of a worker that has ended or was killed."""
+        self._pool.forget(worker)
+
+    def report(self, progress: Progress) -> bool:
+        """Record the progress that a worker sees; return whether the worker should stop."""
+        for checkpoint, (done, total) in progress.items():
+            known, _ = self._progress.get(checkpoint, (0, 0))
+            self._progress[checkpoint] = (max(known, done), total)
+        return self._is_stopping
+
+    def progress(self) -> Progress:
+        """Return the progress of all workers together."""
+        return self._progress
+
+    def stop(self) -> None:
+        """Let all workers stop: they make no new call, and store the replies to calls that were sent."""
+        self._is_stopping = True
 
 
 REPORT_SECONDS = 0.5
