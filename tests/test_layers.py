@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from packaging.requirements import Requirement
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +41,11 @@ MODULES = sorted(SRC.rglob("*.py"))
 MAX_MODULES = 16
 """Modules in one package, ``__init__`` not counted."""
 MAX_LINES = 400
+BROUGHT_OR_OPTIONAL = {
+    *("langchain_core", "langsmith", "markupsafe", "pydantic_core"),  # required by declared ones
+    *("pandas", "pypinyin_dict"),  # imported only where the user, or a tool of the project, has them
+}
+"""Imports that no declared dependency provides by itself."""
 NAMES_EVERY_LAYER = {"registry"}
 """The registry lists built-in scorers, judges and backends as other packages list their plug-ins: by a name,
 which is imported when somebody asks for it. No other part names a module of a higher layer."""
@@ -179,3 +188,28 @@ def test_no_package_has_more_than_sixteen_modules() -> None:
 def test_no_file_grows_beyond_four_hundred_lines() -> None:
     lengths = {str(path.relative_to(SRC)): len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert not {name: length for name, length in lengths.items() if length > MAX_LINES}
+
+
+def test_every_import_of_the_source_is_declared() -> None:
+    project = tomllib.loads((SRC.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    declared = {Requirement(line).name.lower() for line in (*project["dependencies"], *extras)}
+    names = {
+        name.partition(".")[0]
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in (
+            [item.name for item in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module]
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level
+            else []
+        )
+    }
+    packages = packages_distributions()
+    others = {
+        name
+        for name in names - set(sys.stdlib_module_names) - {"hengwen"}
+        if not declared & {package.lower() for package in packages.get(name, [name.replace("_", "-")])}
+    }
+    assert others == BROUGHT_OR_OPTIONAL

@@ -180,7 +180,7 @@ def press(form, hengwen, monkeypatch: pytest.MonkeyPatch):
 
     def fill(keys: str, *arguments: object):
         pressed = iter(keys)
-        monkeypatch.setattr("click.getchar", lambda: next(pressed))
+        monkeypatch.setattr("typer.getchar", lambda: next(pressed))
         monkeypatch.setattr(sys, "stdin", Terminal())
         return hengwen("label", "plan.yaml", "--rater", "ann", *arguments)
 

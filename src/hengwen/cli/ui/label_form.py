@@ -8,7 +8,6 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
-import click
 import typer
 from rich.console import Console
 from rich.panel import Panel
@@ -264,7 +263,7 @@ def _read_key(prompt: str, keys: dict[str, str]) -> str | None:
     """Read one key, without Enter; return its label, or the key without one; None if the input ends."""
     typer.echo(prompt, nl=False)
     try:
-        key = _normalize(click.getchar())
+        key = _normalize(typer.getchar())
     except EOFError:
         typer.echo()
         return None
