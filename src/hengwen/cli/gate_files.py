@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MAX_DETAILS = 2000
 """Maximum number of characters of the details of a gate in a file."""
-BACKSLASH = "\\"
 MARKS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "error": "⛔"}
 WARNING_MARK = "⚠️"
 _TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
@@ -110,8 +109,5 @@ def _text(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a table cell; an invisible character keeps GitHub from making links of @names and #numbers."""
-    cell = str(escape(_text(text)))
-    for start in ("@", "\\#"):
-        cell = cell.replace(start, f"{start.removeprefix(BACKSLASH)}&#8203;")
-    return cell
+    """Return a table cell; an invisible character keeps GitHub from making links of #numbers."""
+    return escape(_text(text)).replace("\\#", "#&#8203;")

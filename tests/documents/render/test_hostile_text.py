@@ -28,13 +28,17 @@ from hengwen.documents.answers.blocks import (
     ScoreColumn,
 )
 from hengwen.documents.blocks import (
+    Bar,
     Cell,
     Chart,
     Column,
     Command,
+    Decision,
     Details,
     Document,
     Point,
+    ScoreLine,
+    Scores,
     Sentence,
     Series,
     Table,
@@ -61,6 +65,8 @@ HOSTILE = [
     pytest.param("\ud800 lone \udfff\uffff", id="surrogate"),
     pytest.param("[bold red]:smile:[/]", id="rich"),
     pytest.param("x" * 5000, id="long-line"),
+    pytest.param("@everyone see www.a.example, mail a@b.example", id="names"),
+    pytest.param("\t-1+cmd|' /C calc'!A0", id="formula-behind-tab"),
 ]
 FORMULA = re.compile("[=+\\-@＝＋－＠\t\n]")
 CONTROLS = re.compile(
@@ -75,7 +81,12 @@ def document(text: str) -> Document:
         key="t",
         title=text,
         columns=(Column(key=f"a{text}", head=text), Column(key="b", head=text)),
-        rows=((cell, Cell(text=text, tone="worse")),),
+        rows=(
+            (
+                replace(cell, bar=Bar(value=1.0, interval=None, limits=(0.0, 2.0))),
+                Cell(text=text, tone="worse"),
+            ),
+        ),
         notes=(text,),
     )
     points = tuple(
@@ -92,8 +103,8 @@ def document(text: str) -> Document:
         outcomes=(AnswerOutcome(name=text, kind="judge", text=text, reason=text),),
         link="a-1",
     )
-    line = SungLine(text=f"{text}词", surplus=1, rhyme=0, rhyming=len(text), misses_rhyme=False)
-    section = SectionPair(text, True, (TemplateLine(3, True, (line, None)),))
+    sung = SungLine(text=f"{text}词", surplus=1, rhyme=0, rhyming=len(text), misses_rhyme=False)
+    section = SectionPair(text, True, (TemplateLine(3, True, (sung, None)),))
     pairs = [
         AnswerPair(
             key=f"p/{i}",
@@ -128,8 +139,33 @@ def document(text: str) -> Document:
     answers = AnswerTable(
         key="answers", columns=(ScoreColumn(head=text, decimals=1),), rows=(row, other), size="full"
     )
+    verdict = Verdict(tone="worse", subject=text, sentence=text, evidence=(text,))
+    bar = Bar(value=1.0, interval=(0.5, 2.0), limits=(-2.0, 2.0))
+    line = ScoreLine(
+        key="line",
+        name=text,
+        address=text,
+        scale=text,
+        course=Series(name=text, points=points),
+        before=text,
+        after=text,
+        before_name=text,
+        after_name=text,
+        bar=bar,
+        difference=text,
+        p=text,
+        prompts=text,
+        tone="worse",
+        word=text,
+        values={"verdict": text},
+        details=(text,),
+    )
+    scores = Scores(key="s", title=text, compared=text, lines=(line, line), legend=(text,))
     blocks = (
-        Verdict(tone="worse", subject=text, sentence=text, evidence=(text,)),
+        Decision(
+            title=text, bullets=(verdict,), scores=scores, judges=(verdict,), details=(Sentence(text=text),)
+        ),
+        verdict,
         Sentence(text=text),
         Sentence(text=text, is_note=True),
         Command(line=text, purpose=text),
@@ -221,7 +257,7 @@ def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
     assert structure(page) == structure(to_markdown(document("plain"), "zh"))
     assert {t.content for t in markdown_tokens(page) if t.type == "html_inline"} <= {"<br>"}
     assert not CONTROLS.search(page)
-    assert "www." not in re.sub("`.*`", "", page)
+    assert not re.search(r"www\.|@\w", re.sub("`.*`", "", page))
     page.encode()
 
 
@@ -247,7 +283,8 @@ def escape_free(text: str) -> str:
 @each_row("text", HOSTILE)
 def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
     rows = list(csv.reader(io.StringIO(to_csv(document(text), "zh"), newline="")))
-    assert [len(row) for row in rows] == [3, 3]
+    assert len({len(row) for row in rows}) == 1
+    assert len(rows) == 4
     assert [
         cell for row in rows for cell in row if FORMULA.match(cell.lstrip(" ")) or CONTROLS.search(cell)
     ] == []
@@ -257,9 +294,10 @@ def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
 def test_a_parquet_file_keeps_the_text_without_controls(text: str) -> None:
     from pyarrow import BufferReader, parquet
 
-    (row,) = parquet.read_table(BufferReader(to_parquet(document(text), "zh"))).to_pylist()
-    assert not any(CONTROLS.search(value) for value in row.values() if isinstance(value, str))
-    assert 1.5 in row.values()
+    rows = parquet.read_table(BufferReader(to_parquet(document(text), "zh"))).to_pylist()
+    values = [value for row in rows for value in row.values()]
+    assert not any(CONTROLS.search(value) for value in values if isinstance(value, str))
+    assert 1.5 in values
 
 
 @each_row("width", [40, 80, 10_000])
@@ -269,6 +307,15 @@ def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
     to_terminal(document(text), Console(file=file, width=width), "zh", verbose=True)
     assert not CONTROLS.search(file.getvalue())
     assert "[bold red]:smile:[/]" in file.getvalue() or "bold" not in text
+
+
+@each_row("width", [40, 80])
+@each_row("text", HOSTILE)
+def test_the_first_screen_of_a_terminal_keeps_its_25_lines_with_any_text(text: str, width: int) -> None:
+    file = io.StringIO()
+    to_terminal(document(text), Console(file=file, width=width), "zh")
+    assert not CONTROLS.search(file.getvalue())
+    assert len(file.getvalue().splitlines()) <= 25
 
 
 @each_row("text", HOSTILE)

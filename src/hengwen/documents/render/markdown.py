@@ -38,6 +38,7 @@ def escape(text: str) -> str:
     """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell."""
     text = strip_controls(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//").replace("www.", "www&#46;")
+    text = text.replace("@", "@&#8203;")  # else GitHub notifies whom it names
     line = "<br>".join(" ".join(line.split()) for line in text.strip().split("\n"))
     return _BLOCK_START.sub(lambda match: f"{match[1][:-1]}\\{match[1][-1]}", line)
 

@@ -65,7 +65,7 @@ class _Page:
             section.has_gap = bool(section.head and not section.items) and section.weight != REASONS
         if self.verbose:
             return sections
-        titles = [self.words(title) for title in _hidden_titles(document.blocks)]
+        titles = [" ".join(self.words(title).split()) for title in _hidden_titles(document.blocks)]
         more = Section(head=[self.more(titles)])
         was_cut = fit(sections, self.width, max_lines=MAX_LINES - (more.height if titles else 0))
         if was_cut and not titles:
@@ -138,7 +138,8 @@ class _Page:
                 yield from self.sequence(block.blocks)
 
     def heading(self, title: blocks.Text) -> Lines:
-        return wrapped(Text(self.words(title), style="bold"), self.width) if title else []
+        line = " ".join(self.words(title).split())
+        return wrapped(Text(line, style="bold"), self.width) if line else []
 
     def verdict(self, verdict: Verdict) -> Lines:
         line = Text()

@@ -140,7 +140,7 @@ def _course(line: ScoreLine, most: int) -> Text:
 def _compared(line: ScoreLine, words: Words, *, named: bool = False) -> str:
     before, after = words(line.before), words(line.after)
     if named and before and line.before_name:
-        before = f"{before} {line.before_name}"
+        before = f"{before} {words(line.before_name)}"
     return " → ".join(text for text in (before, after) if text)
 
 
