@@ -23,6 +23,18 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+PROCESSES = tuple(Path(__file__).parent / name for name in ("browser", "endtoend", "hostile", "llama"))
+"""Folders of tests that run without coverage: whole commands, servers and limited memory in processes."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of these folders, before any are selected by their marks."""
+    for item in items:
+        if any(folder in item.path.parents for folder in PROCESSES):
+            item.add_marker("process")
+
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -122,12 +134,22 @@ def jsonl(rows: list[dict]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
+@pytest.fixture(scope="session")
+def write_plan() -> Callable[[Path], Path]:
+    """Return a function that writes a small plan with all its files into a folder."""
+
+    def write(folder: Path) -> Path:
+        (folder / "plan.yaml").write_text(PLAN, encoding="utf-8")
+        (folder / "prompts.jsonl").write_text(jsonl(PROMPTS), encoding="utf-8")
+        for name, rows in ANSWERS.items():
+            (folder / f"{name}.jsonl").write_text(jsonl(rows), encoding="utf-8")
+        (folder / "labels.csv").write_text(LABELS, encoding="utf-8")
+        return folder / "plan.yaml"
+
+    return write
+
+
 @pytest.fixture
-def plan(tmp_path: Path) -> Path:
+def plan(write_plan: Callable[[Path], Path], tmp_path: Path) -> Path:
     """A small plan with all its files."""
-    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
-    (tmp_path / "prompts.jsonl").write_text(jsonl(PROMPTS), encoding="utf-8")
-    for name, rows in ANSWERS.items():
-        (tmp_path / f"{name}.jsonl").write_text(jsonl(rows), encoding="utf-8")
-    (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
-    return tmp_path / "plan.yaml"
+    return write_plan(tmp_path)

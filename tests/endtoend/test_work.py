@@ -23,7 +23,7 @@ from hengwen.records import Response, Sample
 
 pytestmark = pytest.mark.slow
 
-N = 4000
+N = 2000
 """Characters of a text."""
 MAX_STEPS_PER_CHARACTER = 30 * log2(N)
 DRAW = random.Random(7)
@@ -152,7 +152,7 @@ def test_a_scorer_takes_n_log_n_steps(steps, name: str, options: dict[str, Any])
 
 
 @each_row("sentences", ["newline", "punctuation"])
-@each_row("title", ["different lines", "lyric", "lines of two letters", "random ASCII"])
+@each_row("title", ["different lines", "lines of two letters"])
 def test_rouge_lsum_refuses_too_many_pairs_of_lines_at_once(steps, title: str, sentences: str) -> None:
     text = "".join("".join(DRAW.sample(line, len(line))) for line in TEXTS[title].splitlines(True) * 40)
     options: Any = {"kind": "rougeLsum", "sentences": sentences}
