@@ -6,11 +6,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from fixed_report import make_data
+from fixed_report import long_data, make_data
 
 from hengwen import open_store, report_document, run_plan, write_document
 from hengwen.documents.run.document import run_document
@@ -39,7 +40,7 @@ def test_the_first_screen_has_the_decision_all_scores_and_the_judges(demo, opene
     assert page.locator("h1").count() == 1
     assert page.locator(".scores tbody tr").count() == 4
     assert page.locator(".scores").first.evaluate(bottom) < 760
-    assert page.locator(".judges li").first.evaluate("e => e.getBoundingClientRect().top") < 800
+    assert page.locator(".judges li").last.evaluate(bottom) < 800
     picture(page, f"demo.{language}.1280")
 
 
@@ -111,6 +112,28 @@ def test_axe_finds_no_serious_violation(demo, opened, scheme) -> None:
         for item in violations
         if item["impact"] in ("serious", "critical")
     ] == []
+
+
+def test_forty_long_names_leave_every_cell_and_label_readable(opened, picture, tmp_path: Path) -> None:
+    document = run_document(long_data([f"llama-7b-sft-lr2e5-checkpoint-{500 * i}" for i in range(1, 41)]))
+    page = opened(write_document(document, tmp_path / "forty.html", "en"))
+    picture(page, "forty.en.1280")
+    for cell in page.locator(".scores td").all():
+        assert cell.evaluate("e => e.scrollWidth <= e.clientWidth")
+    for chart in page.locator("#course svg").all():
+        boxes = [text.bounding_box() for text in chart.locator("text").all()]
+        for first, second in combinations([box for box in boxes if box], 2):
+            apart = abs(first["x"] - second["x"]) >= min(first["width"], second["width"]) / 2
+            assert apart or abs(first["y"] - second["y"]) >= 8
+
+
+def test_an_answer_of_ten_megabytes_is_inert_and_opens_in_a_moment(opened, tmp_path: Path) -> None:
+    document = run_document(make_data(text=HOSTILE * (10_000_000 // len(HOSTILE))))
+    path = write_document(document, tmp_path / "large.html", "en")
+    assert path.stat().st_size < 1_000_000
+    page = opened(path)
+    assert page.locator("img, script:not(body > script), a[href^=javascript]").count() == 0
+    assert "more characters)" in page.content()
 
 
 def test_hostile_texts_are_shown_and_do_nothing(opened, tmp_path: Path) -> None:

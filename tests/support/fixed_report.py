@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from score_rows import by_score, row_of
@@ -136,3 +137,23 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
         created="2026-01-05T00:00:00Z",
         version="0.1.0",
     )
+
+
+def long_data(names: Sequence[str]) -> ReportData:
+    """A report of many checkpoints: a score that rises and falls, and a judge of five levels."""
+    runs = tuple(
+        Run(id=f"r{i}", plan="long", plan_hash="", checkpoint=name, order=i, step=500 * (i + 1))
+        for i, name in enumerate(names)
+    )
+    table = ScoreTable()
+    for i, run in enumerate(runs):
+        for prompt in range(12):
+            form = 60 + i - i * i / len(runs) + (17 * prompt + 7 * i) % 23
+            craft = (i * 4 // len(runs) + (prompt + i) % 3 // 2) / 4
+            for score in (
+                Score(name="lyric.total", value=form, signature="l", scale=Scale(low=0, high=110)),
+                Score(name="craft.level", value=craft, signature="c", scale=UNIT, kind="judge"),
+            ):
+                names_of = {"checkpoint": run.checkpoint, "sample_id": f"p{prompt}", "cluster": f"p{prompt}"}
+                table.add(row_of(run_id=run.id, task="t", repeat=1, outcome=score, **names_of))
+    return ReportData(plan="long", runs=runs, table=table)

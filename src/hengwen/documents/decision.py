@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hengwen.documents.score_names import ScoreName
     from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 
-MAX_NAMES = 6
-"""Maximum number of checkpoints that a sentence names."""
+MAX_NAMES, NAMES_LENGTH = 6, 90
+"""Maximum number of checkpoints that a sentence names, and of their characters if they are more than two."""
 FELL = Bilingual("下降", "Fell")
 ROSE = Bilingual("上升", "Rose")
 DISAGREE = Bilingual("分数不一致", "Scores disagree")
@@ -234,7 +234,7 @@ class DecisionWords:
 
     def _undecided_parts(self) -> Iterator[Bilingual]:
         for score, items in self._open_ones():
-            listed = items[:MAX_NAMES]
+            listed = items[: _most([item.checkpoint for item in items])]
             fine, name = self._decimals[score.address], self._words[score.address]
             names = [f"{item.checkpoint} ({minus(signed(item.difference, fine))})" for item in listed]
             more = len(items) - len(listed)
@@ -347,9 +347,15 @@ def decision_record(decision: Decision) -> dict[str, Any]:
 def _names_text(names: Sequence[str], none_zh: str, none_en: str) -> tuple[str, str]:
     if not names:
         return none_zh, none_en
-    rest = len(names) - MAX_NAMES
-    zh, en = "、".join(names[:MAX_NAMES]), ", ".join(names[:MAX_NAMES])
+    most = _most(names)
+    rest = len(names) - most
+    zh, en = "、".join(names[:most]), ", ".join(names[:most])
     return (f"{zh} 等 {len(names)} 个", f"{en} and {rest} more") if rest > 0 else (zh, en)
+
+
+def _most(names: Sequence[str]) -> int:
+    """Return how many of these names a sentence can hold."""
+    return max(2, min(MAX_NAMES, NAMES_LENGTH // max(map(len, names))))
 
 
 def _is_only_alone(item: CheckpointStanding) -> bool:

@@ -237,11 +237,12 @@ def _values(spots: Sequence[Spot], width: float, *, is_crowded: bool) -> list[Ma
     """Print the values; if points are close, only those of marked points, the lowest and the highest."""
     scored = [spot for spot in spots if spot.y is not None]
     heights = [spot.y for spot in scored if spot.y is not None]
+    ends = {heights.index(end(heights)) for end in (min, max)} if heights else set()
     return [
         value_label(scored, i, (12.0, HEIGHT - BOTTOM + 16), width)
         for i, spot in enumerate(scored)
         if not is_crowded
         or spot.point.mark
         or i == len(scored) - 1
-        or (len(scored) <= MAX_NARROW and spot.y in (min(heights), max(heights)))
+        or (len(scored) <= MAX_NARROW and i in ends)
     ]
