@@ -96,7 +96,7 @@ def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path
     assert {label.rater for label in written} == {"ann"}
     assert {label.score for label in written} == {"muice_live.level", "muice_new_topic.level"}
     assert "7 new labels by ann, 7 of 7 done" in done.err
-    assert "to use the labels, add to plan.yaml: labels: labels.csv" in done.err
+    assert "要使用这些标注，请在 plan.yaml 里加上：labels: labels.csv" in done.err
     with_labels(tmp_path)
     suite = load_suite(load_plan(tmp_path / "plan.yaml"))
     assert (len(suite.labels), suite.warnings) == (7, ())
@@ -110,7 +110,7 @@ def test_a_plan_cannot_have_a_file_outside_its_folder_written(form, tmp_path: Pa
         done = form("A A A A A A A")
         assert outside.read_text("utf-8") == "task,checkpoint,id,repeat,score,value,rater\n"
         assert done.code == 2
-        assert "is outside the folder of plan.yaml; name it with -o" in done.err
+        assert "在 plan.yaml 的文件夹之外；请用 -o 指定" in done.err
         assert form("A A A A A A A", "-o", "own.csv").code == 0
     finally:
         outside.unlink()
@@ -347,7 +347,7 @@ def test_labels_of_a_text_that_changed_are_told_and_left(form, tmp_path: Path) -
     (tmp_path / "day-1.jsonl").write_text(jsonl(rows), "utf-8")
     done = form("B B B")
     # the label of the empty answer keeps no text that could differ
-    assert "3 labels of ann are for another text; remove them from labels.csv" in done.err
+    assert "ann 的 3 个标注是对另一段文字作的；请从 labels.csv 里删去" in done.err
     assert len(labels(tmp_path / "labels.csv")) == 7
 
 
@@ -361,15 +361,15 @@ def test_labels_go_where_the_plan_has_them_also_when_the_file_is_new(form, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--task", "lve"], 2, "the plan has no task 'lve'; did you mean 'live'?"),
+        (["--task", "lve"], 2, "计划里没有任务 'lve'；是不是 'live'？"),
         (
             ["--score", "muice_live.vice"],
             2,
-            "no judge gives 'muice_live.vice'; did you mean 'muice_live.voice'?",
+            "没有评审给出 'muice_live.vice'；是不是 'muice_live.voice'？",
         ),
-        (["--task", "topic", "--score", "muice_live.voice"], 2, "no judge gives 'muice_live.voice'"),
+        (["--task", "topic", "--score", "muice_live.voice"], 2, "没有评审给出 'muice_live.voice'"),
         (["--lang", "fr"], 2, "--lang is zh or en"),
-        (["-o", "labels.txt"], 2, "cannot tell the format of 'labels.txt'"),
+        (["-o", "labels.txt"], 2, "看不出 'labels.txt' 的格式"),
     ],
 )
 def test_a_wrong_option_is_told_before_anything_is_asked(form, arguments, code, message) -> None:
@@ -421,6 +421,6 @@ def test_a_file_without_a_column_for_the_draw_still_works_and_is_warned_of(form,
     old = "task,id,checkpoint,repeat,output,score,value,rater\n"
     (tmp_path / "labels.csv").write_text(old, "utf-8")
     done = form("A q")
-    assert "labels.csv has no column 'drawn'" in done.err
+    assert "labels.csv 没有 'drawn' 列" in done.err
     assert [(label.value, label.drawn) for label in labels(tmp_path / "labels.csv")] == [(1, "")]
     assert (tmp_path / "labels.csv").read_text("utf-8").startswith(old)

@@ -9,6 +9,7 @@ import typer
 from hengwen.cli.ui import language, options
 
 EXTRA_MODULES = {
+    "inspect": "zipfile_zstd",
     "langchain-openai": "langchain_openai",
     "parquet": "pyarrow",
     "postgres": "psycopg",
