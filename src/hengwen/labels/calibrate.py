@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.errors import DataError
 from hengwen.judges.calibration import Calibration, calibrate, is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, pooled_signature
+from hengwen.judges.calibration.joining import MEAN
 from hengwen.judges.trust.admission_report import TASK_PARTS
 from hengwen.labels.calibration_data import ScoreSeries, labels_for, levels_for, rubric_for
 
@@ -26,6 +27,7 @@ def calibrate_series(
     rubric: Rubric | None,
     threshold: float | None = None,
     seed: int = 0,
+    raters: str = MEAN,
 ) -> Calibration:
     """Calibrate one score of a judge by comparing it with human labels."""
     try:
@@ -39,6 +41,7 @@ def calibrate_series(
             seed=seed,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             pooled=len(series.tasks) > 1,
+            raters=raters,
         )
     except ValueError as error:
         raise DataError(f"{series.address}: {error}") from None

@@ -125,13 +125,16 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """Return the human value in a row (mean of the raters) as a list with one label."""
+    """Return the human values in a row as labels: one for each rater, or one for their mean."""
     outcome = row.outcome
     if not isinstance(outcome, Score) or row.score.role != "human":
         return []
     details: Mapping[str, Any] = outcome.details
     raters = [str(rater) for rater in details.get("raters", ())]
     draws = {str(drawn) for drawn in details.get("drawn", ())}
+    values = dict(zip(raters, details.get("values", ()), strict=False))
+    if len(values) < len(raters) or not values:  # an older store has only their mean
+        values = {raters[0] if len(raters) == 1 else "mean of raters": outcome.value}
     return [
         Label(
             task=row.task,
@@ -140,10 +143,11 @@ def _human_labels(row: Row, text: str) -> list[Label]:
             repeat=row.repeat or 1,
             output=text,
             score=row.score.base,
-            value=outcome.value,
-            rater=raters[0] if len(raters) == 1 else "mean of raters",
-            drawn=draws.pop() if len(draws) == 1 else "",
+            value=value,
+            rater=rater,
+            drawn=min(draws) if len(draws) == 1 else "",
         )
+        for rater, value in values.items()
     ]
 
 

@@ -349,3 +349,24 @@ def test_a_file_of_an_older_version_without_draws_is_read(draw, tmp_path: Path) 
     path.write_text(json.dumps(data), "utf-8")
     (calibration,) = read_calibrations(path)
     assert (calibration.drawn, calibration.tasks, calibration.means[0].balance) == ({}, (), None)
+
+
+@pytest.mark.parametrize(
+    ("raters", "values", "left_out"),
+    [("mean", [4 / 3, 1.5], None), ("majority", [1.0], 1), ("bo", [1.0, 2.0], None)],
+)
+def test_several_raters_count_by_mean_by_majority_or_one_alone(
+    raters: str, values: list[float], left_out: int | None
+) -> None:
+    votes = [("0", "ann", 1), ("0", "bo", 1), ("0", "cy", 2), ("1", "ann", 1), ("1", "bo", 2)]
+    labels = [
+        Label(task="t", id=sample, score="s", value=value, rater=rater) for sample, rater, value in votes
+    ]
+    answers = [JudgedAnswer(task="t", id=sample, value=1.0) for sample in "01"]
+    joined = join(labels, answers, raters=raters)
+    assert [pair.human for pair in joined.pairs] == values
+    assert joined.dropped.get("no_majority") == left_out
+    warnings = calibrate(labels, answers, score="s", levels=[0, 1, 2], raters=raters).warnings
+    assert ("majority" in {warning.code for warning in warnings}) == (raters == "majority")
+    with pytest.raises(ValueError, match="no labels by the rater 'zoe'"):
+        join(labels, answers, raters="zoe")

@@ -32,6 +32,7 @@ class _Settings:
     threshold: float | None
     seed: int
     trust: bool
+    raters: str
 
 
 def calibrate(
@@ -68,6 +69,12 @@ def calibrate(
             help="Minimum of kappa's lower bound for a certificate; default 0.5.",
         ),
     ] = None,
+    raters: Annotated[
+        str,
+        typer.Option(
+            "--raters", help="Value of several raters: their mean, the majority's, or the name of one rater."
+        ),
+    ] = "mean",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the bootstrap.")] = 0,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
@@ -90,7 +97,7 @@ def calibrate(
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
     outputs = check_outputs(output, _inputs(sources or [store], labels, store) if output else ())
-    settings = _Settings(score or (), rubric, threshold, seed, trust)
+    settings = _Settings(score or (), rubric, threshold, seed, trust, raters)
     calibrations: list[Calibration] = []
     judges: list[JudgeTrust] = []
     stale = False
@@ -189,6 +196,7 @@ def _calibrate_source(
             rubric=rubric_for(request, series, settings.rubric),
             threshold=settings.threshold,
             seed=settings.seed,
+            raters=settings.raters,
         )
         for series in [*current, *pooled]
     ]

@@ -51,6 +51,7 @@ _DROPPED = {
     "other_text": Bilingual("回答文本已变", "for another text"),
     "no_verdict": Bilingual("评审没有结论", "without a verdict"),
     "example": Bilingual("是评分标准的示例", "for examples of the rubric"),
+    "no_majority": Bilingual("标注者没有多数", "without a majority of raters"),
 }
 _WITHIN_COLUMNS = (
     Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),

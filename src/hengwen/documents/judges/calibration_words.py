@@ -65,6 +65,10 @@ _WORDS: dict[RemarkCode, Bilingual] = {
         "标注者之间一致性差（alpha {alpha}）：评分标准可能不清楚",
         "raters agree poorly (alpha {alpha}): the rubric may be unclear",
     ),
+    "majority": Bilingual("人工值取多数标注者的值", "the human value is that of most raters"),
+    "one_rater": Bilingual(
+        "人工值只取标注者 {rater}", "the human values are those of the rater {rater} alone"
+    ),
     "chosen_answers": Bilingual(
         f"{{n}} 个标注的回答不是随机抽取的（{{drawn}}）：{_BIASED.zh}",
         f"{{n}} labels were not drawn at random ({{drawn}}): {_BIASED.en}",

@@ -16,7 +16,7 @@ from hengwen.judges.calibration.estimates import (
     cluster_index,
     resample_clusters,
 )
-from hengwen.judges.calibration.joining import count_draws, join
+from hengwen.judges.calibration.joining import MAJORITY, MEAN, count_draws, join
 from hengwen.judges.calibration.maps import FOLDS, fit_maps
 from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
@@ -49,6 +49,8 @@ MAX_UNDEFINED_SHARE = 0.05
 LOW_HUMAN_ALPHA = 0.4
 """If the agreement of the human raters (Krippendorff's alpha) is below this value, a warning is given."""
 
+_RATERS: dict[str, RemarkCode] = {MAJORITY: "majority"}
+
 
 def calibrate(  # noqa: PLR0913 - keyword-only options
     labels: Iterable[Label],
@@ -63,6 +65,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     created: str = "",
     pooled: bool = False,
+    raters: str = MEAN,
 ) -> Calibration:
     """Compare one score of a judge with human labels, and decide whether the judge is certified.
 
@@ -82,6 +85,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         created: Time of creation that is stored with the calibration, ISO 8601.
         pooled: Whether the answers come from several tasks that are judged by the same rubric. A prompt that
             occurs in two tasks counts as two prompts.
+        raters: How the labels of several raters of an answer become one value: their ``mean``, the value of
+            the ``majority`` (an answer without one is left out), or the name of the only rater that counts.
 
     Returns:
         A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if at
@@ -112,7 +117,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     tasks, signature = _tasks_and_signature(answers, pooled=pooled)
     scale = _levels(rubric, levels)
     joined = join(
-        [label for label in labels if label.score == score and label.task in tasks], answers, rubric
+        [label for label in labels if label.score == score and label.task in tasks], answers, rubric, raters
     )
     pairs = joined.pairs
     human, judge = [pair.human for pair in pairs], [pair.value for pair in pairs]
@@ -149,7 +154,11 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         maps=maps,
         maps_reason=maps_reason,
         means=means,
-        warnings=(*_warnings(agreement, ceiling), *sampling_warnings(means, drawn)),
+        warnings=(
+            *([] if raters == MEAN else [Remark(_RATERS.get(raters, "one_rater"), {"rater": raters})]),
+            *_warnings(agreement, ceiling),
+            *sampling_warnings(means, drawn),
+        ),
         created=created,
         version=_version(),
         tasks=tuple(tasks) if pooled else (),

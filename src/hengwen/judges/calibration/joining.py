@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import AnswerKey, Label
 
+MEAN, MAJORITY = "mean", "majority"
+"""How the values of several raters become one; the name of a rater takes the values of this rater alone."""
 RANDOM = "random"
 """First word of the text that is stored with labels of a simple random sample."""
 UNKNOWN = "unknown"
@@ -37,10 +39,11 @@ def chosen_draws(draws: Iterable[str]) -> list[str]:
     return [drawn for drawn in draws if drawn != UNKNOWN and drawn.partition("|")[0] != RANDOM]
 
 
-Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
+Dropped = Literal["no_answer", "other_text", "no_verdict", "example", "no_majority"]
 """Reason to leave out a labelled answer. ``no_answer``: there is no judged answer with the label's key.
 ``other_text``: the answer with the label's key has another text. ``no_verdict``: the judge gave no score.
-``example``: the answer is an example in the rubric, which the judge has read."""
+``example``: the answer is an example in the rubric, which the judge has read. ``no_majority``: as many raters
+gave one value as another, and the majority is asked for."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
 
 
@@ -73,7 +76,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """A judged answer together with the mean of its human labels."""
+    """A judged answer together with the value of its human labels: their mean, or the majority's."""
 
     answer: JudgedAnswer
     value: float
@@ -95,8 +98,17 @@ class LabelJoin:
     """For each reason in ``DROPPED``, the number of labelled answers that were left out."""
 
 
-def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
+def join(
+    labels: Iterable[Label],
+    answers: Sequence[JudgedAnswer],
+    rubric: Rubric | None = None,
+    raters: str = MEAN,
+) -> LabelJoin:
     """Join the labels for one score with the answers that a judge scored."""
+    if raters not in (MEAN, MAJORITY):
+        labels = [label for label in labels if label.rater == raters]
+        if not labels:
+            raise ValueError(f"no labels by the rater {raters!r}")
     examples = _example_texts(rubric)
     answers_by_key = _by_key(answers)
     groups: dict[AnswerKey, list[Label]] = {}
@@ -113,7 +125,11 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
         if reason is not None:
             dropped[reason] += 1
         elif answer is not None and answer.value is not None:
-            pairs.append(_pair(answer, answer.value, matching))
+            human = _human_value(matching, raters)
+            if human is None:
+                dropped["no_majority"] += 1
+            else:
+                pairs.append(_pair(answer, answer.value, matching, human))
     labelled = {pair.answer.key for pair in pairs}
     return LabelJoin(
         pairs=tuple(pairs),
@@ -124,7 +140,9 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
             and answer.value is not None
             and _normalized(answer.text) not in examples
         ),
-        dropped={reason: dropped[reason] for reason in DROPPED},
+        dropped={
+            reason: dropped[reason] for reason in DROPPED if reason != "no_majority" or raters == MAJORITY
+        },
     )
 
 
@@ -149,11 +167,18 @@ def _drop_reason(
     return "no_verdict" if answer.value is None else None
 
 
-def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> RatedAnswer:
+def _human_value(labels: Sequence[Label], raters: str) -> float | None:
+    """Return the mean of the values; or that of most raters, None if as many gave another."""
+    if raters != MAJORITY:
+        return fsum(label.value for label in labels) / len(labels)
+    (value, votes), *others = Counter(label.value for label in labels).most_common(2)
+    return None if others and others[0][1] == votes else value
+
+
+def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label], human: float) -> RatedAnswer:
     raters = [label.rater for label in labels]
     if len(set(raters)) < len(raters):
         raise ValueError(f"a rater labels {answer.key} twice")
-    human = fsum(label.value for label in labels) / len(labels)
     ratings = tuple((label.rater, label.value) for label in labels)
     return RatedAnswer(answer, value, human, ratings, tuple(label.drawn for label in labels))
 

@@ -18,6 +18,8 @@ RemarkCode = Literal[
     "within_kappa",
     "undefined_resamples",
     "raters_disagree",
+    "majority",
+    "one_rater",
     "chosen_answers",
     "unbalanced",
     "few_labels_for_maps",

@@ -295,7 +295,11 @@ def _human_rows(
         value=fsum(value for _, value in rated) / len(rated),
         signature=signature,
         scale=item.outcome.scale and replace(item.outcome.scale, levels=None, discrete=True),
-        details={"raters": [other.rater for other, _ in rated], "drawn": [""] * len(rated)},
+        details={
+            "raters": [other.rater for other, _ in rated],
+            "values": [value for _, value in rated],
+            "drawn": [""] * len(rated),
+        },
     )
     for score in survey.human_scores(item.score):
         named = item._replace(score=score, outcome=replace(outcome, name=score.base))
