@@ -1,4 +1,4 @@
-"""Results in the tools that a training uses: loggers, a callback of the trainer, rewards.
+"""Results in the tools that a training and other evaluations use: loggers, trainers, rewards, frameworks.
 
 Nothing of another tool is imported until it is used.
 """
@@ -12,11 +12,21 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.integrations.loggers import log_run as log_run
     from hengwen.integrations.rewards import as_reward as as_reward
+    from hengwen.integrations.telemetry import emit_results as emit_results
+    from hengwen.integrations.harnesses import to_evalscope as to_evalscope
+    from hengwen.integrations.harnesses import to_lm_eval as to_lm_eval
+    from hengwen.integrations.harnesses import to_opencompass as to_opencompass
+    from hengwen.integrations.inspect_scorer import to_inspect as to_inspect
+    from hengwen.integrations.mlflow_scorer import to_mlflow as to_mlflow
     from hengwen.integrations.trainer import HengwenCallback as HengwenCallback
 
 _EXPORTS = {
     "loggers": "log_run",
     "rewards": "as_reward",
+    "telemetry": "emit_results",
+    "harnesses": "to_evalscope to_lm_eval to_opencompass",
+    "inspect_scorer": "to_inspect",
+    "mlflow_scorer": "to_mlflow",
     "trainer": "HengwenCallback",
 }
 

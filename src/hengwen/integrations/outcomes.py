@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ def _portal() -> BlockingPortal:
     """Return an event loop in a thread of its own, to which a judge's connections belong."""
     from anyio.from_thread import start_blocking_portal
 
+    atexit.register(_OPEN.close)
     return _OPEN.enter_context(start_blocking_portal())
 
 

@@ -1,0 +1,118 @@
+"""Scorers and judges for lm-eval, EvalScope and OpenCompass, which hand over answers with references."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from hengwen.integrations.outcomes import TextScorer, failure_text
+from hengwen.records import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hengwen.protocols import Judge, Scorer
+
+
+def to_lm_eval(
+    scorer: Scorer | Judge, *, name: str | None = None, prompt: str = "prompt"
+) -> Callable[[Mapping[str, Any], Sequence[str]], dict[str, float]]:
+    """Return a function ``process_results`` of lm-eval.
+
+    A failure is left out of the mean of the score; ``SCORE_failed`` has the share of failures.
+
+    Args:
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
+        name: Name of the score; default: the first.
+        prompt: Column of the prompt.
+
+    Examples:
+        >>> from hengwen.registry import build
+        >>> process_results = to_lm_eval(build("scorers", "length", {"least": 2, "most": 4}))
+        >>> process_results({"prompt": "?"}, ["abc"])
+        {'length.within': 1.0, 'length.within_failed': 0.0}
+    """
+    text_scorer = TextScorer(scorer, name)
+
+    def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+        outcome = text_scorer.outcome(results[0], str(doc.get(prompt, "")), doc)
+        is_scored = isinstance(outcome, Score)
+        value = {text_scorer.name: float(outcome.value)} if isinstance(outcome, Score) else {}
+        return {**value, f"{text_scorer.name}_failed": float(not is_scored)}
+
+    return process_results
+
+
+def to_evalscope(scorer: Scorer | Judge, *, name: str | None = None) -> type:
+    """Return a class ``Metric`` of EvalScope, for ``register_metric(NAME)``.
+
+    A failure raises ``MetricUnavailableError``, by which EvalScope leaves the answer out of means.
+
+    Args:
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
+        name: Name of the score; default: the first.
+
+    Examples:
+        >>> from evalscope.api.registry import register_metric                 # doctest: +SKIP
+        >>> register_metric("lyric")(to_evalscope(scorer))                     # doctest: +SKIP
+    """
+    from evalscope.api.metric import Metric, MetricUnavailableError
+
+    text_scorer = TextScorer(scorer, name)
+
+    class HengwenMetric(Metric):  # type: ignore[misc, no-any-unimported, unused-ignore]
+        """A score of Hengwen."""
+
+        def apply(self, predictions: list[str], references: list[Any]) -> list[float]:
+            values = []
+            for answer, reference in zip(predictions, references, strict=True):
+                outcome = text_scorer.outcome(answer, "", {"references": reference})
+                if not isinstance(outcome, Score):
+                    raise MetricUnavailableError(failure_text(outcome))
+                values.append(float(outcome.value))
+            return values
+
+    return HengwenMetric
+
+
+def to_opencompass(scorer: Scorer | Judge, *, name: str | None = None) -> type:
+    """Return an evaluator of OpenCompass, for ``ICL_EVALUATORS.register_module()``.
+
+    Its result has the mean of the scored answers, their share as ``coverage``, and ``details``.
+
+    Args:
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
+        name: Name of the score; default: the first.
+
+    Examples:
+        >>> from opencompass.registry import ICL_EVALUATORS                    # doctest: +SKIP
+        >>> ICL_EVALUATORS.register_module("lyric", module=to_opencompass(scorer))  # doctest: +SKIP
+    """
+    from opencompass.openicl.icl_evaluator import BaseEvaluator
+
+    text_scorer = TextScorer(scorer, name)
+
+    class HengwenEvaluator(BaseEvaluator):  # type: ignore[misc, no-any-unimported, unused-ignore]
+        """A score of Hengwen."""
+
+        def score(self, predictions: Sequence[str], references: Sequence[Any]) -> dict[str, Any]:
+            outcomes = [
+                text_scorer.outcome(answer, "", {"references": reference})
+                for answer, reference in zip(predictions, references, strict=True)
+            ]
+            values = [float(outcome.value) for outcome in outcomes if isinstance(outcome, Score)]
+            mean = {text_scorer.name: fsum(values) / len(values)} if values else {}
+            return {
+                **mean,
+                "coverage": len(values) / len(outcomes) if outcomes else 0.0,
+                "signature": text_scorer.signature,
+                "details": [
+                    {
+                        "score": outcome.value if isinstance(outcome, Score) else None,
+                        "error": failure_text(outcome),
+                    }
+                    for outcome in outcomes
+                ],
+            }
+
+    return HengwenEvaluator
