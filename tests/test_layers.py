@@ -43,6 +43,14 @@ MAX_MODULES = 16
 MAX_LINES = 400
 BROUGHT_OR_OPTIONAL = {
     *("langchain_core", "langsmith", "markupsafe", "pydantic_core"),  # required by declared ones
+    *(
+        "evalscope",
+        "inspect_ai",
+        "mlflow",
+        "opencompass",
+        "opentelemetry",
+        "pytest",
+    ),  # users of integrations have them
     *("pandas", "pypinyin_dict"),  # imported only where the user, or a tool of the project, has them
 }
 """Imports that no declared dependency provides by itself."""
