@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hengwen"
 PO, MO = FOLDER / "hengwen.po", FOLDER / "hengwen.mo"
-SPEAKING = {"fail", "print_error", "print_warning", "print_info", "BadParameter", "confirm", "ImportNote"}
+SPEAKING = {
+    "fail",
+    "print_line",
+    "print_error",
+    "print_warning",
+    "print_info",
+    "BadParameter",
+    "confirm",
+    "ImportNote",
+}
 """Functions, besides classes of errors, whose texts a person reads."""
 SPEAKING_ARGUMENTS = {"message"}
 FOREIGN = tuple((ROOT / "tools" / "messages.txt").read_text("utf-8").splitlines())

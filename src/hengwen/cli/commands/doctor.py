@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import language, options
+from hengwen.cli.ui.messages import print_line
 
 EXTRA_MODULES = {
     "inspect": "zipfile_zstd",
@@ -70,19 +71,18 @@ def doctor(
     from hengwen import registry
     from hengwen.runs.run_job import PACKAGES
 
-    typer.echo(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    typer.echo(", ".join(f"{name} {version(name)}" for name in PACKAGES))
-    typer.echo(
-        f"core dependencies: {sum('extra ==' not in name for name in requires('hengwen') or ())} declared"
-    )
+    print_line(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    print_line(", ".join(f"{name} {version(name)}" for name in PACKAGES))
+    core = [name for name in requires("hengwen") or () if "extra ==" not in name]
+    print_line(f"core dependencies: {len(core)} declared")
     for extra, module in EXTRA_MODULES.items():
         status = "installed" if find_spec(module) else f"not installed (pip install 'hengwen[{extra}]')"
-        typer.echo(f"extra {extra}: {status}")
+        print_line(f"extra {extra}: {status}")
     for group in registry.BUILTINS:
-        typer.echo(f"{group}: {', '.join(registry.known(group))}")
+        print_line(f"{group}: {', '.join(registry.known(group))}")
     key = "set" if os.environ.get("OPENAI_API_KEY") else "not set"
-    typer.echo(f"OPENAI_API_KEY: {key}; used only if a plan or --judge names a judge that needs it")
-    typer.echo(_store_line(store))
+    print_line(f"OPENAI_API_KEY: {key}; used only if a plan or --judge names a judge that needs it")
+    print_line(_store_line(store))
 
 
 def _store_line(location: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.messages import print_info, print_line, print_warning
 from hengwen.cli.ui.usage import Commands
 
 if TYPE_CHECKING:
@@ -152,7 +153,6 @@ def verdicts(
 
 
 def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
-    from hengwen.cli.ui.messages import print_info
 
     if not quiet:
         if result.columns:
@@ -166,7 +166,7 @@ def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
     numbers = {"run": len(result.runs), "score": result.scores, "failure": failed}
     counts = ", ".join(f"{number} {word}{'s' * (number != 1)}" for word, number in numbers.items())
     known = "; known already, nothing recorded" if result.is_known else ""
-    typer.echo(f"{store}: {counts}{f' ({failures})' if failures else ''}{known}")
+    print_line(f"{store}: {counts}{f' ({failures})' if failures else ''}{known}")
 
 
 @app.command("muchin")
@@ -189,7 +189,6 @@ def muchin(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plan.")] = False,
 ) -> None:
     """Convert lyrics that checkpoints wrote for MuChin templates into a plan, DIR/plan.yaml."""
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.importers.muchin import import_muchin
 
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
@@ -201,7 +200,7 @@ def muchin(
             "correct it in the plan if it is wrong"
         )
     counts = f"{result.prompts} prompts, {result.answers} lyrics, {len(result.checkpoints)} checkpoints"
-    typer.echo(f"{result.plan}: {counts}")
+    print_line(f"{result.plan}: {counts}")
 
 
 @app.command("muice")
@@ -256,7 +255,7 @@ def muice(
         _print_note(file, note)
     document = result.document
     tasks = ", ".join(task.name for task in document.tasks)
-    typer.echo(
+    print_line(
         f"{result.plan}: {len(document.tasks)} tasks ({tasks}), {len(document.scorings)} rubrics, "
         f"{result.items} items, {result.examples} examples; {result.count('repair')} repaired, "
         f"{result.count('warning')} warnings: {output / REPAIRS}"
@@ -264,7 +263,6 @@ def muice(
 
 
 def _print_note(file: Path, note: ImportNote) -> None:
-    from hengwen.cli.ui.messages import print_info, print_warning
 
     location = f"{file}:{note.line}: " if note.line else ""
     if note.kind == "warning":

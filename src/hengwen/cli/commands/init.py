@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hengwen.cli.ui.messages import print_line
+
 
 def init(
     folder: Annotated[
@@ -75,9 +77,9 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
     write_folder(folder, name_after(folder, files), force=force, inputs=[file] if file else [])
     plan = folder / "plan.yaml"
     if file is None:
-        typer.echo(f"wrote {len(files)} files; next: hengwen run {plan} -o report.html")
+        print_line(f"wrote {len(files)} files; next: hengwen run {plan} -o report.html")
         return
-    typer.echo(
+    print_line(
         f"wrote {', '.join(sorted(files))}; next: put your own prompts and references into the "
         f".jsonl files, set the model's backend in {plan}, then: hengwen validate {plan}"
     )
@@ -97,7 +99,7 @@ def _write_own(folder: Path, *, rubric: bool, scorer: bool, force: bool) -> None
     names = [name for name, use in uses.items() if use]
     write_folder(folder, {name: (own / sources[name]).read_bytes() for name in names}, force=force)
     for name in names:
-        typer.echo(f"wrote {folder / name}; to use it, write in a task of a plan: {uses[name]}")
+        print_line(f"wrote {folder / name}; to use it, write in a task of a plan: {uses[name]}")
 
 
 def _write_starter(folder: Path, *, force: bool) -> None:
@@ -108,6 +110,6 @@ def _write_starter(folder: Path, *, force: bool) -> None:
     starter = files("hengwen.demo") / "starter"
     contents = {item.name: item.read_bytes() for item in starter.iterdir() if item.is_file()}
     write_folder(folder, name_after(folder, contents), force=force)
-    typer.echo(
+    print_line(
         f"wrote {', '.join(sorted(contents))}; next: hengwen run {folder / 'plan.yaml'} -o report.html"
     )

@@ -9,6 +9,7 @@ import typer
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.existing_store import open_existing_store
+from hengwen.cli.ui.messages import print_line
 from hengwen.cli.ui.usage import Commands
 
 app = Commands(help="List, show, pin and remove the runs of a store.")
@@ -36,14 +37,14 @@ def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
         table = opened.table([stored])
         usage = opened.usage([stored])
     for name in ("id", "plan", "checkpoint", "step", "status", "started", "plan_hash", "seed"):
-        typer.echo(f"{name}: {getattr(stored, name)}")
-    typer.echo("versions: " + ", ".join(f"{name} {version}" for name, version in stored.versions.items()))
+        print_line(f"{name}: {getattr(stored, name)}")
+    print_line("versions: " + ", ".join(f"{name} {version}" for name, version in stored.versions.items()))
     for role, role_usage in usage.items():
         tokens = f"{role_usage.input_tokens} tokens in, {role_usage.output_tokens} out"
-        typer.echo(f"calls of the {role}: {role_usage.calls} ({tokens})")
+        print_line(f"calls of the {role}: {role_usage.calls} ({tokens})")
     for key, column in table.series.items():
         scored = column.status_counts["ok"]
-        typer.echo(f"{key.address}: {scored} of {len(column)}  {', '.join(sorted(column.signatures))}")
+        print_line(f"{key.address}: {scored}/{len(column)}  {', '.join(sorted(column.signatures))}")
 
 
 @app.command("pin")
@@ -54,7 +55,7 @@ def pin(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
     with open_existing_store(store) as opened:
         stored = opened.find(run)
         opened.pin(stored, datetime.now(UTC).isoformat(timespec="seconds"))
-    typer.echo(f"{stored.id} ({stored.checkpoint}) is now the baseline of {stored.plan}")
+    print_line(f"{stored.id} ({stored.checkpoint}) is now the baseline of {stored.plan}")
 
 
 @app.command("rm")
@@ -69,7 +70,7 @@ def remove(
         if not yes:
             typer.confirm(f"remove {stored.id} ({stored.plan}, {stored.checkpoint})?", abort=True, err=True)
         opened.remove(stored)
-    typer.echo(f"removed {stored.id}")
+    print_line(f"removed {stored.id}")
 
 
 def export(
@@ -100,4 +101,4 @@ def export(
     check_target(output, location)
     with open_existing_store(location) as opened:
         count = rows(opened, run or (), plan=plan).write(output)
-    typer.echo(f"{output}: {count} rows")
+    print_line(f"{output}: {count} rows")

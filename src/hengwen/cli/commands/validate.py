@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.messages import print_line, print_warning
 
 if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan
@@ -24,7 +25,6 @@ def validate(
 
     The power of gates is estimated from earlier runs in the store, if there are any.
     """
-    from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.locations import locate
@@ -38,7 +38,7 @@ def validate(
             backend = build_backend(spec)
             key_name = key_variable(spec)
             key = f", key from {key_name}" if key_name else ""
-            typer.echo(printable(f"backend {name}: {backend.endpoint}{key}"))
+            print_line(f"backend {name}: {backend.endpoint}{key}")
         except ConfigError as error:
             print_warning(f"{locate(loaded, 'backends', name)}backend {name!r}: {error}")
     for task in suite.tasks:
@@ -49,21 +49,21 @@ def validate(
             for judge in task.panel
         ]
         extra = sorted({name for sample in task.samples.samples.values() for name in sample.metadata})
-        typer.echo(f"task {task.spec.name}: {len(task.samples.samples)} samples")
-        typer.echo(f"  scorers: {', '.join(scorers) or 'none'}")
-        typer.echo(f"  judges: {', '.join(judges) or 'none'}")
+        print_line(f"task {task.spec.name}: {len(task.samples.samples)} samples")
+        print_line(f"  scorers: {', '.join(scorers) or 'none'}")
+        print_line(f"  judges: {', '.join(judges) or 'none'}")
         if extra:
-            typer.echo(printable(f"  metadata: {', '.join(extra)}"))
+            print_line(f"  metadata: {', '.join(extra)}")
     for checkpoint in loaded.checkpoints:
         stored = suite.responses.get(checkpoint.name)
         source = f"{len(stored)} stored answers" if stored is not None else f"backend {checkpoint.backend}"
-        typer.echo(f"checkpoint {checkpoint.name}: {source}")
+        print_line(f"checkpoint {checkpoint.name}: {source}")
     if suite.labels or suite.anchors:
-        typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
+        print_line(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
     _show_gates(suite, store, plan)
     for warning in suite.warnings:
         print_warning(warning)
-    typer.echo(f"{printable(str(plan))} is a valid plan")
+    print_line(f"{plan} is a valid plan")
 
 
 def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
@@ -71,7 +71,6 @@ def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     if not suite.plan.gates:
         return
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.documents.gates.gate_power import power_line
     from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers
@@ -92,6 +91,6 @@ def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
         command += f" --store {shlex.quote(location)}"
     for gate, terms in zip(gates, powers, strict=True):
         tier = "" if gate.tier == "fail" else f" ({gate.tier})"
-        typer.echo(printable(f"gate {gate.expression}{tier}"))
+        print_line(f"gate {gate.expression}{tier}")
         for power in terms:
-            typer.echo(printable(f"  {power_line(power, command)}"))
+            print_line(f"  {power_line(power, command)}")

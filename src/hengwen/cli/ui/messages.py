@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
+def print_line(message: str) -> None:
+    """Print a line of a result on stdout."""
+    typer.echo(localized(printable(message)))
+
+
 def print_error(message: str) -> None:
     """Print an error message."""
     typer.echo(f"hengwen: {localized(printable(message))}", err=True)
