@@ -53,7 +53,7 @@ def report(
     verbose: options.Verbose = False,
 ) -> None:
     """Show stored runs, or write reports of them."""
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.answers.blocks import check_size
     from hengwen.documents.run.document import report_document
@@ -67,6 +67,8 @@ def report(
         selected, warnings = _select_runs(opened, runs, plan)
         for warning in warnings:
             print_warning(warning)
+        if plan is None and not runs and not quiet and not as_json:
+            name_plan(opened, selected[-1].plan)
         document = report_document(
             opened, selected, warnings=warnings, calibrations=calibrations, answers=size
         )

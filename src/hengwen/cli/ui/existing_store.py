@@ -19,6 +19,17 @@ def open_existing_store(location: str) -> Store:
     return open_or_create_store(location)
 
 
+def name_plan(store: Store, taken: str) -> None:
+    """Print which plan a command took from a store with several."""
+    from hengwen.cli.ui.messages import print_info
+
+    others = {run.plan for run in store.runs()} - {taken}
+    if others:
+        print_info(
+            f"plan {taken}, which ran last; also in {store.name}: {', '.join(sorted(others))} (--plan)"
+        )
+
+
 def open_or_create_store(location: str) -> Store:
     """Open or create a store; if its schema was migrated, print where the copy of the old store is."""
     from hengwen.cli.ui.messages import print_info

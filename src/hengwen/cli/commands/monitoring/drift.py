@@ -54,7 +54,7 @@ def drift(
 
     A score drifts if its mean moves more than it usually does between checkpoints.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.drift.document import drift_document
@@ -69,6 +69,8 @@ def drift(
         report = drift_report(
             opened, runs or (), plan=plan, baseline=baseline, scores=score or (), human=human
         )
+        if plan is None and not runs and not quiet and not as_json:
+            name_plan(opened, report.runs[-1].plan)
         pair = pair_of_report(opened, runs or (), baseline, plan)
         judges = judge_drift_of(opened, pair, score or (), skip_others=True)
     for names, text in (
