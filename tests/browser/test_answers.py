@@ -51,6 +51,19 @@ def test_all_answers_are_sorted_and_filtered(demo, opened) -> None:
     assert shown.inner_text() == "0 of 0 shown"
 
 
+def test_a_number_of_a_table_leads_to_the_answers_behind_it(demo, opened) -> None:
+    page = opened(demo)
+    table = page.locator("#tables table", has=page.locator("th", has_text="persona_generic.level")).first
+    table.locator("tr", has_text="ckpt-4000").locator("td a").last.click()
+    assert page.locator(".filters output").inner_text() == "24 of 24 shown"
+    rows = page.locator(".answers tbody tr")
+    assert {row.locator("td").first.inner_text() for row in rows.all()} == {"ckpt-4000"}
+    heads = page.locator(".answers th")
+    column = [head.inner_text() for head in heads.all()].index("persona_generic.level")
+    values = [float(row.locator("td").nth(column).inner_text()) for row in rows.all()]
+    assert values == sorted(values)
+
+
 def test_without_a_script_all_answers_are_in_the_page(demo, opened) -> None:
     page = opened(demo, java_script_enabled=False)
     assert page.locator(".answers tbody tr").count() == 192

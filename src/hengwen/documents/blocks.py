@@ -15,6 +15,8 @@ from hengwen.text.language import Bilingual
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.documents.answers.blocks import AnswerFilter
+
 Text = str | Bilingual
 Value = str | float | int | bool | None
 """A value as it stands in CSV, Parquet and JSON."""
@@ -115,6 +117,8 @@ class Cell:
     """The text as a drawing; a face that draws nothing leaves it out."""
     link: str = ""
     """Key of the block or answer with what is behind the cell; empty if the document does not have it."""
+    answers: AnswerFilter | None = None
+    """The answers behind the cell; None if the document does not have them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +215,6 @@ class ScoreLine:
     """The values behind the line, unrounded, for CSV and Parquet."""
     details: tuple[Text, ...] = ()
     """Sentences with the statistics behind the verdict; folded where a face can fold."""
-    link: str = ""
-    """Key of the block with the rows behind the compared values; empty if they are not in the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,14 @@ class Marked(NamedTuple):
     """``differs``: the other answer does not have it; ``reference``: it stands in a reference answer."""
 
 
+class AnswerFilter(NamedTuple):
+    """Rows of the table of all answers, such as those behind a mean; they are sorted by the score."""
+
+    checkpoint: str
+    task: str
+    score: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOutcome:
     """One score or failure of an answer."""

@@ -34,8 +34,6 @@ DIFFERENCE = Bilingual("同题之差", "difference on the same prompts")
 VERDICT = Bilingual("结论", "verdict")
 PROMPTS = Bilingual("题", "prompts")
 DECISION = Bilingual("结论", "Decision")
-MAX_UNBROKEN = 18
-"""Names with up to this number of characters are never broken in a cell."""
 MAX_NARROW = 40
 """Above this number of points, a chart takes the full width."""
 CONTENTS = Bilingual("目录", "contents")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.all_answers import AnswerCollector
+from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.answers.source import AnswerList
 from hengwen.documents.groups import group_texts
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
@@ -114,6 +115,15 @@ class Report:
         """The decision on each tested score, by its address."""
         return {score.address: score for score in self.decision.scores}
 
+    def answers_of(self, score: ScoreSummaries, index: int) -> AnswerFilter | None:
+        """Return the rows of the table of all answers behind a mean; None if they are not there."""
+        checkpoint = self.data.runs[index].checkpoint
+        heads = [column.head for column in self.answers.columns]
+        if score.name not in heads or not has_answers(score, self.data):
+            return None
+        is_there = any((row.checkpoint, row.task) == (checkpoint, score.task) for row in self.answers.rows)
+        return AnswerFilter(checkpoint, score.task, score.name) if is_there else None
+
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
         return {item.later for item in self.comparisons.get(score.address, ()) if item.verdict == "worse"}
@@ -136,7 +146,7 @@ def build_report(data: ReportData) -> Report:
         for score, course in zip(tested, courses, strict=True)
     ]
     certificates = certificate_notes(scores, data.calibrations)
-    of_answers = [score for task in tasks for score in task.headlines if _has_answers(score, data)]
+    of_answers = [score for task in tasks for score in task.headlines if has_answers(score, data)]
     of_answers.sort(key=lambda score: not score.is_final)
     collector = AnswerCollector(of_answers, len(tasks) * len(data.runs), data.size)
     length_bias, empty = LengthBiasDetector(), EmptyAnswerCounter()
@@ -176,7 +186,7 @@ def build_report(data: ReportData) -> Report:
     )
 
 
-def _has_answers(score: ScoreSummaries, data: ReportData) -> bool:
+def has_answers(score: ScoreSummaries, data: ReportData) -> bool:
     """Return whether a score has values of single answers, not of anchors or of groups of answers."""
     columns = (data.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in data.runs)
     return score.section != "anchor" and any(column and None not in column.sample_ids for column in columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
@@ -128,7 +129,10 @@ def _head(score: ScoreSummaries, separator: str = "\n") -> Bilingual:
 def _cells(score: ScoreSummaries, report: Report, *, with_counts: bool) -> list[Cell]:
     worse = report.worse_runs(score)
     return [
-        _cell(summary, score, is_worse=index in worse, with_counts=with_counts)
+        replace(
+            _cell(summary, score, is_worse=index in worse, with_counts=with_counts),
+            answers=report.answers_of(score, index),
+        )
         for index, summary in enumerate(score.summaries)
     ]
 

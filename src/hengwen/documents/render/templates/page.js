@@ -110,6 +110,17 @@
       this.form.elements.more.hidden = shown.length === passing.length;
     }
 
+    // only the answers behind a number, sorted by its score
+    only({ checkpoint, task, score }) {
+      this.form.reset();
+      for (const [name, value] of Object.entries({ checkpoint, task })) {
+        if (this.form.elements[name]) this.form.elements[name].value = value;
+      }
+      const head = all("th", this.table).find((other) => other.textContent === score);
+      head.removeAttribute("aria-sort");
+      this.sort(head);
+    }
+
     // show a row to which a link leads, and everything before it if it passes the filters
     find(id) {
       const index = this.rows.findIndex((row) => row.id === id);
@@ -145,6 +156,7 @@
   addEventListener("hashchange", reveal);
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
+    if (link?.dataset.score) for (const table of tables) table.only(link.dataset);
     if (link && link.hash === location.hash) reveal(); // the same link again, after the reader folded its target
   });
   reveal();
