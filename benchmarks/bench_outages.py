@@ -5,11 +5,13 @@
 A call takes 0.4 s; 64 calls are sent at a time. The outage begins 3 s after the first call: refusals with
 Retry-After 1, errors 500, dropped connections, or no server at all. Targets: all answers are judged, none is
 bought twice, and the run takes at most the outage and 1.3 times the run without one. An endpoint that never
-comes back ends ``hengwen run`` with exit code 1 within 90 s.
+comes back ends ``hengwen run`` with exit code 1 within 90 s. Beside each outage, the bare client with its two
+retries sends as many calls.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING
 from bench_judges import write_plan
 from harness.figures import Figure, print_entries, script_parser
 from harness.processes import stub
+from judge_peers import ANSWER, gather_limited
 
 if TYPE_CHECKING:
     import argparse
@@ -65,6 +68,27 @@ def give_up(count: int, kind: str) -> tuple[float, int]:
         return time.perf_counter() - begin, done.returncode
 
 
+async def send_bare(url: str, count: int) -> int:
+    """Send calls with the bare client, and return the number of those that fail."""
+    from openai import AsyncOpenAI, OpenAIError
+
+    failed = 0
+
+    async def call(number: int) -> None:
+        nonlocal failed
+        try:
+            content = ANSWER.format(number)
+            await client.chat.completions.create(
+                model="stub", messages=[{"role": "user", "content": content}]
+            )
+        except OpenAIError:
+            failed += 1
+
+    async with AsyncOpenAI(base_url=url, api_key="none") as client:
+        await gather_limited(call, count, 64)
+    return failed
+
+
 def figures(options: argparse.Namespace) -> Iterator[Figure]:
     """Measure a run without an outage, with each kind of outage, and with one that never ends."""
     judge(10)  # import the modules
@@ -75,6 +99,11 @@ def figures(options: argparse.Namespace) -> Iterator[Figure]:
             seconds = judge(options.count, "--outage", kind, "--seconds", options.seconds)
             case = f"{options.seconds:g} s of {kind}: time beyond the outage"
             yield Figure(case=case, value=(seconds - options.seconds) / usual, unit="x", high=1.3)
+            case = f"{options.seconds:g} s of {kind}: calls without a reply"
+            yield Figure(case=case, value=0, unit="calls")  # judge() has checked it
+            with stub(LATENCY, "--outage", kind, "--seconds", options.seconds) as server:
+                failed = asyncio.run(send_bare(server.url, options.count))
+            yield Figure(case=case, value=failed, unit="calls", system="openai")
         for kind in KINDS:
             seconds, code = give_up(options.count, kind)
             yield Figure(case=f"{kind} without end: time to give up", value=seconds, unit="s", high=90)
