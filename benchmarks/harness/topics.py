@@ -71,7 +71,7 @@ TOPICS = (
     ),
     Topic(
         name="fuzz",
-        title="Hostile texts",
+        title="Hostile texts, replies and files",
         scripts=(
             Script(
                 name="bench_fuzz.py",
@@ -79,6 +79,7 @@ TOPICS = (
                 rounds=None,
                 seconds=7200,
             ),
+            Script(name="bench_memory_limits.py", rounds=None),
         ),
     ),
     Topic(
