@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations, pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +20,10 @@ from hengwen import open_store, report_document, run_plan
 from hengwen.documents.blocks import Decision
 from hengwen.importers.muchin import import_muchin
 from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.personas.folder import write_folder
+from hengwen.personas.suites import example_suite
 from hengwen.records import Response, Row, Score
+from hengwen.runs.imported.record import import_scores
 
 pytestmark = pytest.mark.slow
 Floats = NDArray[np.float64]
@@ -133,14 +137,18 @@ def pair_tests(values: dict[str, Values], checkpoints: int) -> dict[tuple[str, i
             names.append((address, *pair))
             observed.append(float(z_of(sums.sum()[None], sums @ sums, len(sums))[0]))
             flipped.append(z_of(signs[task] @ sums, sums @ sums, len(sums)))
-    order = np.argsort(-np.array(observed), kind="stable")
+    is_small = [len(set(values[address].clusters)) < 6 for address, *_ in names]
+    order = np.lexsort((-np.array(observed), is_small))[
+        : is_small.count(False)
+    ]  # with fewer than 6: no family
     least = np.array(observed)[order] * (1 - 1e-7)
     largest = np.maximum.accumulate(np.array(flipped)[order][::-1], axis=0)[::-1]
     adjusted = np.maximum.accumulate((largest >= least[:, None]).mean(axis=1))
     end = min(int((adjusted <= 0.05).sum()), len(order) - 1)
     tests = {}
-    for place, index in enumerate(order):
-        address, earlier, later = names[index]
+    places = {int(index): place for place, index in enumerate(order)}
+    for index, (address, earlier, later) in enumerate(names):
+        place = places.get(index)
         score = values[address]
         sums, sizes = score.differences(earlier, later)
         pairs = combinations(range(checkpoints), 2)
@@ -153,8 +161,8 @@ def pair_tests(values: dict[str, Values], checkpoints: int) -> dict[tuple[str, i
             n=len(sums),
             prompts=int(sizes.sum()),
             p=float((flipped[index] >= observed[index] * (1 - 1e-7)).mean()),
-            p_adjusted=float(adjusted[place]),
-            critical=float(np.quantile(largest[min(place, end)], 0.95)),
+            p_adjusted=1.0 if place is None else float(adjusted[place]),
+            critical=inf if place is None else float(np.quantile(largest[min(place, end)], 0.95)),
             interval=interval_of(sums, sizes, reach, weight, score.span),
         )
     return tests
@@ -212,13 +220,32 @@ class Screen:
         }
 
 
-@pytest.fixture(params=["lyrics", "demo"])
+def judged_elsewhere(path: Path) -> Path:
+    """Write scores of another tool: two judges, of levels and of points, the last checkpoint worse in one."""
+    rng, rows = np.random.default_rng(4), ["model,step,question_id,judge,judge_score"]
+    for prompt in range(40):
+        ease = rng.normal()
+        for step in (100, 200, 300):
+            latent = 5.5 + 1.5 * ease + rng.normal() + (step == 200) - 1.2 * (step == 300)
+            rows.append(f"m-{step},{step},q{prompt},strict,{int(np.clip(round(latent), 1, 10))}")
+            rows.append(f"m-{step},{step},q{prompt},kind,{np.clip(6 + ease + rng.normal(), 1, 10):.3f}")
+    path.write_text("\n".join(rows), "utf-8")
+    return path
+
+
+@pytest.fixture(params=["lyrics", "demo", "persona", "imported"])
 def screen(request: pytest.FixtureRequest, shared: Callable[[str], Path], tmp_path: Path) -> Screen:
     plan = Path(str(files("hengwen.demo") / "data" / "plan.yaml"))
     if request.param == "lyrics":
         plan = import_muchin(shared("data/muchin-checkpoints.jsonl"), tmp_path / "plan").plan
+    if request.param == "persona":
+        write_folder(tmp_path / "persona", example_suite())
+        plan = tmp_path / "persona" / "plan.yaml"
     with open_store(tmp_path / "x.db") as store:
-        runs = run_plan(plan, store=store).runs
+        if request.param == "imported":
+            runs = import_scores(judged_elsewhere(tmp_path / "judged.csv"), store, scale="1-10").runs
+        else:
+            runs = run_plan(plan, store=store).runs
         document = report_document(store, runs)
         rows = list(store.rows(runs))
         texts = [list(store.responses(run)) for run in runs]
@@ -257,7 +284,8 @@ def test_the_first_screen_is_what_numpy_computes(screen: Screen) -> None:
             check_newest(screen, score)
             check_trailing(screen, score)
     assert list(screen.record["on_every_list"]) == [label for label in screen.labels if label in listed]
-    assert (screen.record["verdict"] == "ship") == bool(listed)
+    is_any_worse = listed != set(screen.labels)
+    assert (screen.record["verdict"] == "ship") == (bool(listed) and is_any_worse)
     for record in screen.comparisons:
         earlier, later = (screen.run_ids.index(record[end]) for end in ("earlier", "later"))
         test = screen.tests[record["address"], earlier, later]
@@ -294,8 +322,12 @@ def check_newest(screen: Screen, score: dict[str, Any]) -> None:
     assert (line["p"], line["p_alone"]) == (near(test.p_adjusted), near(test.p))
     assert line["p"] == score["p"]
     low, high = test.interval
-    family = min(low, test.difference - test.half), max(high, test.difference + test.half)
-    tolerance = 0.003 * screen.values[address].span
+    span = screen.values[address].span
+    family = (
+        max(min(low, test.difference - test.half), -span),
+        min(max(high, test.difference + test.half), span),
+    )
+    tolerance = 0.003 * span
     assert (line["family_low"], line["family_high"]) == pytest.approx(family, rel=0.03, abs=tolerance)
 
 
