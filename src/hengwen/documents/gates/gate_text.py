@@ -228,8 +228,8 @@ def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
     fine = max(2, decimals)
     figures = f"{signed(value, fine)}{_bounds(term, fine)}"
     return Bilingual(
-        f"与 {_baseline(term)} 相差 {figures}，{n} 题{_level(term).zh}",
-        f"difference from {_baseline(term)} {figures}, {_prompts(n)}{_level(term).en}",
+        f"与 {baseline_name(term)} 相差 {figures}，{n} 题{_level(term).zh}",
+        f"difference from {baseline_name(term)} {figures}, {_prompts(n)}{_level(term).en}",
     )
 
 
@@ -239,7 +239,7 @@ def _fall_figures(term: TermResult) -> Bilingual:
     falls = [score for score in term.scores if score.outcome == "worse"]
     tested = [score for score in term.scores if score.test is not None]
     texts = [_fall_text(score) for score in falls or tested]
-    baseline = _baseline(term)
+    baseline = baseline_name(term)
     if falls:
         head = Bilingual(f"比 {baseline} 显著变差", f"significantly worse than {baseline}")
     elif term.outcome == "passed":
@@ -268,8 +268,8 @@ def _drift_figures(term: TermResult) -> Bilingual:
     else:
         head = Bilingual("的变化", "changes")
     return Bilingual(
-        f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
-        f"{head.en} since {_baseline(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
+        f"自 {baseline_name(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
+        f"{head.en} since {baseline_name(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
     )
 
 
@@ -336,7 +336,8 @@ def _level(term: TermResult) -> Bilingual:
     )
 
 
-def _baseline(term: TermResult) -> str:
+def baseline_name(term: TermResult) -> str:
+    """Return the checkpoint of the baseline; empty if there is none."""
     return "" if term.baseline is None else term.baseline.checkpoint
 
 

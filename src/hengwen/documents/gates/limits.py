@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar
-from hengwen.documents.gates.gate_text import reason_text, term_decimals
+from hengwen.documents.gates.gate_text import baseline_name, reason_text, term_decimals
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, decimals_for, interval, minus, number, p_text, percent, plural, signed
 
@@ -48,7 +48,7 @@ def _figures(term: TermResult) -> Bilingual | None:
     if term.kind == "noninferior":
         decimals = max(2, decimals)
         text = _with_bounds(signed(term.value, decimals), term.interval, decimals)
-        return Bilingual(f"{text}，比 {_baseline(term)}", f"{text} from {_baseline(term)}")
+        return Bilingual(f"{text}，比 {baseline_name(term)}", f"{text} from {baseline_name(term)}")
     text = _with_bounds(number(term.value, decimals), term.interval, decimals)
     return Bilingual(text, text)
 
@@ -89,11 +89,7 @@ def _fall(term: TermResult) -> Bilingual | None:
     change = minus(signed(score.test.difference, decimals))
     p = "" if score.p_adjusted is None else f"p {p_text(score.p_adjusted)}"
     zh, en = (f"，{p}", f", {p}") if p else ("", "")
-    return Bilingual(f"{change}，比 {_baseline(term)}{zh}", f"{change} from {_baseline(term)}{en}")
-
-
-def _baseline(term: TermResult) -> str:
-    return term.baseline.checkpoint if term.baseline else ""
+    return Bilingual(f"{change}，比 {baseline_name(term)}{zh}", f"{change} from {baseline_name(term)}{en}")
 
 
 def _with_bounds(text: str, bounds: Bounds | None, decimals: int) -> str:
