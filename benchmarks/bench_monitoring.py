@@ -70,9 +70,7 @@ def drift_figures(samples: int) -> Iterator[Figure]:
     for shares in SHARES:
         for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, JITTER)):
             alarms = [
-                drift.drift_at_any_look(
-                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter)
-                )
+                drift.drift_at_any_look(draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter))
                 for seed in range(fewer)
             ]
             design = f"20 looks, drift, {prompts} x {repeats}, jitter {jitter:g}, {shares}"

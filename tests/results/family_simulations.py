@@ -6,10 +6,10 @@ The slow tests assert these figures, and ``benchmarks/bench_monitoring.py`` prin
 from __future__ import annotations
 
 from itertools import combinations
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
+from quick_tests import quick_tests
 
 from hengwen.records import Scale
 from hengwen.results.comparisons import Comparison, ScorePairs, compare_pairs
@@ -33,8 +33,6 @@ FALLS = (
 )
 """Falls of the last checkpoint: kind, prompts, checkpoints, share of prompts that fall by a level (or
 points)."""
-FLIPS = 999
-"""Random flips of a test, in place of 9,999."""
 KINDS = ("skew", "ceiling", "exponential", "collapse", "noisy", "clusters", "missing")
 
 
@@ -76,13 +74,13 @@ def pairs_of(scores: list[Values], scale: Scale, clusters: list[str] | None = No
 
 def report(scores: list[Values], scale: Scale) -> list[Comparison]:
     """Return the tests of all pairs, with their verdicts."""
-    with patch.object(step_down, "MIN_DRAWS", FLIPS):
+    with quick_tests():
         return compare_pairs(pairs_of(scores, scale))
 
 
 def rejected(family: list[ScorePairs], seed: int) -> set[tuple[int, int]]:
     """Return the pairs of checkpoints that the test of the family alone tells apart in any score."""
-    with patch.object(step_down, "MIN_DRAWS", FLIPS):
+    with quick_tests():
         p_values = step_down.step_down([score.for_family() for score in family], seed=seed).p_adjusted
     pairs = [pair for score in family for pair in score.pairs]
     return {pair for pair, p in zip(pairs, p_values, strict=True) if p <= 0.05}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,17 +41,22 @@ def draw_levels(
 
 def make_series(values: NDArray[np.float64], scale: Scale | None = UNIT, **changes: Any) -> TestedSeries:
     """Return a score without a store; values have the shape (prompts, checkpoints, repeats)."""
+    *_, score = _growing(values, scale, **changes)
+    return TestedSeries.of(score)
+
+
+def growing_series(values: NDArray[np.float64]) -> Iterator[TestedSeries]:
+    """Yield a score after each of its checkpoints."""
+    return map(TestedSeries.of, _growing(values, UNIT))
+
+
+def _growing(values: NDArray[np.float64], scale: Scale | None, **changes: Any) -> Iterator[CollectedScore]:
     from hengwen.results.comparability import UNKNOWN
     from hengwen.results.score_table import Column
 
     prompts, checkpoints, repeats = values.shape
-    score = CollectedScore(
-        id=score_of("s.value"),
-        kind="scorer",
-        scale=scale,
-        labels=[f"c{k}" for k in range(checkpoints)],
-        **changes,
-    )
+    labels: list[str] = []
+    score = CollectedScore(id=score_of("s.value"), kind="scorer", scale=scale, labels=labels, **changes)
     names = [f"p{p}" for p in range(prompts) for _ in range(repeats)]
     for k in range(checkpoints):
         column = Column.of(
@@ -65,7 +70,8 @@ def make_series(values: NDArray[np.float64], scale: Scale | None = UNIT, **chang
         score.keys.append(UNKNOWN)
         score.signatures.append("s")
         score.human.append(([], []))
-    return TestedSeries.of(score)
+        labels.append(f"c{k}")
+        yield score
 
 
 @pytest.fixture
