@@ -66,7 +66,7 @@ def figures(sizes: list[int], source: Path, rounds: int) -> Iterator[Entry]:
             plan, case = write_plan(folder, source, size), f"report of {size:,} lyrics with 2 judges"
             plan.write_text(plan.read_text("utf-8").replace("checkpoints:", f"{SECOND_JUDGE}checkpoints:"))
             store, page = folder / f"{size}.db", folder / f"{size}.html"
-            measured(["run", str(plan), "--store", str(store), "--quiet", "--no-config"])
+            measured(["run", str(plan), "--store", str(store), "--quiet"])
             seconds, megabytes = LIMITS.get(size, (None, None))
             for _ in range(rounds):
                 wall, cpu, memory = measured(["report", "--store", str(store), "-o", str(page), "--quiet"])
