@@ -247,7 +247,7 @@ def test_confirm_repeats_all_prompts_of_an_inconclusive_score(hengwen, start) ->
     runs = hengwen("runs", "list").out.splitlines()
     assert len(runs) == 3  # only the checkpoint under test answers again
     shown = hengwen("runs", "show", done.json["run"]["id"]).out
-    assert "t/tenths.value: 320 " in shown
+    assert "t/tenths.value: 320/320 " in shown
 
 
 @pytest.mark.slow
