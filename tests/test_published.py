@@ -22,6 +22,7 @@ def test_every_command_of_the_page_exists() -> None:
     assert {name for name in figures.FIGURES if f"`figures.py {name}`" in page} == set(figures.FIGURES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not figures.DATA.exists(), reason="the published data are not here")
 @pytest.mark.parametrize(
     ("name", "parts"),

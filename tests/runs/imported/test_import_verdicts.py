@@ -104,6 +104,7 @@ def test_people_stand_beside_the_judge(store, tmp_path: Path) -> None:
     assert [value for name, value in values.items() if "human" in name] == [0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="published verdicts are not here")
 def test_the_win_rates_of_a_published_leaderboard_come_out(store, tmp_path: Path) -> None:
     with gzip.open(PUBLISHED / "alpaca_eval_annotations.csv.gz", "rt", encoding="utf-8", newline="") as file:
