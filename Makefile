@@ -64,7 +64,7 @@ slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers
 	@touch $@
 
 integrations: .venv-integrations/.tools  ## test integrations with the real tools (W&B, SwanLab, inspect ...), in .venv-integrations
-	HENGWEN_REQUIRE_TOOLS=1 .venv-integrations/bin/python -m pytest -q -p no:cacheprovider tests/integrations $(ARGS)
+	HENGWEN_REQUIRE_TOOLS=1 .venv-integrations/bin/python -m pytest -n $(WORKERS) -q -p no:cacheprovider tests/integrations $(ARGS)
 
 coverage: $(VENV)/.dev  ## run every test; those that are no simulation or process cover 95 % of lines, 90 % of branches
 	$(PY) -m pytest -n $(WORKERS) -q -m "simulation or process" $(ARGS)
