@@ -17,7 +17,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/ful
 
 
 def run(folder: Path, *arguments: str, stdout: object, **environment: str) -> tuple[int, list[str]]:
-    """Run the program with this standard output; return its exit code and the lines on stderr without the time."""
+    """Run the program with this standard output; return its exit code and stderr without the time."""
     process = subprocess.run(
         [sys.executable, "-m", "hengwen", *arguments],
         cwd=folder,
