@@ -14,6 +14,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,33 +100,40 @@ def mtbench(folder: Path, _: Store) -> Iterator[str]:
         )
 
 
-def wildbench(_: Path, __: Store) -> Iterator[str]:
-    """The mean by which two judges of WildBench differ on the same answers."""
-    scores: dict[tuple[str, ...], dict[str, float]] = {}
+def wildbench(folder: Path, store: Store) -> Iterator[str]:
+    """The differences between two judges of WildBench, and two versions of its set, on the same answers."""
+    answers: dict[tuple[str, str, str], dict[str, float]] = {}
     for row in rows_of("wildbench_scores"):
         answer = row["model"], row["session"], row["hash_output"]
-        scores.setdefault(answer, {})[f"{row['judge']} {row['version']}"] = float(row["score"])
-    judges = sorted({judge for by_judge in scores.values() for judge in by_judge})
-    for number, first in enumerate(judges):
-        for second in judges[number + 1 :]:
-            if first.split()[0] != second.split()[0] and first.split()[1] != second.split()[1]:
-                continue  # another judge and another version of the set at once
-            by_model: dict[str, list[tuple[str, float]]] = {}
-            for (model, session, _hash), by_judge in scores.items():
-                if first in by_judge and second in by_judge:
-                    change = (session, by_judge[second] - by_judge[first])
-                    by_model.setdefault(model, []).append(change)
-            for model, changes in sorted(by_model.items()):
-                values = [value for _session, value in changes]
-                yield f"{first} -> {second}, {model}: {sum(values) / len(values):+.3f} (n = {len(values)})"
+        answers.setdefault(answer, {})[f"{row['judge']} {row['version']}"] = float(row["score"])
+    judges = sorted({judge for scores in answers.values() for judge in scores})
+    for first, second in combinations(judges, 2):
+        if first.split()[0] != second.split()[0] and first.split()[1] != second.split()[1]:
+            continue  # another judge and another version of the set at once
+        models: dict[str, list[dict[str, object]]] = {}
+        for (model, session, _), scores in answers.items():
+            if first in scores and second in scores:
+                models.setdefault(model, []).extend(
+                    {"model": judge, "id": session, "score": scores[judge]} for judge in (first, second)
+                )
+        for model, rows in sorted(models.items()):
+            path = write(folder, f"{model} {first} {second}".replace("/", "_"), rows)
+            before, after = import_scores(path, store, judge="wildbench").runs
+            (score,) = compare_runs(store, before, after).scores
+            low, high = score.interval.bounds
+            change = score.means[1] - score.means[0]
+            answers_of_both = len(rows) // 2
+            yield (
+                f"{first} -> {second}, {model}: {change:+.3f} [{low:.3f}, {high:.3f}] (n = {answers_of_both})"
+            )
 
 
 def llmdrift(folder: Path, store: Store) -> Iterator[str]:
     """The share of right answers of two versions of a model to "is N prime"."""
-    said = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+    answer_word = re.compile(r"\b(yes|no)\b", re.IGNORECASE)  # the last one of an answer counts
     rows = []
     for row in rows_of("llmdrift_primes"):
-        verdicts = said.findall(row["answer"])
+        verdicts = answer_word.findall(row["answer"])
         score = "" if not verdicts else float(verdicts[-1].casefold() == row["ref_answer"].casefold())
         rows.append({"model": row["model"], "id": f"{row['dataset']} {row['id']}", "score": score})
     result = import_scores(write(folder, "primes", rows), store, scorer="right")
@@ -148,7 +156,7 @@ def llmdrift(folder: Path, store: Store) -> Iterator[str]:
         yield f"{family}: {score.outcome}, difference [{low:.1f}, {high:.1f}] points"
 
 
-def pandalm(_: Path, __: Store) -> Iterator[str]:
+def pandalm(folder: Path, store: Store) -> Iterator[str]:
     """The kappas of the annotators of PandaLM, and the accuracy of two judges."""
     rows = rows_of("pandalm_verdicts")
     for first, second in ((1, 2), (1, 3), (2, 3)):
@@ -158,17 +166,26 @@ def pandalm(_: Path, __: Store) -> Iterator[str]:
         yield f"kappa of annotators {first} and {second}: {kappa.value:.3f} {interval} (n = {len(rows)})"
     gold = [Counter(row[f"annotator{number}"] for number in (1, 2, 3)).most_common(1)[0][0] for row in rows]
     for judge in ("gpt35", "pandalm7b"):
-        said = [{"Tie": "0"}.get(row[judge], row[judge]) for row in rows]
-        failures = sum(verdict not in ("0", "1", "2") for verdict in said)
-        right = sum(verdict == label for verdict, label in zip(said, gold, strict=True))
-        ties = sum(
-            label == "0" for verdict, label in zip(said, gold, strict=True) if verdict not in ("0", "1", "2")
+        verdicts = [{"Tie": "0"}.get(row[judge], row[judge]) for row in rows]
+        correct = [
+            float(verdict == label) if verdict in ("0", "1", "2") else ""
+            for verdict, label in zip(verdicts, gold, strict=True)
+        ]
+        table = (
+            {"id": f"{row['cmp_key']} {row['idx']}", "model": judge, "score": score}
+            for row, score in zip(rows, correct, strict=True)
         )
-        shares = right / (len(rows) - failures), right / len(rows), (right + ties) / len(rows)
+        result = import_scores(write(folder, judge, table), store, scorer="right")
+        (summary,) = aggregate(store.table(result.runs)).values()
+        failures = sum(summary.failures.values())
+        right = (summary.mean or 0) * summary.n
+        ties = sum(label == "0" for label, score in zip(gold, correct, strict=True) if score == "")
+        low, high = summary.interval or (0.0, 0.0)
+        shares = right / summary.n, right / len(rows), (right + ties) / len(rows)
         parsed, wrong, tied = (f"{100 * share:.2f} %" for share in shares)
         yield (
-            f"{judge}: {parsed} of {len(rows) - failures} verdicts, {failures} failures; "
-            f"failures counted wrong {wrong}, failures counted as ties {tied}"
+            f"{judge}: {parsed} [{100 * low:.1f}, {100 * high:.1f}] of {summary.n} verdicts, "
+            f"{failures} failures; failures counted wrong {wrong}, failures counted as ties {tied}"
         )
 
 

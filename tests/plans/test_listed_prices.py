@@ -24,4 +24,4 @@ def test_every_listed_price_names_its_source() -> None:
         assert row["source"].startswith("https://")
         assert row["model"] == row["model"].lower()
         assert 0 < float(row["input"]) <= float(row["output"])
-        assert row["currency"] in {"USD", "CNY"}
+        assert row["currency"] == "USD"

@@ -12,8 +12,7 @@ from hengwen.engine.budget import Price
 
 LISTED = "2026-11-23"
 """Date of ``prices.csv``. The prices are those of the providers' pages that it names, as release 0.2.3 of
-genai-prices records them; of prices that change with the hour the highest. Zhipu's are converted back to CNY
-at the 7.25 CNY for a dollar of that record."""
+genai-prices records them; of prices that change with the hour the highest."""
 
 
 class Endpoint(NamedTuple):
