@@ -117,6 +117,12 @@ def test_a_message_is_translated_part_by_part_and_keeps_what_is_quoted() -> None
     assert localized("Nobody wrote this", "zh") == "Nobody wrote this"
 
 
+@each_row("mark", [": ", ", ", "; known: ", "checkpoint 'x' ", "'; did you mean '"])
+def test_a_message_that_quotes_thousands_of_marks_is_printed_as_it_is(mark: str) -> None:
+    for count in (200, 100_000):
+        assert mark.strip(" ") in localized(mark * count, "zh")
+
+
 @pytest.mark.slow
 def test_a_command_speaks_the_language_of_the_locale(tmp_path: Path) -> None:
     def stderr(language: str) -> str:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "locale" / "zh" / "LC_MESSAGES"
 _MARKS = {": ": ": ", "; ": "; ", ", got ": "，现在是 ", ", ": ", "}
 """Where a message that was put together is taken apart, and what stands there in Chinese."""
+MAX_DEPTH = 8
+"""Levels at which a message is taken apart; what it quotes may have any number of marks."""
+MAX_LENGTH = 4000
+"""Characters of a message that is taken apart."""
 _FILLED_IN = re.compile(r"(\{\d+\})")
 
 
@@ -48,20 +52,27 @@ def localized(text: str, language: Language | None = None) -> str:
     return text if chosen == "en" or not text else _translated(text)
 
 
-def _translated(text: str) -> str:
+def _translated(text: str, depth: int = 0) -> str:
     whole = _texts().get(text) if text else ""
     if whole:
         return whole
-    for parts_of_text, translation in _patterns():
-        if all(part in text for part in parts_of_text) and (match := _match(parts_of_text, text)):
-            return _FILLED_IN.sub(lambda mark: _translated(match[int(mark[0][1:-1])]), translation)
+    if depth == MAX_DEPTH or len(text) > MAX_LENGTH:
+        return text
+    for fixed, translation in _patterns():
+        filled_in = _filled_in(fixed, text)
+        if filled_in is not None:
+            return _fill(translation, [_translated(part, depth + 1) for part in filled_in])
     for mark, translation in _MARKS.items():
         head, separator, tail = text.partition(mark)
         if separator:
-            parts = _translated(head), _translated(tail)
-            if parts != (head, tail) or translation.strip(",; :"):
-                return translation.join(parts)
+            halves = _translated(head, depth + 1), _translated(tail, depth + 1)
+            if halves != (head, tail) or translation.strip(",; :"):
+                return translation.join(halves)
     return text
+
+
+def _fill(translation: str, parts: Sequence[str]) -> str:
+    return _FILLED_IN.sub(lambda mark: parts[int(mark[0][1:-1]) - 1], translation)
 
 
 @cache
@@ -82,5 +93,17 @@ def _patterns() -> list[tuple[list[str], str]]:
     return sorted(patterns, key=lambda item: -sum(map(len, item[0])))
 
 
-def _match(fixed: Sequence[str], text: str) -> re.Match[str] | None:
-    return re.fullmatch("(.*?)".join(map(re.escape, fixed)), text, re.DOTALL)
+def _filled_in(fixed: Sequence[str], text: str) -> list[str] | None:
+    """Return what stands between the fixed parts, each at its first place; else None."""
+    first, *middle, last = fixed
+    end = len(text) - len(last)
+    if not text.startswith(first) or not text.endswith(last) or end < len(first):
+        return None
+    filled_in, position = [], len(first)
+    for part in middle:
+        start = text.find(part, position, end)
+        if start < 0:
+            return None
+        filled_in.append(text[position:start])
+        position = start + len(part)
+    return [*filled_in, text[position:end]]

@@ -338,7 +338,7 @@ def test_answers_that_were_generated_come_from_the_store(form, tmp_path: Path, h
 
     (tmp_path / "plan.yaml").write_text(plan, "utf-8")
     done = form("q")
-    assert "checkpoint 'live-2' has no answers in hengwen.db yet; generate them with: hengwen run" in done.err
+    assert "检查点 'live-2' 在 hengwen.db 中还没有回答；请先运行：hengwen run" in done.err
     with open_store(tmp_path / "hengwen.db") as store:
         ledger = store.ledger()
         ledger.begin(Run(id="r", plan="p", plan_hash="", checkpoint="live-2", order=1))
