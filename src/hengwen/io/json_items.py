@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-MAX_VALUE = 64 << 20
-"""Maximum number of characters of a value."""
+MAX_VALUE = 16 << 20
+"""Maximum number of characters of an item, as of a row of JSON Lines."""
 CHUNK = 1 << 16
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -97,7 +97,9 @@ class _Text:
                     check_size(self._text[self._at :])
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if self._ended or length > MAX_VALUE:
+                if length > MAX_VALUE:
+                    self._fail(f"a value is longer than {MAX_VALUE >> 20} MiB")
+                if self._ended:
                     self._fail(f"not valid JSON: {error.msg}")
             except (ValueError, RecursionError) as error:
                 self._fail(str(error) if isinstance(error, ValueError) else "nested too deeply")
@@ -106,7 +108,7 @@ class _Text:
                     self._at = end
                     return value
             self._more(size)
-            size *= 2
+            size = min(2 * size, MAX_VALUE)
 
     def next(self) -> str:
         """Return the next character that is no space; "" at the end."""
