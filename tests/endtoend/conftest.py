@@ -243,7 +243,7 @@ def run(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def call(plan: Path, *more: str) -> tuple[Any, Any, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *more])
+        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *map(str, more)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
