@@ -34,8 +34,8 @@ def test_a_judge_that_drifted_in_english() -> None:
     rows = [line.split() for line in lines if line.startswith("t/j.level ")]
     shared = ["0.03", "60", "judge", "drifted"]
     assert [[cell for cell in row if not re.search("[│●]", cell)] for row in rows] == [
-        ["t/j.level", "judge", "0.70", "0.65", "-0.05", "[-0.07,", "-0.03]", ".0010", *shared],
-        ["t/j.level", "model", "0.65", "0.65", "0.00", "[-0.02,", "0.02]", ".40", *shared],
+        ["t/j.level", "judge", "0.70", "0.65", "-0.05", "[-0.07,", "-0.03]", ".001", *shared],
+        ["t/j.level", "model", "0.65", "0.65", "0.00", "[-0.02,", "0.02]", ".400", *shared],
     ]
     assert any(line.startswith("change of the judge: the same answers of a, judged again") for line in lines)
 

@@ -72,7 +72,7 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
     """Return a cell with a p-value, corrected for the number of tests where it is known."""
     if p is None:
         return Cell(text=NOTHING, values={"": None, "raw": None})
-    text: Text = p_short(p if p_adjusted is None else p_adjusted)
+    text: Text = p_number(p if p_adjusted is None else p_adjusted)
     if p_adjusted is None:
         text = Bilingual(f"{text}（未校正）", f"{text} (not corrected)")
     elif correction:
@@ -82,10 +82,10 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
 
 def plain_p_cell(p: float | None) -> Cell:
     """Return a cell with a p-value of which the head of the column says that it is not corrected."""
-    return Cell(text=NOTHING if p is None else p_short(p), values={"": p})
+    return Cell(text=NOTHING if p is None else p_number(p), values={"": p})
 
 
-def p_short(p: float) -> str:
+def p_number(p: float) -> str:
     """Format a p-value without its equals sign."""
     return p_text(p).removeprefix("= ")
 

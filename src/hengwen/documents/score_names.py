@@ -8,7 +8,7 @@ from hengwen.documents.blocks import Verdict
 from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import minus, number, signed
+from hengwen.text.numbers import minus, number, p_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +115,5 @@ def _end(value: float, bounds: Bounds, decimals: int) -> str:
 
 
 def p_short(p: float) -> str:
-    """Format a p-value with three decimals, as ``p = .020`` or ``p < .001``."""
-    if p < 0.001:
-        return "p < .001"
-    return "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".")
+    """Format a p-value with its sign, as ``p = .020``."""
+    return f"p {p_text(p)}"

@@ -64,12 +64,15 @@ def minus(text: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """Format a p-value with its relation sign; values below .0001 become ``< .0001``."""
-    if p < 0.0001:
-        return "< .0001"
-    decimals = 4 if p < 0.01 else 3 if p < 0.1 else 2
-    text = f"{p:.{decimals}f}"
-    return f"= {text if p >= 0.995 else text.removeprefix('0')}"
+    """Format a p-value with its relation sign and three decimals, as ``= .020``, ``< .001`` or ``= 1``."""
+    if p < 0.001:
+        return "< .001"
+    return "= 1" if p >= 0.9995 else f"= {p:.3f}".replace("0.", ".")
+
+
+def level_text(level: float) -> str:
+    """Format a significance level, with a fourth decimal below .01, where p-values are compared with it."""
+    return f"{level:.{4 if level < 0.01 else 3}f}".removeprefix("0")
 
 
 def interval(bounds: tuple[float, float] | None, decimals: int = 3) -> str:

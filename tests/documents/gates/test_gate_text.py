@@ -41,7 +41,7 @@ def details(result: TermResult) -> tuple[str, str]:
 def test_no_fall_is_seen_only_if_the_condition_holds() -> None:
     passed = term("passed", kind="no_drop", scores=(FALL,))
     en, zh = details(passed)
-    assert en.startswith("no fall seen from a: t/s -0.10 p = .50; 40 prompts, ")
+    assert en.startswith("no fall seen from a: t/s -0.10 p = .500; 40 prompts, ")
     assert zh.startswith("与 a 相比未见变差：t/s -0.10 ")
     missing = replace(FALL, outcome="missing scores", p_adjusted=None)
     en, zh = details(term("inconclusive", "low coverage", kind="no_drop", scores=(missing,)))

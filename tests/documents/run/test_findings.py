@@ -43,7 +43,7 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert not result.is_alarm
     assert result.text.en.startswith(
-        "no difference seen (smallest p = 1.00); smallest detectable difference at most 0.41"
+        "no difference seen (smallest p = 1); smallest detectable difference at most 0.41"
     )
     assert result.text.en.endswith("to see half of it (0.20), use about 80 prompts")
 
@@ -180,7 +180,7 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
 def test_equal_differences_leave_the_smallest_detectable_difference_unknown(table_of) -> None:
     values = [0.1, 0.3, 0.5, 0.7, 0.9, 0.2, 0.4, 0.6, 0.8, 0.0]
     same = finding(table_of({"a": values, "b": values}, scale=UNIT))
-    assert same.text.en.startswith("no difference seen (smallest p = 1.00); the differences are equal")
+    assert same.text.en.startswith("no difference seen (smallest p = 1); the differences are equal")
     assert same.text.en.endswith("check that the checkpoints do not share their answers")
 
 

@@ -9,7 +9,7 @@ from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.drift import words
 from hengwen.results.comparisons import CHANGES, family_size
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, decimals_for, number, plural
+from hengwen.text.numbers import NOTHING, decimals_for, level_text, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +161,7 @@ def _p(test: SlopeTest | NewestTest | None) -> float | None:
 def _look_notes(look: int | None, alpha: float | None, tests: int, correction: str) -> tuple[Bilingual, ...]:
     if look is None or alpha is None or not tests:
         return ()
-    level = cells.p_short(alpha)
+    level = level_text(alpha)
     return (
         Bilingual(
             f"p 已按 {tests} 次检验校正（{correction}）；第 {look} 个与此基线比较的运行，"

@@ -10,7 +10,7 @@ from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.score_id import address_of
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
+from hengwen.text.numbers import count, decimals_for, interval, level_text, number, p_text, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -329,7 +329,7 @@ def _next_step(term: TermResult) -> Bilingual:
 def _level(term: TermResult) -> Bilingual:
     if term.level is None or term.look is None:
         return Bilingual("", "")
-    level = p_text(term.level).removeprefix("= ")
+    level = level_text(term.level)
     return Bilingual(
         f"，显著性水平 {level}（第 {term.look} 次与此基线比较）",
         f", significance level {level} (run {term.look} tested against this baseline)",

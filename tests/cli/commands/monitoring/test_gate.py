@@ -42,9 +42,9 @@ def test_each_gate_has_a_verdict_and_all_passed_is_zero(hengwen, start) -> None:
     assert "┊" in mean
     assert "0.8" in mean
     assert "100%" in coverage
-    assert drop.endswith("0.00 from a, p = 1.00, 40 prompts")
+    assert drop.endswith("0.00 from a, p = 1, 40 prompts")
     text = hengwen("gate", "plan.yaml", "-v").out
-    assert "no fall seen from a: t/tenths.value 0.00 p = 1.00; " in text
+    assert "no fall seen from a: t/tenths.value 0.00 p = 1; " in text
     assert "40 prompts, significance level .030 (run 1 tested against this baseline)" in text
 
 
@@ -57,8 +57,8 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     assert "▼ Fails: t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95" in lines
     (drop,) = (line for line in lines if line.startswith("▼ fails  no_drop(t/*, a)"))
     assert "−0.30" in drop
-    assert drop.endswith("from a, p = .0001, 40 prompts")
-    drop = "significantly worse than a: t/tenths.value -0.30 p = .0001; "
+    assert drop.endswith("from a, p < .001, 40 prompts")
+    drop = "significantly worse than a: t/tenths.value -0.30 p < .001; "
     assert drop in hengwen("gate", "plan.yaml", "-v").out
 
 
