@@ -50,6 +50,7 @@ from hengwen.documents.render.rows import to_csv, to_parquet
 from hengwen.documents.render.terminal import to_terminal
 from hengwen.documents.render.write import to_json
 from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine, TemplateLine
+from hengwen.text.language import Bilingual
 
 HOSTILE = [
     pytest.param("<script>alert(1)</script><img src=x onerror=alert(1)>", id="script"),
@@ -173,7 +174,7 @@ def document(text: str) -> Document:
         Chart(key="c", title=text, description=text, series=(Series(name=text, points=points),)),
         AnswerPairs(
             key="p",
-            score=text,
+            score=Bilingual(text, text),
             tone="worse",
             before=text,
             after=text,

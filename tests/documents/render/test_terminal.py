@@ -146,7 +146,7 @@ def test_the_prompts_that_changed_have_their_change_and_what_it_was_lost_on() ->
     ]
     block = AnswerPairs(
         key="p",
-        score="lyric.total",
+        score=Bilingual("歌词格式", "lyric form"),
         tone="worse",
         before="a",
         after="b",

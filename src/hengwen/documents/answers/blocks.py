@@ -107,8 +107,8 @@ class AnswerPairs:
     """The prompts on which a score changed most, each with both answers; the largest change first."""
 
     key: str
-    score: str
-    """Name of the score."""
+    score: Bilingual
+    """Name of the score in words."""
     tone: Literal["better", "worse"]
     before: str
     """Name of the checkpoint of the earlier answers."""

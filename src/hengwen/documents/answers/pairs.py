@@ -91,7 +91,7 @@ class WorsePrompts:
         better = [item for item in reversed(changes) if item.merit > 0]
         pairs = _Pairs(self, score, runs, names, scores)
         key, decimals = score.address + KEY_END, score.decimals
-        name = score_names([score.address])[score.address].words
+        name = pairs.name
         title = Bilingual(f"{name.zh}：{names[0]} → {names[1]}", f"{name.en}: {names[0]} → {names[1]}")
         content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), decimals))]
         if worse:
@@ -122,6 +122,11 @@ class _Pairs:
     def decimals(self) -> int:
         """Number of decimals of values and changes."""
         return self.score.decimals
+
+    @property
+    def name(self) -> Bilingual:
+        """Name of the score in words."""
+        return score_names([self.score.address])[self.score.address].words
 
     @cached_property
     def parts(self) -> Mapping[ScoreId, Mapping[str, float]]:
@@ -170,7 +175,7 @@ class _Pairs:
         ]
         return AnswerPairs(
             key=key,
-            score=self.score.name,
+            score=self.name,
             tone="worse" if tone == "worse" else "better",
             before=self.names[0],
             after=self.names[1],

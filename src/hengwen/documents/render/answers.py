@@ -217,7 +217,7 @@ def worst_words(block: AnswerPairs) -> Bilingual:
     tone = ("变差", "worst") if block.tone == "worse" else ("变好", "best")
     runs = f"{block.before} → {block.after}"
     return Bilingual(
-        f"{block.score} {tone[0]}最多的题，{runs}", f"{tone[1]} prompts of {block.score}, {runs}"
+        f"{block.score.zh}{tone[0]}最多的题，{runs}", f"{tone[1]} prompts of {block.score.en}, {runs}"
     )
 
 

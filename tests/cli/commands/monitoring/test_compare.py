@@ -181,7 +181,7 @@ def test_without_a_first_run_the_pinned_baseline_is_compared(hengwen, demo: str)
 def test_a_page_has_the_worst_prompts_with_both_answers_and_no_link_leads_nowhere(hengwen, demo: str) -> None:
     done = hengwen("compare", "ckpt-3000", "ckpt-4000", "-o", "c.html")
     assert done.code == 0
-    assert "persona_generic.level" in done.out.split("worst prompts of ")[1].split("\n")[0]
+    assert done.out.split("worst prompts of ")[1].startswith("character, ckpt-3000 → ckpt-4000")
     page = Path("c.html").read_text(encoding="utf-8")
     assert page.count('<details class="change" id="persona/persona_generic.level/changes/prompts/') == 10
     assert page.count('<mark class="reference">') > 0
