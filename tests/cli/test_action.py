@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,17 @@ def test_every_input_is_used_and_has_a_description() -> None:
     for name, spec in ACTION["inputs"].items():
         assert f"inputs.{name}" in text
         assert spec["description"]
+
+
+def test_no_module_of_the_checkout_runs_when_the_package_is_installed(run, tmp_path: Path) -> None:
+    for name in ("pip", "pickle", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'planted')!r}, 'w')", "utf-8")
+    python = tmp_path / "bin" / "python"
+    python.write_text(f'#!/bin/bash\nexec {sys.executable} "$@"\n', "utf-8")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    done = run("Install", "", PACKAGE="/no/such/folder")
+    assert "/no/such/folder" in done.stderr  # it is pip that answers
+    assert not (tmp_path / "planted").exists()
 
 
 def test_the_exit_code_of_the_gate_is_kept_for_the_last_step(run, tmp_path: Path) -> None:
