@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
+    from hengwen.relevance_metrics.inference.permutation_tests import Null
+
 SPEED = "speed"
 """Name of the only part that is measured, not simulated."""
 JITTER = 0.15
@@ -105,7 +107,8 @@ def course_figures(samples: int) -> Iterator[Figure]:
     from hengwen.relevance_metrics import significance
 
     for metric in ("cin", "pen", "lis"):
-        for null, block in (("shuffle", None), ("block", 10)):
+        nulls: tuple[tuple[Null, int | None], ...] = (("shuffle", None), ("block", 10))
+        for null, block in nulls:
             false_alarms = [
                 significance(autocorrelated(seed), metric, n_perm=999, null=null, block=block).p <= 0.05
                 for seed in range(samples)

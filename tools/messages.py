@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hengwen"
+UNDATED = datetime(2026, 1, 1, tzinfo=UTC)
+"""Date in the catalogue, the same each time: a catalogue that is up to date does not change."""
 PO, MO = FOLDER / "hengwen.po", FOLDER / "hengwen.mo"
 SPEAKING = {
     "fail",
@@ -118,7 +121,15 @@ def collected() -> dict[str, list[tuple[str, int]]]:
 def main() -> None:
     """Bring the catalogue up to date; texts that are gone go with their translations."""
     old = read_po(PO.open("rb"), locale="zh") if PO.exists() else Catalog(locale="zh")
-    new = Catalog(locale="zh", project="hengwen", version="0.1.0", fuzzy=False)
+    new = Catalog(
+        locale="zh",
+        project="hengwen",
+        version="0.1.0",
+        fuzzy=False,
+        header_comment="# Chinese texts of hengwen.",
+        creation_date=UNDATED,
+        revision_date=UNDATED,
+    )
     translations = {str(message.id): str(message.string) for message in old if message.id}
     for text, places in sorted(collected().items()):
         new.add(text, translations.get(text, ""), locations=places)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from hengwen.importers.logs import Rows
 
-MAX_SAMPLE = 64 << 20
-"""Maximum number of bytes of a sample in a log of inspect."""
+MAX_MEMBER = 64 << 20
+"""Maximum number of bytes of a sample, or of the header, in a log of inspect."""
 LEVELS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Values of the letters of inspect: correct, partial, incorrect, no answer."""
+"""Values of inspect's letters, which its own means have too: correct, partial, incorrect, no answer."""
 UNUSABLE = ("transport_error", "parse_error", "invalid_session")
 """Statuses of EvalScope that say that there is no score."""
 PROMPTFOO_ERROR = 2
@@ -54,8 +54,8 @@ def _samples(log: Log) -> Iterator[DataRow]:
             log.header = parse_json(_member(log.path, archive, "header.json"))
             names = dict.fromkeys(name for name in archive.namelist() if name.startswith("samples/"))
             for number, name in enumerate(names, start=1):
-                if archive.getinfo(name).file_size > MAX_SAMPLE:
-                    log.left_out[f"samples of more than {MAX_SAMPLE >> 20} MiB"] += 1
+                if archive.getinfo(name).file_size > MAX_MEMBER:
+                    log.left_out[f"samples of more than {MAX_MEMBER >> 20} MiB"] += 1
                 else:
                     yield DataRow(log.path, number, parse_json(_member(log.path, archive, name)))
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
@@ -63,6 +63,8 @@ def _samples(log: Log) -> Iterator[DataRow]:
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+    if archive.getinfo(name).file_size > MAX_MEMBER:
+        raise DataError(f"{path}: {name} is larger than {MAX_MEMBER >> 20} MiB")
     try:
         return archive.read(name)
     except NotImplementedError:

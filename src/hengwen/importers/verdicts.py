@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, islice
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.errors import DataError
@@ -208,4 +209,4 @@ def _number(cell: object) -> float | None:
         number = float(str(cell))
     except ValueError:
         return None
-    return number if number == number else None  # noqa: PLR0124 - NaN is no number
+    return None if isnan(number) else number

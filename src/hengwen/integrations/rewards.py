@@ -56,9 +56,10 @@ def as_reward(
         for_: ``trl`` gives a function for GRPO and RLOO, ``swift`` a class for ms-swift's ``orms``, ``verl``
             a ``compute_score``, ``openrlhf`` a ``reward_func``.
         on_failure: What an answer without a score gets. ``none``: no reward, which only TRL masks. ``mean``:
-            the mean of the scored answers to the same prompt, so that it has no advantage. ``raise``: an
-            error. A number: this reward. Default: ``none`` for trl, ``mean`` for swift, ``raise`` for verl
-            and openrlhf, which show the function one answer at a time.
+            the mean of the scored answers to the same prompt, so that it has no advantage; if none of them is
+            scored, all get the mean of the batch. ``raise``: an error. A number: this reward. Default:
+            ``none`` for trl, ``mean`` for swift, ``raise`` for verl and openrlhf, which show the function one
+            answer at a time.
         name: Name of the score.
 
     Raises:

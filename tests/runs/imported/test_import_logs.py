@@ -100,6 +100,14 @@ def test_a_log_of_inspect_has_answers_scores_and_failures(store, tmp_path: Path,
     assert result.unused == ("target", "events")
 
 
+def test_a_header_that_unpacks_to_more_than_the_limit_is_an_error(store, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("hengwen.importers.log_formats.MAX_MEMBER", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "a.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"task": "t" * (1 << 20)}}))
+    with pytest.raises(DataError, match=r"a\.eval.*header\.json is larger than 1 MiB"):
+        import_scores(tmp_path / "a.eval", store)
+
+
 def test_a_file_that_is_no_log_of_inspect_is_an_error(store, tmp_path: Path) -> None:
     (tmp_path / "a.eval").write_bytes(b"PK no zip")
     with pytest.raises(DataError, match=r"a\.eval: no log of inspect that can be read"):
