@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labels", "runs"),
     ("monitoring", "peer_review"),
     ("documents",),
-    ("integrations",),
+    ("integrations", "view"),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -28,7 +28,7 @@ from hengwen.cli.commands import (
     score,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence
+from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence, view
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_error
@@ -57,6 +57,7 @@ app.command("label")(label.label)
 app.command("sequence")(sequence.sequence)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
+app.command("view")(view.view)
 app.command("compare")(compare.compare)
 app.command("monitor")(monitor.monitor)
 app.command("gate")(gate.gate)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hengwen.documents.render import answers, words
@@ -30,6 +30,12 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 
 def to_html(document: Document, language: Language) -> str:
     """Return a document as an HTML page."""
+    template = environment().get_template("document.html.j2")
+    return template.render(document=document, page="", **phrases(language), **assets())
+
+
+def phrases(language: Language) -> dict[str, object]:
+    """Return what templates need to write texts in a language."""
 
     def text(value: blocks.Text) -> str:
         return in_language(value, language)
@@ -38,27 +44,32 @@ def to_html(document: Document, language: Language) -> str:
         """Return the attribute of a Chinese text in an English page, so that it has the right glyphs."""
         return Markup(' lang="zh-Hans"') if language == "en" and _HAN.search(value) else Markup("")
 
-    template = _environment().get_template("document.html.j2")
-    return template.render(document=document, language=language, t=text, lang=lang, **_packaged())
+    return {"language": language, "t": text, "lang": lang}
 
 
-@lru_cache(maxsize=1)
-def _packaged() -> dict[str, Markup | str]:
-    """Return the style sheets and the script, each with the hash that lets the page use it."""
-    folder = files("hengwen.documents.render") / "templates"
+@lru_cache
+def assets(*more: tuple[str, str]) -> dict[str, Markup | str]:
+    """Return style and script of a page, with the hashes that permit them.
+
+    Args:
+        more: Further files, as package and path.
+    """
+    own = ((__package__, f"templates/{name}") for name in ("style.css", "answers.css", "page.js"))
+    parts = [files(package) / path for package, path in (*own, *more)]
     packaged: dict[str, Markup | str] = {}
-    for key, names in (("style", ("style.css", "answers.css")), ("script", ("page.js",))):
-        text = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
+    for key, suffix in (("style", ".css"), ("script", ".js")):
+        text = "".join(part.read_text(encoding="utf-8") for part in parts if part.name.endswith(suffix))
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        packaged[key] = Markup(text)  # noqa: S704 - a file of this package
+        packaged[key] = Markup(text)  # noqa: S704 - files of packages
         packaged[f"{key}_hash"] = f"sha256-{digest}"
     return packaged
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache
+def environment(*packages: str) -> Environment:
+    """Return the templates of documents, after those of other packages."""
     environment = Environment(
-        loader=PackageLoader("hengwen.documents.render"),
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "hengwen.documents.render")]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,

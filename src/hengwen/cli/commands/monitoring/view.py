@@ -1,0 +1,56 @@
+"""``hengwen view [STORE]``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+
+def view(
+    location: Annotated[
+        str | None, typer.Argument(metavar="[STORE]", help="Path or SQLAlchemy URL of the store.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen on; another than this machine's needs --token-file."),
+    ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            help="File with the token of the address, at least 32 characters; it works for several browsers.",
+        ),
+    ] = None,
+    label: Annotated[
+        bool, typer.Option("--label", help="Label answers; without it nothing is written.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
+    store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
+) -> None:
+    """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.errors import PluginError
+
+    location_of_store = location or store
+    with open_existing_store(location_of_store) as opened:
+        page_language = language.report_language(lang, opened.latest())
+    try:
+        from hengwen.view.serve import serve
+    except ImportError as error:
+        raise PluginError(f"hengwen view needs {error.name}: pip install 'hengwen[view]'") from None
+    serve(
+        location_of_store,
+        host=host,
+        port=port,
+        token_file=token_file,
+        label=label,
+        language=page_language,
+        announce=typer.echo,
+        is_opened=not no_open,
+    )

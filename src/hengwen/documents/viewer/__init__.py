@@ -1,0 +1,1 @@
+"""The words of the live pages of ``hengwen view``."""

@@ -1,0 +1,1 @@
+"""``hengwen view``: the runs of a store in a browser."""

@@ -1,0 +1,93 @@
+"""``create_app``: the pages of ``hengwen view`` as a web application."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from hengwen.documents.viewer import words
+from hengwen.errors import ConfigError, HengwenError
+from hengwen.text.catalogue import localized
+from hengwen.view.data import StoreData
+from hengwen.view.page import POLICY, View, page_assets, respond, view_of
+from hengwen.view.pages import home
+from hengwen.view.security import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from hengwen.text.language import Language
+
+LOOPBACK = ("127.0.0.1", "localhost")
+PAGES = (home,)
+
+
+def create_app(
+    location: str,
+    *,
+    token: str,
+    is_reusable: bool = False,
+    label: bool = False,
+    language: Language = "zh",
+    hosts: Sequence[str] = LOOPBACK,
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        location: Path or URL of the store.
+        token: What the first address has to name; it buys a cookie.
+        is_reusable: Whether the token buys more than one cookie.
+        label: Whether answers may be labelled; else nothing is written.
+        language: Language of the pages.
+        hosts: Names under which browsers may ask for pages.
+    """
+    data = StoreData(location)
+    routes = [route for page in PAGES for route in page.routes]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        data.close()
+
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(
+                Guard,
+                token=token,
+                is_reusable=is_reusable,
+                label=label,
+                language=language,
+                policy=POLICY.format(**page_assets()),
+            ),
+        ],
+        exception_handlers={HengwenError: _problem, 404: _not_found},
+        lifespan=lifespan,
+    )
+    app.state.view = View(data, language, label, tuple(route.path for route in routes))
+    return app
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    """Say what is wrong with the store, or with what the address names."""
+    title = words.NOT_THERE if isinstance(error, ConfigError) else words.STORE_PROBLEM
+    status = 404 if isinstance(error, ConfigError) else 503
+    return respond(
+        request,
+        "problem.html.j2",
+        title=title,
+        status=status,
+        message=localized(str(error), view_of(request).language),
+    )
+
+
+def _not_found(request: Request, _: Exception) -> Response:
+    return respond(request, "problem.html.j2", title=words.NOT_THERE, status=404, message=request.url.path)

@@ -1,0 +1,88 @@
+"""Draw a page of ``hengwen view``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from starlette.responses import HTMLResponse
+
+from hengwen.documents.render.html import assets, environment, phrases
+from hengwen.documents.viewer import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from hengwen.documents.blocks import Text
+    from hengwen.records import Run
+    from hengwen.text.language import Language
+    from hengwen.view.data import StoreData
+
+POLICY = (
+    "default-src 'none'; style-src '{style_hash}'; script-src '{script_hash}'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What all pages share."""
+
+    data: StoreData
+    language: Language
+    label: bool
+    """Whether answers may be labelled; else nothing is written."""
+    paths: tuple[str, ...]
+    """The addresses that exist."""
+
+
+def view_of(request: Request) -> View:
+    """Return what the pages share."""
+    return cast("View", request.app.state.view)
+
+
+def page_assets() -> dict[str, Any]:
+    """Return style and script of the pages, with their hashes."""
+    return assets((__package__, "static/view.css"), (__package__, "static/view.js"))
+
+
+def chosen_runs(request: Request) -> tuple[str, list[Run]]:
+    """Return the plan that the address names, else the newest, and its checkpoints' newest runs."""
+    store = view_of(request).data.store
+    runs = store.latest(request.query_params.get("plan"))
+    return (runs[0].plan if runs else ""), runs
+
+
+def respond(
+    request: Request,
+    template: str,
+    *,
+    title: Text,
+    plan: str = "",
+    notes: Sequence[Text] = (),
+    status: int = 200,
+    **values: object,
+) -> Response:
+    """Return a page: ``template`` extends ``base.html.j2``; ``values`` are what it names."""
+    view = view_of(request)
+    pages = [(path, text) for path, text in words.PAGES.items() if path in view.paths]
+    drawn = (
+        environment("hengwen.view")
+        .get_template(template)
+        .render(
+            title=title,
+            plan=plan,
+            notes=notes,
+            pages=[item for item in pages if view.label or item[0] != "/label"],
+            current=request.url.path,
+            v=words,
+            page="",
+            **phrases(view.language),
+            **page_assets(),
+            **values,
+        )
+    )
+    return HTMLResponse(drawn, status_code=status)

@@ -1,0 +1,1 @@
+"""The pages of ``hengwen view``, one module for each."""
