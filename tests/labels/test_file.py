@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given, settings
@@ -37,25 +39,53 @@ def test_what_is_in_a_file_stays_byte_for_byte(tmp_path: Path, before: bytes) ->
     path.write_bytes(before)
     file = LabelFile(path)
     number = len(file.labels())
-    row = file.append(a_label())
+    file.append(a_label())
     after = path.read_bytes()
     assert after.startswith(before)
     assert [label.rater for label in file.labels()][number:] == ["ann"]
     assert (b"\r\n" in after) == (b"\r\n" in before)
     assert after.count(b"\r\n") in (0, after.count(b"\n"))
-    file.take_back(row)
-    assert path.read_bytes().rstrip() == (before or after[: -len(row)]).rstrip()
+    file.take_back(a_label())
+    assert path.read_bytes().rstrip() == (before or after.partition(b"\n")[0]).rstrip()
 
 
 def test_others_may_write_to_the_file_meanwhile(tmp_path: Path) -> None:
     file, other = LabelFile(tmp_path / "l.csv"), LabelFile(tmp_path / "l.csv")
-    row = file.append(a_label())
+    file.append(a_label())
     other.append(a_label(rater="bob"))
     file.append(a_label(id="b"))
-    file.take_back(row)
+    file.take_back(a_label())
     assert [(x.rater, x.id) for x in other.labels()] == [("bob", "a"), ("ann", "b")]
     with pytest.raises(DataError, match="the last label is gone"):
-        file.take_back(row)
+        file.take_back(a_label())
+
+
+def test_a_rater_cannot_label_an_answer_twice_because_such_a_file_cannot_be_read(tmp_path: Path) -> None:
+    file, other = LabelFile(tmp_path / "l.csv"), LabelFile(tmp_path / "l.csv")
+    file.append(a_label())
+    with pytest.raises(DataError, match="ann has labelled this answer already, in another window"):
+        other.append(a_label(value=0.25))
+    assert [x.value for x in other.labels()] == [0.5]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_labels_that_are_written_at_once_are_all_kept(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"l{suffix}"
+    start = Barrier(4)
+
+    def label_all(rater: str) -> None:
+        file = LabelFile(path)
+        start.wait()
+        for number in range(12):
+            file.append(a_label(id=f"{number}", rater=rater))
+            if number % 3 == 0:
+                file.take_back(a_label(id=f"{number}", rater=rater))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(label_all, ["ann", "bob", "cyd", "dan"]))
+    kept = sorted((x.rater, int(x.id)) for x in LabelFile(path).labels())
+    assert kept == [(rater, n) for rater in ("ann", "bob", "cyd", "dan") for n in range(12) if n % 3]
+    assert [each.name for each in tmp_path.iterdir()] == [path.name], "no lock file is left"
 
 
 @pytest.mark.slow

@@ -6,28 +6,33 @@ import csv
 import io
 import json
 import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
-from hengwen.io.atomic_write import atomic_write
+from hengwen.io.atomic_write import MAX_PREFIX, atomic_write
 from hengwen.io.row_writer import check_target
 from hengwen.plans.datasets import LABEL_FIELDS, read_labels
 from hengwen.text.safety import no_formula, replace_controls
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from hengwen.plans.datasets import Levels
     from hengwen.records import Label
 
 OPTIONAL_COLUMNS = ("output", "drawn")
+LOCK_SECONDS = 10
+"""How long a label waits while another program writes one."""
 REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name not in OPTIONAL_COLUMNS)
 
 
 class LabelFile:
     """A label file; its methods read all labels, append a label, and remove an appended label.
 
-    Every method reads the file again, because other programs may write to it too.
+    Every method reads the file again, because other programs may write to it too; a lock file beside it keeps
+    two of them from writing at once.
     """
 
     def __init__(self, path: Path, levels: Levels | None = None) -> None:
@@ -50,25 +55,55 @@ class LabelFile:
         """Whether the file has the column ``drawn`` (how an answer was selected), which older files lack."""
         return "drawn" in self._columns()
 
-    def append(self, label: Label) -> bytes:
-        """Write a label and return its row in the file, which can be passed to ``take_back``."""
-        columns = self._columns()
-        content = self._bytes()
-        line_end = b"\r\n" if b"\r\n" in content.partition(b"\n")[0] + b"\n" else b"\n"
-        if content and not content.endswith(b"\n"):
-            content += line_end
-        if not content and self._is_csv:
-            content = _csv_row(columns) + line_end
-        row = self._row(label, columns) + line_end
-        self._write(content + row)
-        return row
+    def append(self, label: Label) -> None:
+        """Write a label."""
+        with self._locked():
+            if any(other.key == label.key and other.rater == label.rater for other in self.labels()):
+                raise DataError(
+                    f"{self.path}: {label.rater} has labelled this answer already, in another window"
+                )
+            columns = self._columns()
+            content = self._bytes()
+            line_end = _line_end(content)
+            if content and not content.endswith(b"\n"):
+                content += line_end
+            if not content and self._is_csv:
+                content = _csv_row(columns) + line_end
+            self._write(content + self._row(label, columns) + line_end)
 
-    def take_back(self, row: bytes) -> None:
-        """Remove the last occurrence of a row that ``append`` wrote."""
-        before, match, after = self._bytes().rpartition(row)
-        if not match:
-            raise DataError(f"{self.path}: the last label is gone: the file was changed by another program")
-        self._write(before + after)
+    def take_back(self, label: Label) -> None:
+        """Remove a label that ``append`` wrote."""
+        with self._locked():
+            content = self._bytes()
+            row = self._row(label, self._columns()) + _line_end(content)
+            before, match, after = (b"\n" + content).rpartition(b"\n" + row)
+            if not match:
+                raise DataError(
+                    f"{self.path}: the last label is gone: the file was changed by another program"
+                )
+            self._write((before + b"\n" + after).removeprefix(b"\n"))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock file in the ``with`` block."""
+        from filelock import FileLock, Timeout
+
+        path = self.path.with_name(f".{self.path.name[:MAX_PREFIX]}.lock")
+        lock = FileLock(path, timeout=LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise DataError(
+                f"{self.path}: another program is writing to it; try again when it is done"
+            ) from None
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}; labels need this file as a lock") from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows denies it while another process waits
+                path.unlink()
+            lock.release()
 
     def _columns(self) -> list[str]:
         if not self._is_csv or not self._text().strip():
@@ -107,6 +142,10 @@ class LabelFile:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _line_end(content: bytes) -> bytes:
+    return b"\r\n" if b"\r\n" in content.partition(b"\n")[0] + b"\n" else b"\n"
 
 
 def _csv_row(cells: list[str]) -> bytes:

@@ -1,9 +1,9 @@
-"""Select the answers that a rater labels: in random order, and without the scores of judges."""
+"""Select the answers that a rater labels: at random, over all prompts, and without the scores of judges."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ from hengwen.judges.calibration.joining import random_draw
 from hengwen.records import Label, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.prompts import Rubric
-    from hengwen.records import Response, Sample
+    from hengwen.records import LabelKey, Response, Sample
     from hengwen.score_id import ScoreId
 
 
@@ -31,6 +31,16 @@ class Question:
     persona: str
     drawn: str
     """How the answer was selected, such as ``random|seed:0``; stored with each label of the answer."""
+
+    @property
+    def key(self) -> LabelKey:
+        """Key of the labels that answer the question."""
+        return self.label(0.0, "").key
+
+    @property
+    def token(self) -> str:
+        """Name of the question that does not tell whose answer it is."""
+        return digest(*self.key)[:16]
 
     def label(self, value: float, rater: str) -> Label:
         """Return a label with the value that a rater gave this answer."""
@@ -57,7 +67,7 @@ def draw_questions(
     seed: int = 0,
     limit: int | None = None,
 ) -> list[Question]:
-    """Return the answers to label, in random order."""
+    """Return the answers to label, in random order; see ``_sampling_order``."""
     tasks = _select_tasks(suite, task)
     scores = {name: _score_to_label(loaded, score) for name, loaded in tasks.items()}
     if score is not None and not any(scores.values()):
@@ -71,12 +81,51 @@ def draw_questions(
     if not answers:
         raise ConfigError("nothing to label: no task has both a judge and an answer")
 
-    def random_key(answer: Response) -> str:
-        return digest(seed, answer.task, answer.sample_id, answer.checkpoint, answer.repeat)
-
-    chosen = sorted(answers, key=random_key) if limit is None else nsmallest(limit, answers, key=random_key)
+    chosen = sorted(answers, key=_sampling_order(answers, seed))[:limit]
     drawn = random_draw(seed, len(answers))
     return [_question(tasks[answer.task], scores[answer.task], answer, drawn) for answer in chosen]
+
+
+def _sampling_order(answers: Sequence[Response], seed: int) -> Callable[[Response], tuple[float, str]]:
+    """Return the key of a systematic random sample: every prefix is spread over checkpoints and prompts.
+
+    Labels of one prompt tell less than labels of several. So a checkpoint's prompts are all taken before one
+    is taken again, and the checkpoints begin at different prompts. A prefix still holds each answer with the
+    same probability, which the corrected means need; the scores of judges have no part in it.
+    """
+    repeats: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for answer in answers:
+        repeats[answer.task, answer.checkpoint, answer.sample_id].append(_draw(seed, answer))
+    ranks: dict[tuple[str, str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for kind, index in (("checkpoint", 1), ("prompt", 2)):
+        for task in {task for task, *_ in repeats}:
+            names = {group[index] for group in repeats if group[0] == task}
+            counts[kind, task] = len(names)
+            ordered = sorted(names, key=lambda name: digest(seed, kind, task, name))
+            ranks |= {(kind, task, name): rank for rank, name in enumerate(ordered)}
+    for draws in repeats.values():
+        draws.sort()
+
+    def key(answer: Response) -> tuple[float, str]:
+        task, draw = answer.task, _draw(seed, answer)
+        draws = repeats[task, answer.checkpoint, answer.sample_id]
+        start = (
+            _uniform(seed, task) + ranks["checkpoint", task, answer.checkpoint] / counts["checkpoint", task]
+        )
+        within = _uniform(seed, task, answer.checkpoint, answer.sample_id)
+        start += (ranks["prompt", task, answer.sample_id] + within) / counts["prompt", task]
+        return (draws.index(draw) + start % 1) / len(draws), draw
+
+    return key
+
+
+def _uniform(*parts: object) -> float:
+    return int(digest(*parts)[:12], 16) / 16**12
+
+
+def _draw(seed: int, answer: Response) -> str:
+    return digest(seed, answer.task, answer.sample_id, answer.checkpoint, answer.repeat)
 
 
 def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:

@@ -38,6 +38,12 @@ def label(
         Path | None,
         typer.Option("-o", "--output", help="Label file, .csv or .jsonl; default: the plan's labels."),
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."
+        ),
+    ] = None,
     show: Annotated[
         bool,
         typer.Option(
@@ -50,6 +56,8 @@ def label(
 ) -> None:
     """Label answers one at a time, in random order, without seeing judges' scores or checkpoints.
 
+    The order is spread over checkpoints and prompts, which narrows corrected means with fewer labels.
+
     Each label is saved immediately; to continue after an interruption, run the same command again.
     """
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
@@ -58,6 +66,7 @@ def label(
     from hengwen.io.output_target import check_inside
     from hengwen.io.row_writer import check_target
     from hengwen.labels.file import LabelFile
+    from hengwen.labels.preferences import write_pairs
     from hengwen.labels.queue import draw_questions, generated_answers
     from hengwen.plans.input_files import input_files
     from hengwen.plans.suite import load_suite
@@ -69,7 +78,10 @@ def label(
     if output is None and not trust:
         check_inside(target, plan)
     unlabelled = loaded.model_copy(update={"labels": None})  # the label file may be the output
-    check_target(target, [plan, *input_files(unlabelled), *store_files(store)])
+    inputs = [plan, *input_files(unlabelled), *store_files(store)]
+    check_target(target, inputs)
+    if pairs is not None:
+        check_target(pairs, [*inputs, target])
     suite = load_suite(unlabelled, trust=True)
     answers, warnings = generated_answers(suite, store)
     for warning in warnings:
@@ -77,6 +89,11 @@ def label(
     order_seed = loaded.seed if seed is None else seed
     questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=number)
     file = LabelFile(target, suite.levels)
+    if pairs is not None:
+        count = write_pairs(pairs, questions, file.labels())
+        print_info(f"{pairs}: {count} preference pairs")
+        print_warning("a model trained on these pairs has seen the questions: do not test it with them")
+        return
     name = ask_rater(rater, form_language)
     session = LabelSession(questions, file, name, language=form_language, show_source=show)
     if not file.stores_draws:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hengwen.labels.queue import Question
     from hengwen.prompts.rubric import Rubric
-    from hengwen.records import LabelKey
+    from hengwen.records import Label
     from hengwen.text.language import Language
 
 COMMANDS = {
@@ -59,15 +59,15 @@ class LabelSession:
         self._is_terminal = sys.stdin.isatty()
         self._total = len(questions)
         labels = {label.key: label for label in file.labels() if label.rater == rater}
-        self._open = [question for question in questions if _key(question) not in labels]
+        self._open = [question for question in questions if question.key not in labels]
         self._labelled_before = self._total - len(self._open)
         self.stale = sum(
-            not same_text(labels[_key(question)].output, question.response.text)
+            not same_text(labels[question.key].output, question.response.text)
             for question in questions
-            if _key(question) in labels and labels[_key(question)].output
+            if question.key in labels and labels[question.key].output
         )
         """Number of answers whose text has changed since this rater labelled them."""
-        self._rows: dict[int, bytes] = {}
+        self._given: dict[int, Label] = {}
         self._index = 0
         self._explained: set[str] = set()
 
@@ -81,10 +81,10 @@ class LabelSession:
 
     def summary(self) -> str:
         """Return the number of labels as one line."""
-        done = self._labelled_before + len(self._rows)
-        skipped = self._index - len(self._rows)
+        done = self._labelled_before + len(self._given)
+        skipped = self._index - len(self._given)
         text = (
-            f"{self._file.path}: {len(self._rows)} new labels by {self._rater}, {done} of {self._total} done"
+            f"{self._file.path}: {len(self._given)} new labels by {self._rater}, {done} of {self._total} done"
         )
         return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
@@ -105,7 +105,9 @@ class LabelSession:
             if entry is None:
                 return False
             if entry in values:
-                self._rows[self._index] = self._file.append(question.label(values[entry], self._rater))
+                label = question.label(values[entry], self._rater)
+                self._file.append(label)
+                self._given[self._index] = label
                 self._index += 1
                 return True
             match commands.get(entry):
@@ -130,10 +132,10 @@ class LabelSession:
             typer.echo(self._text("没有可撤销的操作", "nothing to undo"))
             return False
         previous = self._index - 1
-        row = self._rows.get(previous)
-        if row is not None:
-            self._file.take_back(row)
-            del self._rows[previous]
+        label = self._given.get(previous)
+        if label is not None:
+            self._file.take_back(label)
+            del self._given[previous]
         self._index = previous
         return True
 
@@ -287,7 +289,3 @@ def _read(prompt: str, *, normalize: bool = True) -> str | None:
 
 def _normalize(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip().casefold()
-
-
-def _key(question: Question) -> LabelKey:
-    return question.label(0.0, "").key

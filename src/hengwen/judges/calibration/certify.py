@@ -21,7 +21,7 @@ from hengwen.judges.calibration.maps import FOLDS, fit_maps
 from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
 from hengwen.judges.calibration.remarks import Remark
-from hengwen.judges.calibration.statistics import krippendorff_alpha, weighted_alpha
+from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table, weighted_alpha
 from hengwen.judges.calibration.within import measure_within
 
 if TYPE_CHECKING:
@@ -248,11 +248,7 @@ def _ceiling(pairs: Sequence[RatedAnswer], resamples: int, confidence: float, se
     shared = [pair for pair in pairs if len(pair.ratings) > 1]
     if not shared:
         return Estimate(value=None, reason="no answer was labelled by two people")
-    raters = sorted({rater for pair in shared for rater, _ in pair.ratings})
-    ratings = np.full((len(shared), len(raters)), np.nan)
-    for row, pair in enumerate(shared):
-        for rater, value in pair.ratings:
-            ratings[row, raters.index(rater)] = value
+    ratings = rating_table([pair.ratings for pair in shared])
     index, count = cluster_index([pair.answer.prompt for pair in shared])
     alpha = krippendorff_alpha(ratings)
     return bootstrap_estimate(

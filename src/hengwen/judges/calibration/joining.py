@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 MEAN, MAJORITY = "mean", "majority"
 """How the values of several raters become one; the name of a rater takes the values of this rater alone."""
 RANDOM = "random"
-"""First word of the text that is stored with labels of a simple random sample."""
+"""First word of the text that is stored with labels of a random sample."""
 UNKNOWN = "unknown"
 """Text that stands for labels that do not state how their answer was selected."""
 
 
 def random_draw(seed: int, population: int) -> str:
-    """Return the text that is stored with labels of a simple random sample (without strata)."""
-    return f"{RANDOM}|seed:{seed}|from:{population}|strata:none"
+    """Return the text that is stored with labels of a random sample spread over checkpoints and prompts."""
+    return f"{RANDOM}|seed:{seed}|from:{population}|strata:checkpoint,prompt"
 
 
 def count_draws(draws: Iterable[str]) -> dict[str, int]:

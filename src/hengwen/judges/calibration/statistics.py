@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -50,6 +52,16 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
         raise ValueError(f"ratings must be (units, raters), got {table.ndim} dimensions")
     alpha = float(weighted_alpha(table, np.ones((1, len(table))))[0])
     return None if np.isnan(alpha) else alpha
+
+
+def rating_table(items: Sequence[Sequence[tuple[str, float]]]) -> Floats:
+    """Return the (rater, value) pairs of each item as a row, NaN where a rater gave no value."""
+    raters = sorted({rater for item in items for rater, _ in item})
+    ratings = np.full((len(items), len(raters)), np.nan)
+    for row, item in enumerate(items):
+        for rater, value in item:
+            ratings[row, raters.index(rater)] = value
+    return ratings
 
 
 def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
