@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from score_rows import row_of
 
-from hengwen.records import Run, Score
+from hengwen.records import Run, Scale, Score
 from hengwen.results.aggregate import Summary
 from hengwen.results.comparability import distinct_parts
 from hengwen.results.score_summaries import signature_conflict, task_scores
@@ -53,6 +54,33 @@ def test_of_a_judge_with_rules_the_final_level_is_tested_and_rules_are_no_headli
     assert [score.name for score in task.headlines] == ["x.published", "x.level", "x.final"]
     assert [score.name for score in task.tested] == ["x.final"]
     assert [score.name for score in task.others] == ["alike.similarity", "x.wit"]
+
+
+@pytest.mark.parametrize(
+    ("published", "level", "headlines"),
+    [
+        (7.5, 0.75, ["x.final"]),
+        (7.5, 0.9, ["x.level", "x.final"]),
+        (6.0, 0.75, ["x.published", "x.final"]),
+    ],
+)
+def test_a_level_or_task_score_that_is_the_final_level_is_no_second_headline(
+    published: float, level: float, headlines: list[str]
+) -> None:
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s", "sample_id": "s"}
+    values = {"x.published": (published, 10), "x.level": (level, 1), "x.final": (0.75, 1)}
+    table = ScoreTable(
+        row_of(
+            **key,
+            outcome=Score(name=name, kind="judge", value=value, signature="x", scale=Scale(low=0, high=high)),
+        )
+        for name, (value, high) in values.items()
+    )
+    (task,) = task_scores([run], table)
+    assert [score.name for score in task.headlines] == headlines
+    restating = {score.name: score.restates for score in task.others}
+    assert restating == dict.fromkeys(set(values) - set(headlines), "x.final")
 
 
 def summary(*signatures: str) -> Summary:

@@ -17,7 +17,7 @@ from hengwen.score_id import FINAL, LEVEL, caps
 from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.records import Kind, Run, Scale
     from hengwen.results.aggregate import Summary
@@ -37,7 +37,10 @@ class ScoreSummaries:
     """Summary of the score in each run; None if the run does not have the score."""
     is_headline: bool = False
     """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's
-    level, which rules may have lowered), or a score of the whole task."""
+    level, which rules may have lowered), or a score of the whole task. A score that restates another is
+    none."""
+    restates: str = ""
+    """Name of the judge's score that is the same number in all runs, on this scale or another; or empty."""
 
     @property
     def address(self) -> str:
@@ -208,4 +211,32 @@ def _task(
         of_runs = tuple(summaries.get(SeriesKey(run.id, score, kind)) for run in runs)
         item = ScoreSummaries(id=score, kind=kind, summaries=of_runs)
         scores.append(replace(item, is_headline=(is_derived or is_first) and not item._is_rule))
-    return TaskScores(name=task, scores=tuple(scores))
+    return TaskScores(name=task, scores=tuple(_without_restating(scores)))
+
+
+def _without_restating(scores: Sequence[ScoreSummaries]) -> Iterator[ScoreSummaries]:
+    """Yield the scores; a judge's level or task score is no headline where its final level says the same."""
+    heads = {score.id: score for score in scores if score.is_headline and score.kind == "judge"}
+    for score in scores:
+        parts = (FINAL, LEVEL) if score.id.role == "task" else (FINAL,) if score.id.part == LEVEL else ()
+        originals = [heads[key] for part in parts if (key := score.id.with_part(part)) in heads]
+        if score.id in heads and originals and _is_same_number(score, originals[0]):
+            yield replace(score, is_headline=False, restates=originals[0].name)
+        else:
+            yield score
+
+
+def _is_same_number(a: ScoreSummaries, b: ScoreSummaries) -> bool:
+    """Return whether the means of all runs lie at the same place of both scales."""
+    positions = _positions(a)
+    return any(position is not None for position in positions) and positions == _positions(b)
+
+
+def _positions(score: ScoreSummaries) -> list[float | None]:
+    """Return where on its scale the mean of each run lies, from 0 to 1."""
+    if (scale := score.scale) is None:
+        return []
+    means = [summary.mean if summary else None for summary in score.summaries]
+    return [
+        None if mean is None else round((mean - scale.low) / (scale.high - scale.low), 9) for mean in means
+    ]

@@ -96,9 +96,20 @@ def _task(task: TaskScores, report: Report) -> Details:
             title = Bilingual("均值的次序", "Order of the means")
             table = trajectory_table(f"{task.name}/trajectory", task.headlines, report)
             blocks.append(Details(title=title, blocks=(table,), is_open=False))
+    blocks += [_restated(score) for score in task.scores if score.restates]
     if task.others:
         blocks.append(_others(task, report))
     return Details(title=Bilingual(f"{task.name} 任务", f"{task.name} task"), blocks=tuple(blocks))
+
+
+def _restated(score: ScoreSummaries) -> Sentence:
+    """Say that a score is shown once, because another one is the same number."""
+    scale = f"{score.scale.low:g}–{score.scale.high:g}" if score.scale else ""
+    text = Bilingual(
+        f"{score.name}（{scale}）与 {score.restates} 是同一个数，列在“其他分数”中。",
+        f"{score.name} is the same number as {score.restates}, on {scale}; it is among the other scores.",
+    )
+    return Sentence(text=text, is_note=True)
 
 
 def judges_section(report: Report, usage: Iterator[Block]) -> Details:
