@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path(str(files("hengwen.personas") / "example"))
 DAYS = ("day-1", "day-2", "day-3")
-PROMPTS = {"new_topic": 4, "live": 6, "emotion": 5, "comprehensive": 10}
+PROMPTS = {"new_topic": 4, "live": 12, "emotion": 5, "comprehensive": 10}
+ADDED = {f"live-{number:02}" for number in range(7, 13)}
 LEVELS = {0.0, 0.25, 0.5, 0.75, 1.0}
 
 
@@ -75,8 +76,10 @@ def key_of(response: Response) -> tuple[str, str, str, int]:
     return response.checkpoint, response.task, response.sample_id, response.repeat
 
 
-def drawn(answers: list[Response]) -> list[Response]:
-    return [answers[number] for number in random.Random(20).sample(range(len(answers)), 100)]
+def drawn(answers: list[Response], *, added: bool) -> list[Response]:
+    batch = [answer for answer in answers if (answer.sample_id in ADDED) is added]
+    seed, count = (22, 29) if added else (20, 100)
+    return [batch[number] for number in random.Random(seed).sample(range(len(batch)), count)]
 
 
 def has_one_of(phrases: list[str], text: str) -> bool:
@@ -110,7 +113,7 @@ def test_each_day_answers_every_prompt_as_often_as_the_protocol_wants(
         for repeat in range(1, TASKS[task].repeats + 1)
     ]
     assert [key_of(answer) for answer in answers if answer.checkpoint == day] == expected
-    assert len(expected) == 63
+    assert len(expected) == 81
 
 
 def test_every_topic_prompt_has_its_brief(tasks: dict[str, SampleSet], persona: Persona) -> None:
@@ -234,11 +237,14 @@ def test_labels_are_levels_of_the_task_s_rubric(labels: list[Label]) -> None:
     assert {label.value for label in labels} == LEVELS
 
 
-@pytest.mark.parametrize(("rater", "count"), [("a", 100), ("b", 50)])
-def test_the_labelled_answers_are_the_seeded_draw(
-    answers: list[Response], labels: list[Label], rater: str, count: int
-) -> None:
-    assert set(keys_of(labels, rater)) == {key_of(answer) for answer in drawn(answers)[:count]}
+def test_the_labelled_answers_are_the_seeded_draws(answers: list[Response], labels: list[Label]) -> None:
+    first, second = drawn(answers, added=False), drawn(answers, added=True)
+    assert set(keys_of(labels, "a")) == {key_of(answer) for answer in (*first, *second)}
+    assert set(keys_of(labels, "b")) == {key_of(answer) for answer in first[:50]}
+    assert {(label.id in ADDED, label.drawn) for label in labels} == {
+        (False, "random|seed:20|from:189|strata:none"),
+        (True, "random|seed:22|from:54|strata:none"),
+    }
 
 
 @pytest.mark.parametrize("rater", ["a", "b"])
@@ -287,7 +293,3 @@ def test_no_passage_of_the_published_document_stands_here(shared: Callable[[str]
     for path in EXAMPLE.rglob("*.*"):
         text = normalize_text(path.read_text(encoding="utf-8"))
         assert [text[i : i + 12] for i in range(len(text) - 11) if text[i : i + 12] in taken] == [], path.name
-
-
-def test_the_labels_say_how_their_answers_were_drawn(labels: list[Label]) -> None:
-    assert {label.drawn for label in labels} == {"random|seed:20|from:189|strata:none"}

@@ -122,9 +122,9 @@ def test_the_example_brings_answers_labels_and_a_brief_for_each_topic(tmp_path: 
     suite = load_suite(load_plan(tmp_path / "plan.yaml"))
     assert [task.spec.name for task in suite.tasks] == list(SCENES)
     assert {name: len(answers) for name, answers in suite.responses.items()} == {
-        "day-1": 63,
-        "day-2": 63,
-        "day-3": 63,
+        "day-1": 81,
+        "day-2": 81,
+        "day-3": 81,
     }
     assert len(suite.labels) >= 100
     for line in (tmp_path / "new_topic.jsonl").read_text("utf-8").splitlines():

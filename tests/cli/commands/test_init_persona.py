@@ -43,6 +43,7 @@ def test_the_packaged_example_runs_at_once_without_a_key(hengwen) -> None:
             scores[f"new_topic/muice_new_topic.{part}"]["mean"] for part in ("final", "published")
         )
         assert published == pytest.approx(10 * final)
+    assert (done.json["decision"]["verdict"], done.json["decision"]["checkpoint"]) == ("ship", "day-3")
     assert any("live/human.muice_live.level" in run["scores"] for run in done.json["runs"])
 
 
