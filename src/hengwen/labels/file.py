@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from hengwen.records import Label
 
 OPTIONAL_COLUMNS = ("output", "drawn")
+RATER = re.compile(r"[^\W_][\w .@\-]{0,79}")
+"""Names of raters: nothing that a spreadsheet or a terminal takes for a command."""
 LOCK_SECONDS = 10
 """How long a label waits while another program writes one."""
 REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name not in OPTIONAL_COLUMNS)

@@ -63,39 +63,29 @@ def label(
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.cli.ui.trust import load_trusted
-    from hengwen.io.output_target import check_inside
     from hengwen.io.row_writer import check_target
-    from hengwen.labels.file import LabelFile
+    from hengwen.labels.desk import open_desk
     from hengwen.labels.preferences import write_pairs
-    from hengwen.labels.queue import draw_questions, generated_answers
     from hengwen.plans.input_files import input_files
-    from hengwen.plans.suite import load_suite
     from hengwen.store import store_files
 
     loaded = load_trusted(plan, trust=trust)
     form_language = language.choose_language(lang, loaded.language)
-    target = output or loaded.labels or plan.with_name("labels.csv")
-    if output is None and not trust:
-        check_inside(target, plan)
-    unlabelled = loaded.model_copy(update={"labels": None})  # the label file may be the output
-    inputs = [plan, *input_files(unlabelled), *store_files(store)]
-    check_target(target, inputs)
-    if pairs is not None:
-        check_target(pairs, [*inputs, target])
-    suite = load_suite(unlabelled, trust=True)
-    answers, warnings = generated_answers(suite, store)
-    for warning in warnings:
+    desk = open_desk(
+        loaded, plan, store, trust=trust, output=output, task=task, score=score, seed=seed, limit=number
+    )
+    target, file = desk.file.path, desk.file
+    for warning in desk.warnings:
         print_warning(warning)
-    order_seed = loaded.seed if seed is None else seed
-    questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=number)
-    file = LabelFile(target, suite.levels)
     if pairs is not None:
-        count = write_pairs(pairs, questions, file.labels())
+        unlabelled = loaded.model_copy(update={"labels": None})
+        check_target(pairs, [plan, *input_files(unlabelled), *store_files(store), target])
+        count = write_pairs(pairs, desk.questions, file.labels())
         print_info(f"{pairs}: {count} preference pairs")
         print_warning("a model trained on these pairs has seen the questions: do not test it with them")
         return
     name = ask_rater(rater, form_language)
-    session = LabelSession(questions, file, name, language=form_language, show_source=show)
+    session = LabelSession(desk.questions, file, name, language=form_language, show_source=show)
     if not file.stores_draws:
         print_warning(
             f"{target} has no column 'drawn', so how its labels were drawn stays unknown; add the column"
@@ -108,6 +98,6 @@ def label(
         session.run()
     finally:
         print_info(session.summary())
-        if loaded.labels is None or target.resolve() != loaded.labels.resolve():
+        if not desk.is_in_plan:
             relative = os.path.relpath(target.resolve(), plan.resolve().parent)
             print_info(f"to use the labels, add to {plan}: labels: {relative}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import re
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.labels.file import LabelFile
+from hengwen.labels.file import RATER, LabelFile
 from hengwen.text.language import Bilingual
 from hengwen.text.safety import one_line, same_text, strip_controls
 
@@ -248,7 +247,7 @@ def ask_rater(name: str | None, language: Language) -> str:
         if entry is None:
             raise typer.Exit
         name = entry or user
-    if not re.fullmatch(r"[^\W_][\w .@\-]{0,79}", name):
+    if not RATER.fullmatch(name):
         raise typer.BadParameter(f"a rater's name starts with a letter or digit, got {name!r}")
     return name
 
