@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 from rows import each_row
 from starlette.responses import PlainTextResponse
@@ -15,7 +17,7 @@ from hengwen.view.app import create_app
 @pytest.fixture
 def labelling(demo_store):
     """A client with the cookie, of pages that take forms."""
-    app = create_app(str(demo_store), token=TOKEN, label=True)
+    app = create_app(str(demo_store), token=TOKEN, desk=Mock())
     app.router.routes.append(Route("/form", lambda request: PlainTextResponse("taken"), methods=["POST"]))
     client = TestClient(app, base_url=ADDRESS)
     client.get("/", params={"token": TOKEN})

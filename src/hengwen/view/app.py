@@ -14,7 +14,7 @@ from hengwen.errors import ConfigError, HengwenError
 from hengwen.text.catalogue import localized
 from hengwen.view.data import StoreData
 from hengwen.view.page import POLICY, View, page_assets, respond, view_of
-from hengwen.view.pages import home
+from hengwen.view.pages import home, label
 from hengwen.view.security import Guard
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from hengwen.labels.desk import LabelDesk
     from hengwen.text.language import Language
 
 LOOPBACK = ("127.0.0.1", "localhost")
-PAGES = (home,)
+PAGES = (home, label)
 
 
 def create_app(
@@ -34,7 +35,7 @@ def create_app(
     *,
     token: str,
     is_reusable: bool = False,
-    label: bool = False,
+    desk: LabelDesk | None = None,
     language: Language = "zh",
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
@@ -44,7 +45,7 @@ def create_app(
         location: Path or URL of the store.
         token: What the first address has to name; it buys a cookie.
         is_reusable: Whether the token buys more than one cookie.
-        label: Whether answers may be labelled; else nothing is written.
+        desk: The answers that may be labelled; without them nothing is written.
         language: Language of the pages.
         hosts: Names under which browsers may ask for pages.
     """
@@ -64,7 +65,7 @@ def create_app(
                 Guard,
                 token=token,
                 is_reusable=is_reusable,
-                label=label,
+                label=desk is not None,
                 language=language,
                 policy=POLICY.format(**page_assets()),
             ),
@@ -72,7 +73,7 @@ def create_app(
         exception_handlers={HengwenError: _problem, 404: _not_found},
         lifespan=lifespan,
     )
-    app.state.view = View(data, language, label, tuple(route.path for route in routes))
+    app.state.view = View(data, language, desk, tuple(route.path for route in routes))
     return app
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from hengwen.documents.blocks import Text
+    from hengwen.labels.desk import LabelDesk
     from hengwen.records import Run
     from hengwen.text.language import Language
     from hengwen.view.data import StoreData
@@ -33,8 +34,8 @@ class View:
 
     data: StoreData
     language: Language
-    label: bool
-    """Whether answers may be labelled; else nothing is written."""
+    desk: LabelDesk | None
+    """The answers that may be labelled; None if nothing is written."""
     paths: tuple[str, ...]
     """The addresses that exist."""
 
@@ -46,7 +47,8 @@ def view_of(request: Request) -> View:
 
 def page_assets() -> dict[str, Any]:
     """Return style and script of the pages, with their hashes."""
-    return assets((__package__, "static/view.css"), (__package__, "static/view.js"))
+    names = ("view.css", "label.css", "view.js", "label.js")
+    return assets(*((__package__, f"static/{name}") for name in names))
 
 
 def chosen_runs(request: Request) -> tuple[str, list[Run]]:
@@ -76,7 +78,7 @@ def respond(
             title=title,
             plan=plan,
             notes=notes,
-            pages=[item for item in pages if view.label or item[0] != "/label"],
+            pages=[item for item in pages if view.desk or item[0] != "/label"],
             current=request.url.path,
             v=words,
             page="",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from hengwen.labels.desk import LabelDesk
     from hengwen.text.language import Language
 
 MIN_TOKEN = 32
@@ -28,7 +29,7 @@ def serve(
     host: str,
     port: int,
     token_file: Path | None,
-    label: bool,
+    desk: LabelDesk | None,
     language: Language,
     announce: Callable[[str], None],
     is_opened: bool,
@@ -44,7 +45,7 @@ def serve(
         location,
         token=token,
         is_reusable=token_file is not None,
-        label=label,
+        desk=desk,
         language=language,
         hosts=(*LOOPBACK, host, socket.gethostname()) if host not in LOOPBACK else LOOPBACK,
     )

@@ -23,8 +23,8 @@ BAD_TOKEN = Bilingual(
 )
 CROSS_SITE = Bilingual("这个表单来自别的网站，已拒绝。", "This form comes from another site; it was refused.")
 READ_ONLY = Bilingual(
-    "只读：要标注，请用 hengwen view --label 打开。",
-    "Read-only: to label, open it with hengwen view --label.",
+    "只读：要标注，请用 hengwen view --label PLAN 打开。",
+    "Read-only: to label, open it with hengwen view --label PLAN.",
 )
 TOO_LONG = Bilingual("表单太长。", "The form is too long.")
 STORE_PROBLEM = Bilingual("读不了结果库。", "The store cannot be read.")

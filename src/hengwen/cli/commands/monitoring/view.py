@@ -27,19 +27,27 @@ def view(
         ),
     ] = None,
     label: Annotated[
-        bool, typer.Option("--label", help="Label answers; without it nothing is written.")
-    ] = False,
+        Path | None,
+        typer.Option("--label", help="Label the answers of this plan; without it nothing is written."),
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
+    trust: options.Trust = False,
 ) -> None:
     """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
     from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import PluginError
+    from hengwen.labels.desk import open_desk
 
     location_of_store = location or store
     with open_existing_store(location_of_store) as opened:
         page_language = language.report_language(lang, opened.latest())
+    desk = None
+    if label is not None:
+        loaded = load_trusted(label, trust=trust)
+        desk = open_desk(loaded, label, location_of_store, trust=trust)
     try:
         from hengwen.view.serve import serve
     except ImportError as error:
@@ -49,7 +57,7 @@ def view(
         host=host,
         port=port,
         token_file=token_file,
-        label=label,
+        desk=desk,
         language=page_language,
         announce=typer.echo,
         is_opened=not no_open,

@@ -1,0 +1,116 @@
+"""Labelling by the keyboard alone, and by two browsers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from shutil import copytree
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+from served_pages import served
+
+from hengwen import open_store, run_plan
+from hengwen.labels.desk import LabelDesk, open_desk
+from hengwen.plans.plan import load_plan
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> LabelDesk:
+    """The demo, run once, without its labels."""
+    folder, store = tmp_path / "demo", tmp_path / "demo.db"
+    copytree(str(files("hengwen.demo") / "data"), folder)
+    with open_store(store) as opened:
+        run_plan(folder / "plan.yaml", store=opened)
+    (folder / "labels.csv").unlink()
+    return open_desk(load_plan(folder / "plan.yaml"), folder / "plan.yaml", str(store))
+
+
+@pytest.fixture
+def address(desk: LabelDesk, tmp_path: Path) -> Iterator[str]:
+    with served(tmp_path / "demo.db", desk) as address:
+        yield address
+
+
+@pytest.fixture
+def browse(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """Open the page in a browser of its own; at the end no page has written an error or left its host."""
+    errors: list[str] = []
+    pages: list[Page] = []
+
+    def browse(path: str, width: int = 1280) -> Page:
+        page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
+        pages.append(page)
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        host = urlsplit(address).netloc
+        page.on("request", lambda r: None if urlsplit(r.url).netloc == host else errors.append(r.url))
+        page.goto(address)
+        page.goto(address.partition("/?")[0] + path)
+        return page
+
+    yield browse
+    for page in pages:
+        page.context.close()
+    assert [error for error in errors if "409 (Conflict)" not in error] == []
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        with page.expect_navigation():
+            page.keyboard.press(key)
+
+
+def test_a_rater_needs_no_mouse(browse, desk) -> None:
+    page = browse("/label")
+    page.keyboard.type("ann")
+    press(page, "Enter")
+    assert page.locator("h1").inner_text() == "0 of 192 labelled · rater ann"
+    asked = page.locator(".asked").inner_text()
+    press(page, "1", "e", "s", "3")
+    assert [label.value for label in desk.file.labels()] == [1, 0, 0.5]
+    press(page, "u", "u", "u", "u")
+    assert (desk.file.labels(), page.locator(".asked").inner_text()) == ([], asked)
+    page.keyboard.press("x")
+    page.keyboard.press("Control+1")
+    assert desk.file.labels() == []
+    while not page.locator("summary[data-key=r]").count():
+        press(page, "s")
+    page.keyboard.press("r")
+    assert page.locator("summary[data-key=r] + .text").is_visible()
+
+
+def test_two_browsers_lose_nothing(browse, desk) -> None:
+    ann, bob, other = browse("/label?rater=ann"), browse("/label?rater=bob"), browse("/label?rater=ann")
+    for _ in range(5):
+        with ann.expect_navigation(), bob.expect_navigation():
+            ann.keyboard.press("2")
+            bob.keyboard.press("4")
+    press(other, "5")
+    kept = [(label.rater, label.value) for label in desk.file.labels()]
+    assert kept.count(("ann", 0.75)) == kept.count(("bob", 0.25)) == 5
+    assert len(kept) == 10
+    assert "ann has labelled this answer already" in other.get_by_role("alert").inner_text()
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_pages_are_sound(browse, picture, width) -> None:
+    page = browse("/label?rater=ann", width)
+    press(page, "1")
+    picture(page, f"label-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    serious = [
+        f"{item['id']} {item['nodes'][0]['html'][:120]}"
+        for item in Axe().run(page).response["violations"]
+        if item["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    heights = page.locator(".levels button, .acts button").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().height)"
+    )
+    assert min(heights) >= 44
