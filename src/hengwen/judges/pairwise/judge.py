@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from hengwen._internal.plugin_errors import describe_error
-from hengwen.backends.parsing import parsing_backend
 from hengwen.errors import StoreError
-from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict, repair_turns
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
+from hengwen.judges.rubric.model_judge import ModelJudge
 from hengwen.judges.rubric.verdict import (
     REASON_LIMIT,
     ParsedVerdict,
@@ -19,19 +19,15 @@ from hengwen.judges.rubric.verdict import (
     verdict_fields,
 )
 from hengwen.objective.detectors.thinking import answer_without_thinking
-from hengwen.prompts.fences import PLACEHOLDER, new_fence
+from hengwen.prompts.fences import new_fence
 from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
 from hengwen.records import Request, digest
-from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from hengwen.errors import JudgeError
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, ParsingBackend
     from hengwen.records import Reply, Response, Sample, Status
-    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the code that turns a reply into a winner; the signature of the judge contains it."""
@@ -56,7 +52,7 @@ class PairOpinion:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairJudge:
+class PairJudge(ModelJudge):
     """Compare two answers with a language model that reads a rubric; both orders are always judged.
 
     Args:
@@ -73,41 +69,16 @@ class PairJudge:
         ValueError: The language is unknown.
     """
 
-    rubric: Rubric
-    backend: Backend
-    language: Language = "zh"
-    persona: str = ""
-    name: str = ""
-    strip_think: bool = True
-    task_instruction: str = ""
-
-    def __post_init__(self) -> None:
-        check_language(self.language)
-        object.__setattr__(self, "name", self.name or self.rubric.name)
-        object.__setattr__(self, "persona", self.persona if "persona" in self.rubric.uses else "")
-
-    @cached_property
-    def _parsing_backend(self) -> ParsingBackend:
-        return parsing_backend(self.backend)
-
     @cached_property
     def _system_digest(self) -> str:
         """Hash that replaces the long system turn in the identities of requests."""
         return digest(pair_system(self.rubric, self.language, task_instruction=self.task_instruction))
 
-    def __repr__(self) -> str:
-        return f"PairJudge({self.signature!r})"
-
     @cached_property
     def signature(self) -> str:
         """Text with all that can change a verdict: rubric, prompt, language, persona, model, parameters."""
         prompt = prompt_hash(self.rubric, self.language, task_instruction=self.task_instruction, kind="pair")
-        role = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
-        think = "" if self.strip_think else "|think:kept"
-        return (
-            f"{self.name}|pair|rubric:{self.rubric.version}.{self.rubric.hash}|prompt:{prompt}"
-            f"|lang:{self.language}{role}|{self.backend.signature}{think}|v:{VERSION}"
-        )
+        return self._sign(prompt, "", VERSION, kind="|pair")
 
     async def compare(self, sample: Sample, a: Response, b: Response) -> tuple[PairOpinion, PairOpinion]:
         """Return the model's opinions on two answers: one for the order A, B, then one for the order B, A.
@@ -187,19 +158,8 @@ class PairJudge:
             task_instruction=self.task_instruction,
             fence=fence,
         )
-        if error is not None:
-            messages = repair_turns(messages, error, language=self.language, fence=fence)
-        turns = [
-            f"{role}: {self._system_digest if role == 'system' else content.replace(fence, PLACEHOLDER)}"
-            for role, content in messages
-        ]
-        text = "\n".join(turns)
-        return Request(
-            messages=messages,
-            schema=_SCHEMA,
-            signature=self.signature,
-            identity=text if attempt == "first" else f"{text}\n#{attempt}",
-        )
+        request = Request(messages=messages, schema=_SCHEMA, signature=self.signature)
+        return self._for_try(request, attempt, error, fence, self._system_digest)
 
     def _without_thinking(self, response: Response) -> Response:
         text = answer_without_thinking(response.text) if self.strip_think else response.text

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.aspects import aggregate_level, parse_level_from
-from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict, repair_turns
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
 from hengwen.judges.rubric.logprobs import TOP_LOGPROBS, verdict_weights
+from hengwen.judges.rubric.model_judge import ModelJudge
 from hengwen.judges.rubric.scores import (
     ValueWithDetails,
     most_common_label,
@@ -21,12 +21,11 @@ from hengwen.judges.rubric.scores import (
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
-from hengwen.prompts.fences import PLACEHOLDER, neutralize, new_fence
+from hengwen.prompts.fences import neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
 from hengwen.records import Request, Scale, Score, Verdict, digest
 from hengwen.score_id import score_name
-from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -36,10 +35,7 @@ if TYPE_CHECKING:
     from hengwen.errors import JudgeError
     from hengwen.judges.aspects import LevelFrom
     from hengwen.judges.rubric.verdict import ParsedVerdict
-    from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, ParsingBackend
     from hengwen.records import Reply, Response, Sample
-    from hengwen.text.language import Language
 
 VERSION = 1
 """Version of the computation from a reply to a score; it is a part of the signature."""
@@ -47,7 +43,7 @@ MAX_SAMPLES = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RubricJudge:
+class RubricJudge(ModelJudge):
     """Judge responses with a language model that reads a rubric.
 
     If a reply cannot be parsed, one repair call quotes the problem. If the reply to the repair call contains
@@ -84,20 +80,13 @@ class RubricJudge:
         ValueError: The language or the value of an option is unknown.
     """
 
-    rubric: Rubric
-    backend: Backend
-    language: Language = "zh"
-    persona: str = ""
-    name: str = ""
     samples: int = 1
     logprobs: bool = False
-    strip_think: bool = True
     level_from: LevelFrom = "holistic"
-    task_instruction: str = ""
     evidence_signature: str = ""
 
     def __post_init__(self) -> None:
-        check_language(self.language)
+        super().__post_init__()
         samples = self.samples
         if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MAX_SAMPLES:
             raise ValueError(f"samples must be a whole number from 1 to {MAX_SAMPLES}, got {samples!r}")
@@ -105,17 +94,11 @@ class RubricJudge:
             if not isinstance(value, bool):
                 raise ValueError(f"{option} must be true or false, got {value!r}")
         parse_level_from(self.level_from, list(self.rubric.criteria))
-        object.__setattr__(self, "name", self.name or self.rubric.name)
-        object.__setattr__(self, "persona", self.persona if "persona" in self.rubric.uses else "")
 
     @cached_property
     def reads(self) -> tuple[ContextPart, ...]:
         """Parts of the context that the prompt includes."""
         return ("evidence",) if self.evidence_signature else ()
-
-    @cached_property
-    def _parsing_backend(self) -> ParsingBackend:
-        return parsing_backend(self.backend)
 
     @cached_property
     def _schema(self) -> dict[str, Any]:
@@ -139,23 +122,14 @@ class RubricJudge:
         scale = self.rubric.scale
         return replace(scale, levels=None) if self.samples > 1 or self.logprobs else scale
 
-    def __repr__(self) -> str:
-        return f"RubricJudge({self.signature!r})"
-
     def _build_signature(self, scoring_options: str = "") -> str:
-        persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
-        options = ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "")
         prompt = prompt_hash(
             self.rubric,
             self.language,
             task_instruction=self.task_instruction,
             facts=bool(self.evidence_signature),
         )
-        return (
-            f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
-            f"|prompt:{prompt}"
-            f"|lang:{self.language}{persona}|{self.backend.signature}{options}{scoring_options}|v:{VERSION}"
-        )
+        return self._sign(prompt, ("|logprobs" if self.logprobs else "") + scoring_options, VERSION)
 
     @cached_property
     def signature(self) -> str:
@@ -260,21 +234,14 @@ class RubricJudge:
             facts=evidence,
             fence=fence,
         )
-        if error is not None:
-            messages = repair_turns(messages, error, language=self.language, fence=fence)
-        turns = [
-            f"{role}: {self._system_digest if role == 'system' else content.replace(fence, PLACEHOLDER)}"
-            for role, content in messages
-        ]
-        text = "\n".join(turns)
-        return Request(
+        request = Request(
             messages=messages,
             schema=self._schema,
             signature=self._call_signature,
-            identity=text if attempt == "first" else f"{text}\n#{attempt}",
             repeat=repeat,
             logprobs=TOP_LOGPROBS if self.logprobs else None,
         )
+        return self._for_try(request, attempt, error, fence, self._system_digest)
 
     def _without_thinking(self, response: Response) -> tuple[Response, dict[str, Any]]:
         """Return the response without its ``<think>`` block, and details about the block that was removed."""
