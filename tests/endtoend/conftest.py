@@ -177,6 +177,14 @@ def launch() -> Iterator[Callable[[Sequence[str]], subprocess.Popen[str]]]:
         process.communicate()
 
 
+def run_words(
+    server: JudgeServer, plan: Path, store: Path, *more: str, in_flight: int, command: str = "run"
+) -> list[str]:
+    """Return the words of a command that runs a plan with the judge of a test."""
+    words = [command, str(plan), "--judge", "openai/tiny", "--quiet", "--base-url", server.url]
+    return [*words, "--store", str(store), "-j", str(in_flight), *more]
+
+
 @pytest.fixture
 def start(
     judge_server: JudgeServer, launch: Callable[[Sequence[str]], subprocess.Popen[str]]
@@ -186,9 +194,8 @@ def start(
     def begin(
         plan: Path, store: Path, *more: str, in_flight: int = 4, command: str = "run"
     ) -> subprocess.Popen[str]:
-        words = [sys.executable, "-m", "hengwen", command, str(plan), "--judge", "openai/tiny", "--quiet"]
-        words += ["--base-url", judge_server.url, "--store", str(store), "-j", str(in_flight), *more]
-        return launch(words)
+        words = run_words(judge_server, plan, store, *more, in_flight=in_flight, command=command)
+        return launch([sys.executable, "-m", "hengwen", *words])
 
     return begin
 
@@ -234,20 +241,45 @@ def suite(tmp_path: Path) -> Callable[[int], Path]:
 
 
 @pytest.fixture
-def run(
+def program(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Callable[..., tuple[Any, Any, str]]:
-    """Run the program in the folder of the test; return exit code, JSON (or None) and stderr."""
+) -> Callable[..., tuple[Any, str, str]]:
+    """Run the program in this process and the folder of the test; return exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
-    def call(plan: Path, *more: str) -> tuple[Any, Any, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *map(str, more)])
+    def call(*words: object) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hengwen", *map(str, words)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
         captured = capsys.readouterr()
-        return left.value.code, json.loads(captured.out) if captured.out else None, captured.err
+        return left.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def run(program: Callable[..., tuple[Any, str, str]]) -> Callable[..., tuple[Any, Any, str]]:
+    """Run a plan in this process; return exit code, JSON (or None) and stderr."""
+
+    def call(plan: Path, *more: object) -> tuple[Any, Any, str]:
+        code, out, err = program("run", plan, "--json", *more)
+        return code, json.loads(out) if out else None, err
+
+    return call
+
+
+@pytest.fixture
+def here(
+    judge_server: JudgeServer, program: Callable[..., tuple[Any, str, str]]
+) -> Callable[..., tuple[Any, str, str]]:
+    """Do in this process what ``start`` does, which saves seconds; return exit code, stdout and stderr."""
+
+    def call(
+        plan: Path, store: Path, *more: str, in_flight: int = 4, command: str = "run"
+    ) -> tuple[Any, str, str]:
+        return program(*run_words(judge_server, plan, store, *more, in_flight=in_flight, command=command))
 
     return call

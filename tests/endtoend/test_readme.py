@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -32,26 +31,22 @@ def console_steps(page: Path) -> list[tuple[list[str], list[str]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", PAGES)
-def test_the_commands_of_a_readme_run_in_order_and_print_what_it_shows(language: str, tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("HENGWEN_")}
-    environment |= {"LC_ALL": "zh_CN.UTF-8" if language == "zh" else "C.UTF-8", "COLUMNS": "80"}
+def test_the_commands_of_a_readme_run_in_order_and_print_what_it_shows(
+    hengwen, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HENGWEN_LANG")
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8" if language == "zh" else "C.UTF-8")
+    monkeypatch.setenv("COLUMNS", "80")
     steps = console_steps(PAGES[language])
     assert [command[1] for command, _ in steps] == [
         *("init", "validate", "run", "report", "compare", "drift", "gate", "power", "label", "calibrate"),
     ]
     for command, lines in steps:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=tmp_path,
-            env=environment,
-            input=ANSWERS.get(command[1], ""),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == EXIT_CODES.get(command[1], 0), (command, done.stderr)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(ANSWERS.get(command[1], "")))
+        done = hengwen(*command[1:])
+        assert done.code == EXIT_CODES.get(command[1], 0), (command, done.err)
         for line in lines:
-            assert line in done.stdout.splitlines(), (command, line, done.stdout)
+            assert line in done.out.splitlines(), (command, line, done.out)
 
 
 def test_both_readmes_are_short_and_show_the_same_commands() -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from hengwen import open_store
-from hengwen.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -23,25 +22,11 @@ COUNT = 40
 
 
 @pytest.fixture
-def rejudge(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, judge_server
-):
+def rejudge(monkeypatch: pytest.MonkeyPatch, program):
     """Return a function that runs a command in the folder of the test; exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("COLUMNS", "250")
     monkeypatch.setenv("HENGWEN_LANG", "en")
-
-    def call(*words: object, command: str = "judge-drift") -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", command, *map(str, words)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
+    return lambda *words, command="judge-drift": program(command, *words)
 
 
 @pytest.fixture

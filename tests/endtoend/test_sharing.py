@@ -146,7 +146,7 @@ def test_what_a_killed_process_had_not_received_is_sent_again_and_nothing_else(
 
 
 def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_again(
-    judge_server, suite, start, share, until, database, postgres: str
+    judge_server, suite, start, here, until, database, postgres: str
 ) -> None:
     plan = suite(COUNT)
     open_store(postgres).close()
@@ -165,7 +165,7 @@ def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_aga
     engine.dispose()
     assert database("SELECT count(*) FROM evaluation") == [(0,)]
     assert stored > 0
-    finish(share(plan))
+    assert here(plan, postgres, "--share") == (0, "", "")
     assert len(judge_server.prompts) == COUNT + sent - stored
     assert len(sent_twice(judge_server.prompts)) == sent - stored
     check_results(postgres)
@@ -198,7 +198,7 @@ def test_a_process_that_loses_its_claims_stops_and_the_others_go_on(
 
 
 def test_a_process_that_loses_all_connections_stops_and_the_others_go_on(
-    judge_server, suite, share, held, database, until, postgres: str
+    judge_server, suite, share, here, held, database, postgres: str
 ) -> None:
     plan = suite(COUNT)
     judge_server.hold_after = HELD
@@ -209,13 +209,13 @@ def test_a_process_that_loses_all_connections_stops_and_the_others_go_on(
     _, err = first.communicate(timeout=900)
     assert first.returncode == 1
     assert err.count("\n") == 1
-    finish(share(plan))
+    assert here(plan, postgres, "--share") == (0, "", "")
     assert COUNT <= len(judge_server.prompts) <= COUNT + IN_FLIGHT
     check_results(postgres)
 
 
 def test_a_failed_judgment_is_not_repeated_by_another_process(
-    judge_server, suite, share, until, postgres: str
+    judge_server, suite, share, here, until, postgres: str
 ) -> None:
     plan = suite(COUNT)
     judge_server.hold_after = 0
@@ -230,8 +230,7 @@ def test_a_failed_judgment_is_not_repeated_by_another_process(
     numbers = Counter(re.search(r"第(\d+)个问题", prompt)[1] for prompt in judge_server.prompts)
     single = numbers.pop("7")
     assert set(numbers.values()) == {1}
-    again = share(plan)  # a later command does try again
-    again.communicate(timeout=900)
+    here(plan, postgres, "--share")  # a later command does try again
     assert len(judge_server.prompts) == COUNT - 1 + 2 * single
 
 
@@ -276,7 +275,7 @@ def test_answers_that_several_processes_got_are_scored_together(
 
 
 def test_a_database_that_is_gone_in_the_middle_ends_the_run_and_the_same_command_goes_on(
-    judge_server, suite, start, held, postgres: str, postgres_server: str
+    judge_server, suite, start, here, held, postgres: str, postgres_server: str
 ) -> None:
     judge_server.hold_after = HELD
     plan = suite(COUNT)
@@ -296,7 +295,7 @@ def test_a_database_that_is_gone_in_the_middle_ends_the_run_and_the_same_command
         assert len(err.splitlines()) <= 2, err
         server.exec_driver_sql(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     engine.dispose()
-    finish(start(plan, postgres, in_flight=IN_FLIGHT))
+    assert here(plan, postgres) == (0, "", "")
     assert len(judge_server.prompts) <= COUNT + 2 * IN_FLIGHT
     with open_store(postgres) as store:
         (run,) = store.runs()

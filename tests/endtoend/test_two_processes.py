@@ -21,15 +21,14 @@ WAITING = r"waiting for process {} on \S+ since [-0-9]+ [:0-9]+ UTC, which runs 
 
 
 def test_a_second_run_is_refused_and_names_the_first(
-    judge_server, suite, start, answered, tmp_path: Path
+    judge_server, suite, start, answered, here, tmp_path: Path
 ) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"
     judge_server.hold_after = HELD
     first = start(plan, path)
     answered(HELD, first)
-    second = start(plan, path)
-    out, err = second.communicate(timeout=900)
-    assert (second.returncode, out) == (1, "")
+    code, out, err = here(plan, path)
+    assert (code, out) == (1, "")
     expected = (
         r"hengwen: \S+x\.db: plan 'p' is being run by process (\d+) on \S+ "
         r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC; wait for it with --wait\n"
@@ -86,7 +85,9 @@ def test_a_run_that_waits_ends_at_the_first_signal(
     assert first.poll() is None
 
 
-def test_a_killed_run_does_not_block_the_next(judge_server, suite, start, answered, tmp_path: Path) -> None:
+def test_a_killed_run_does_not_block_the_next(
+    judge_server, suite, start, answered, here, tmp_path: Path
+) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"
     judge_server.hold_after = HELD
     first = start(plan, path)
@@ -94,9 +95,7 @@ def test_a_killed_run_does_not_block_the_next(judge_server, suite, start, answer
     first.kill()
     first.communicate(timeout=900)
     judge_server.hold_after = None
-    second = start(plan, path)
-    _, err = second.communicate(timeout=900)
-    assert (second.returncode, err) == (0, "")
+    assert here(plan, path) == (0, "", "")
     assert COUNT <= len(judge_server.prompts) <= COUNT + 8
 
 
@@ -122,15 +121,16 @@ def test_two_plans_run_at_once_in_one_store(judge_server, suite, start, answered
     assert len(judge_server.prompts) == 2 * COUNT
 
 
-def test_two_judgments_of_one_file_pay_once(judge_server, suite, start, answered, tmp_path: Path) -> None:
+def test_two_judgments_of_one_file_pay_once(
+    judge_server, suite, start, answered, here, tmp_path: Path
+) -> None:
     suite(COUNT)
     path, more = tmp_path / "x.db", ("--rubric", "persona_generic", "-o")
     judge_server.hold_after = HELD
     first = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "1.jsonl"), command="judge")
     answered(HELD, first)
-    refused = start(tmp_path / "a.jsonl", path, *more, str(tmp_path / "2.jsonl"), command="judge")
-    _, err = refused.communicate(timeout=900)
-    assert refused.returncode == 1
+    code, _, err = here(tmp_path / "a.jsonl", path, *more, str(tmp_path / "2.jsonl"), command="judge")
+    assert code == 1
     assert f"plan 'judge-a' is being run by process {first.pid} on " in err
     waits = start(tmp_path / "a.jsonl", path, "--wait", *more, str(tmp_path / "3.jsonl"), command="judge")
     judge_server.hold_after = None
