@@ -56,11 +56,6 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
     ]
 
 
-def test_the_demo_says_the_same_twice(hengwen) -> None:
-    first, second = hengwen("demo", "--json").json, hengwen("demo", "--json").json
-    assert [run["scores"] for run in first["runs"]] == [run["scores"] for run in second["runs"]]
-
-
 def test_the_table_names_checkpoints_scores_and_the_baseline(hengwen) -> None:
     out = hengwen("demo", "-v").out
     for text in (
@@ -73,7 +68,9 @@ def test_the_table_names_checkpoints_scores_and_the_baseline(hengwen) -> None:
         assert text in out
 
 
-def test_a_key_in_the_environment_alone_changes_nothing(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_says_the_same_twice_although_a_key_is_in_the_environment(
+    hengwen, monkeypatch: pytest.MonkeyPatch
+) -> None:
     without = hengwen("demo", "--json").json
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
     done = hengwen("demo", "--json")
@@ -159,7 +156,6 @@ def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
     assert hengwen("init", "mine", "--force").code == 0
 
 
-@pytest.mark.slow
 def test_each_command_shows_something_on_a_started_plan(hengwen) -> None:
     hengwen("init", "mine")
     hengwen("run", "mine/plan.yaml", "--quiet")
