@@ -7,6 +7,7 @@ PIP    := $(PY) -m pip --disable-pip-version-check --no-input
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 ARGS   ?=
 WORKERS ?= auto
+PYTEST = $(PY) -m pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # else each worker and each program that a test starts compiles every library again
 
 # The locks are complete, so nothing is resolved. uv installs them in seconds and asks the index that pip is configured for;
@@ -44,7 +45,7 @@ demo: $(VENV)/.core  ## run the main job on the packaged sample suite
 	$(VENV)/bin/hengwen demo -o demo-report.html $(ARGS)
 
 test: $(VENV)/.dev  ## install what tests need, run the fast tests and the doctests on all cores
-	$(PY) -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the locks
 	$(VENV)/bin/ruff format --check .
@@ -55,7 +56,7 @@ types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
 
 slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers, clusters, killed processes, lint
-	$(PY) -m pytest -n $(WORKERS) -m slow $(ARGS)
+	$(PYTEST) -m slow $(ARGS)
 
 .venv-integrations/.tools: requirements-integrations.lock pyproject.toml $(UV)
 	@test -x .venv-integrations/bin/python || $(PYTHON) -m venv .venv-integrations
@@ -66,9 +67,9 @@ slow: $(VENV)/.dev  ## run the other tests: whole commands, simulations, servers
 integrations: .venv-integrations/.tools  ## test integrations with the real tools (W&B, SwanLab, inspect ...), in .venv-integrations
 	HENGWEN_REQUIRE_TOOLS=1 .venv-integrations/bin/python -m pytest -n $(WORKERS) -q -p no:cacheprovider tests/integrations $(ARGS)
 
-coverage: $(VENV)/.dev  ## run every test; those that are no simulation or process cover 95 % of lines, 90 % of branches
-	$(PY) -m pytest -n $(WORKERS) -q -m "simulation or process" $(ARGS)
-	$(PY) -m pytest -n $(WORKERS) -q -m "not (simulation or process)" --cov --cov-report=json:.coverage.json $(ARGS)
+coverage: $(VENV)/.dev  ## run every test; fast ones and some slow ones cover 95 % of lines, 90 % of branches
+	$(PYTEST) -q -m untraced $(ARGS)
+	$(PYTEST) -q -m "not untraced" --cov --cov-report=json:.coverage.json $(ARGS)
 	$(PY) tools/coverage_floor.py .coverage.json
 
 wheel: $(VENV)/.dev  ## install the wheel with the pip that each Python brings, and run the demo

@@ -23,16 +23,18 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-PROCESSES = tuple(Path(__file__).parent / name for name in ("browser", "endtoend", "hostile", "llama"))
-"""Folders of tests that run without coverage: whole commands, servers and limited memory in processes."""
+TRACED = tuple(
+    Path(__file__).parent / name for name in ("cli", "engine", "judges/rubric", "peer_review", "runs/batch")
+)
+"""Folders whose slow tests run with coverage; elsewhere the fast tests cover what the slow ones do."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of these folders, before any are selected by their marks."""
+    """Mark the tests that run without coverage, before any are selected by their marks."""
     for item in items:
-        if any(folder in item.path.parents for folder in PROCESSES):
-            item.add_marker("process")
+        if item.get_closest_marker("slow") and not any(folder in item.path.parents for folder in TRACED):
+            item.add_marker("untraced")
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -27,7 +27,7 @@ from hengwen.objective.diversity.self_bleu import SelfBleu
 from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Response, Row, Run, Score
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.untraced]
 
 SCORERS = """
 import os

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from hengwen import Monitor
 from hengwen.stats.cusum_thresholds import cusum_thresholds
 
-pytestmark = [pytest.mark.slow, pytest.mark.simulation]
+pytestmark = pytest.mark.slow
 
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
 SHARES = {

@@ -207,7 +207,6 @@ def test_five_clusters_are_too_few_and_do_not_cost_the_others_power() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.simulation
 @pytest.mark.parametrize(
     "shares", [[0.05, 0.1, 0.2, 0.35, 0.3], [0.025] * 4 + [0.9]], ids=["skew", "ceiling"]
 )

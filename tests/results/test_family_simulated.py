@@ -7,7 +7,7 @@ from rows import each_row
 
 from .family_simulations import KINDS, family_error, other_shape, partial_error, power
 
-pytestmark = [pytest.mark.slow, pytest.mark.simulation]
+pytestmark = pytest.mark.slow
 
 
 @each_row("kind", KINDS)

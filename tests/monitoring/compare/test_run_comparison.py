@@ -171,7 +171,6 @@ def test_the_difference_at_equal_length_stands_beside_the_raw_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.simulation
 @each_row("prompts", [10, 30])
 @each_row("count", [1, 2, 5])
 @each_row("name", SHARES)

@@ -20,7 +20,7 @@ from hengwen.stats.step_down import FamilyScore, step_down
 
 from .conftest import growing_series
 
-pytestmark = [pytest.mark.slow, pytest.mark.simulation]
+pytestmark = pytest.mark.slow
 Values = NDArray[np.float64]
 Make = Callable[..., TestedSeries]
 Draw = Callable[..., Values]
