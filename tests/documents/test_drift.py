@@ -15,8 +15,9 @@ from recorded_runs import record_run
 from score_rows import row_of
 
 from hengwen import Run, Score, Store, drift_report, open_store
-from hengwen.documents.blocks import Chart
+from hengwen.documents.blocks import Chart, Decision
 from hengwen.documents.drift.document import drift_document
+from hengwen.text.language import Bilingual
 
 FALL = [0.9, 0.87, 0.74, 0.62, 0.55, 0.4, 0.33, 0.2, 0.12]
 JITTER = [0.5, 0.7, 0.45, 0.65, 0.52, 0.6]
@@ -59,6 +60,25 @@ def row(text: str, index: int) -> str:
     """Return the cells of the score ``t/s.value`` in the n-th table after that of the first screen."""
     rows = [line for line in text.splitlines() if line.startswith("t/s.value ")]
     return " ".join(rows[index + (index >= 0)].split())
+
+
+def test_a_line_shows_the_p_of_its_difference_and_names_a_trend_that_decides(record: Record) -> None:
+    zigzag = [0.95, 0.75, 0.8, 0.6, 0.65, 0.45, 0.5, 0.3, 0.35]
+    report = drift_report(record(zigzag))
+    [score] = report.scores
+    steps = score.steps
+    assert steps is not None
+    assert score.drifts == "drift"
+    slope, newest = steps.slope_p_adjusted, steps.newest_p_adjusted
+    assert slope is not None
+    assert newest is not None
+    assert slope < (report.looks.drift_alpha or 0) < newest
+    [line] = next(item.scores.lines for item in drift_document(report).blocks if isinstance(item, Decision))
+    assert line.p == f"p = {newest:.3f}".replace("0.", ".")
+    assert line.values["p"] == newest
+    assert isinstance(line.word, Bilingual)
+    assert line.word.en == "trend for the worse, p < .001"
+    assert line.word.zh == "趋势变差，p < .001"
 
 
 def test_a_drift_is_said_in_words_with_its_evidence(record: Record) -> None:

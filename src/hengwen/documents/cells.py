@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.documents.blocks import Bounds, Cell, Column
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, interval, number, p_text, plural, signed
+from hengwen.text.numbers import NOTHING, interval, number, p_number, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,11 +83,6 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
 def plain_p_cell(p: float | None) -> Cell:
     """Return a cell with a p-value of which the head of the column says that it is not corrected."""
     return Cell(text=NOTHING if p is None else p_number(p), values={"": p})
-
-
-def p_number(p: float) -> str:
-    """Format a p-value without its equals sign."""
-    return p_text(p).removeprefix("= ")
 
 
 def prompts_cell(prompts: int, clusters: int) -> Cell:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Document, Table
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, interval, number, p_text, signed
+from hengwen.text.numbers import NOTHING, count, interval, number, p_number, signed
 
 if TYPE_CHECKING:
     from hengwen.objective.overlap.corpus import CorpusScore
@@ -82,7 +82,7 @@ def _baseline_cells(baseline: CorpusScore, comparison: SystemComparison) -> tupl
         _value_cell(baseline),
         Cell(text=signed(comparison.difference, 2), values={"": comparison.difference}),
         Cell(
-            text=p_text(comparison.p).removeprefix("= "),
+            text=p_number(comparison.p),
             values={
                 "": comparison.p,
                 "n": comparison.n,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.documents.blocks import Decision as DecisionBlock
 from hengwen.documents.blocks import Link, Sentence, Verdict
-from hengwen.documents.score_names import mean_text, p_short
+from hengwen.documents.score_names import mean_text
 from hengwen.results.comparisons import ALPHA
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, minus, number, p_text, signed
@@ -175,7 +175,7 @@ class DecisionWords:
         means = {item.checkpoint: item.mean for item in score.standings}
         decimals, name = self._decimals[score.address], self._words[score.address]
         before, after = mean_text(means[score.peak], decimals), mean_text(score.standings[-1].mean, decimals)
-        size, p = self._size(score), p_short(score.p if score.p is not None else 1.0)
+        size, p = self._size(score), p_text(score.p if score.p is not None else 1.0)
         newest = self._decision.newest
         return Bilingual(
             f"{name.zh} {before}（{score.peak}）→ {after}（{newest}）（{size.zh}，{p}）",
@@ -265,9 +265,9 @@ class DecisionWords:
                     p, better = p_text(item.p_alone or 0.0), item.better
                     yield Sentence(
                         text=Bilingual(
-                            f"{item.checkpoint} 单独与 {better} 比较时 p {p}：只比较这一对的 hengwen compare "
+                            f"{item.checkpoint} 单独与 {better} 比较时 {p}：只比较这一对的 hengwen compare "
                             "可能称它更差；这里同时比较多对，p 更大。",
-                            f"{item.checkpoint} alone against {better} has p {p}: hengwen compare, which "
+                            f"{item.checkpoint} alone against {better} has {p}: hengwen compare, which "
                             "tests one pair, may call it worse; here are many pairs, so p is larger.",
                         ),
                         is_note=True,

@@ -77,8 +77,8 @@ def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int
         p = p_text(min(item.p_adjusted for item in items))
         return GroupText(
             Bilingual(
-                f"字数相等时未见差异（最小 p {p}；{corrected.zh}）",
-                f"no difference seen at equal numbers of tokens (smallest p {p}; {corrected.en})",
+                f"字数相等时未见差异（最小 {p}；{corrected.zh}）",
+                f"no difference seen at equal numbers of tokens (smallest {p}; {corrected.en})",
             ),
             "none",
         )
@@ -101,9 +101,9 @@ def _change(item: GroupComparison, labels: Sequence[str]) -> Bilingual:
     n = item.test.units
     return Bilingual(
         f"{later}（{after}）比 {earlier}（{before}）{zh}：字数相等时 {equal_before} → {equal_after}，"
-        f"p {p}（{n} 题）",
+        f"{p}（{n} 题）",
         f"{later} {after} is {en} than {earlier} {before}: at equal numbers of tokens {equal_before} → "
-        f"{equal_after}, p {p} ({n} prompts)",
+        f"{equal_after}, {p} ({n} prompts)",
     )
 
 

@@ -8,7 +8,7 @@ from hengwen.documents.blocks import Verdict
 from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import minus, number, p_text, signed
+from hengwen.text.numbers import minus, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -112,8 +112,3 @@ def _end(value: float, bounds: Bounds, decimals: int) -> str:
     while is_apart and value and not float(number(value, decimals)) and decimals < 6:
         decimals += 1
     return number(value, decimals)
-
-
-def p_short(p: float) -> str:
-    """Format a p-value with its sign, as ``p = .020``."""
-    return f"p {p_text(p)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS, METRICS, SequenceMetric
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, number, p_text, signed
+from hengwen.text.numbers import NOTHING, number, p_number, signed
 
 if TYPE_CHECKING:
     from hengwen.relevance_metrics import MetricResult, SequenceSummary
@@ -45,7 +45,7 @@ def sequence_document(summary: SequenceSummary) -> Document:
 
 
 def _row(metric: SequenceMetric, result: MetricResult) -> tuple[Cell, ...]:
-    p = NOTHING if result.p is None else p_text(result.p).removeprefix("= ")
+    p = NOTHING if result.p is None else p_number(result.p)
     return (
         Cell(text=metric.full_title, values={"": metric.name}),
         Cell(text=number(result.value, metric.decimals), values={"": result.value}),

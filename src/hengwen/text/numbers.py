@@ -63,11 +63,17 @@ def minus(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def p_text(p: float) -> str:
-    """Format a p-value with its relation sign and three decimals, as ``= .020``, ``< .001`` or ``= 1``."""
+def p_number(p: float) -> str:
+    """Format a p-value with three decimals, as ``.020``, ``< .001`` or ``1``."""
     if p < 0.001:
         return "< .001"
-    return "= 1" if p >= 0.9995 else f"= {p:.3f}".replace("0.", ".")
+    return "1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0")
+
+
+def p_text(p: float, name: str = "p") -> str:
+    """Format a p-value with its name and sign, as ``p = .020``, ``p < .001`` or ``p = 1``."""
+    number_text = p_number(p)
+    return f"{name} {number_text}" if number_text.startswith("<") else f"{name} = {number_text}"
 
 
 def level_text(level: float) -> str:

@@ -8,12 +8,12 @@ from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, ScoreLine
 from hengwen.documents.groups import at_equal_length, group_texts
 from hengwen.documents.missing import least_text, missing_text
-from hengwen.documents.score_names import difference_text, mean_text, p_short
+from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import decimals_for, plural, scale_text
+from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ def score_line(
             lower_is_better=score.scale is not None and not score.scale.higher_is_better,
         ),
         difference=difference_text(test.difference, bounds, decimals),
-        p=Bilingual(f"{p_short(p)}{raw.zh}", f"{p_short(p)}{raw.en}"),
+        p=Bilingual(f"{p_text(p)}{raw.zh}", f"{p_text(p)}{raw.en}"),
         prompts=_prompts_text(score),
         tone=tone,
         word=word,
@@ -125,7 +125,7 @@ def _group_line(
         before=before,
         after=after,
         difference=at_equal_length(group, decimals),
-        p=p_short(group.p_adjusted),
+        p=p_text(group.p_adjusted),
         prompts=Bilingual(f"{n} 题", plural(n, "prompt")),
         tone=tone,
         word=word,

@@ -109,7 +109,7 @@ def _mann_kendall_cell(score: ScoreDrift) -> Cell:
     if kendall is None:
         needed = Bilingual(f"需要 {MIN_MANN_KENDALL} 个检查点", f"needs {MIN_MANN_KENDALL} checkpoints")
         return Cell(text=needed, values={"s": None, "p": None})
-    s, p = f"S {kendall.s:+d}", f"p {p_text(kendall.p)}"
+    s, p = f"S {kendall.s:+d}", p_text(kendall.p)
     return Cell(text=Bilingual(f"{s}，{p}", f"{s}, {p}"), values={"s": kendall.s, "p": kendall.p})
 
 
@@ -121,7 +121,7 @@ def _change_point_cell(score: ScoreDrift) -> Cell:
     if change is None:
         return Cell(text=Bilingual("没有", "none"), values={"": None, "p": None})
     name, p = score.means[change.index].checkpoint, p_text(change.p)
-    return Cell(text=Bilingual(f"{name}，p {p}", f"{name}, p {p}"), values={"": name, "p": change.p})
+    return Cell(text=Bilingual(f"{name}，{p}", f"{name}, {p}"), values={"": name, "p": change.p})
 
 
 def _courses(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
@@ -163,8 +163,8 @@ def _metric_cell(course: Trajectory, metric: SequenceMetric) -> Cell:
     values = {"": result.value, "expected": result.null_mean, "p": result.p, "block_p": block_p}
     if result.null_mean is None or result.p is None:
         return Cell(text=course.text(metric), values=values)
-    block = f" p* {p_text(block_p)}" if block_p is not None else ""
-    text = f"{course.text(metric)} [{number(result.null_mean, 1)}] p {p_text(result.p)}{block}"
+    block = f" {p_text(block_p, 'p*')}" if block_p is not None else ""
+    text = f"{course.text(metric)} [{number(result.null_mean, 1)}] {p_text(result.p)}{block}"
     return Cell(text=text, values=values)
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Point, ScoreLine, Series
 from hengwen.documents.drift import words
-from hengwen.documents.score_names import difference_text, mean_text, p_short
+from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import interval, minus, plural, scale_text
+from hengwen.text.numbers import interval, minus, p_text, plural, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.documents.blocks import Text
     from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
 
@@ -34,7 +35,6 @@ _MIXED = Bilingual("漂移，方向不一", "drift, both ways")
 
 def drift_line(report: DriftReport, score: ScoreDrift, name: ScoreName) -> ScoreLine:
     """Return the line of a score: the change that the second question is about, and its answer."""
-    word = _SHORT.get(score.drifts) or words.drifts_text(score)
     line = ScoreLine(
         key=f"score-{score.address}",
         name=name.head,
@@ -42,15 +42,14 @@ def drift_line(report: DriftReport, score: ScoreDrift, name: ScoreName) -> Score
         scale=scale_text(score.scale),
         course=course(score) if len(score.means) > 1 and not report.order_problem else None,
         tone=words.direction_tone(score) if score.drifts == "drift" else words.answer_tone(score.drifts),
-        word=_MIXED if score.direction == "mixed" else word,
+        word=_word(report, score),
         values={"verdict": score.drifts},
     )
     steps = score.steps
     if steps is None or steps.newest is None:
         return line
     decimals, mean, change = words.mean_decimals(score), score.means[-1].mean, steps.newest
-    p_values = [p for p in (steps.slope_p_adjusted, steps.newest_p_adjusted) if p is not None]
-    p = min(p_values, default=None)
+    p = steps.newest_p_adjusted
     prompts = score.means[-1].prompts
     low, high = change.interval
     return replace(
@@ -58,7 +57,7 @@ def drift_line(report: DriftReport, score: ScoreDrift, name: ScoreName) -> Score
         before=mean_text(mean - change.difference, decimals),
         after=mean_text(mean, decimals),
         difference=difference_text(change.difference, change.interval, decimals),
-        p="" if p is None else p_short(p),
+        p="" if p is None else p_text(p),
         prompts=Bilingual(f"{prompts} 题", plural(prompts, "prompt")) if prompts else "",
         values={
             **line.values,
@@ -69,6 +68,21 @@ def drift_line(report: DriftReport, score: ScoreDrift, name: ScoreName) -> Score
             "prompts": prompts,
         },
     )
+
+
+def _word(report: DriftReport, score: ScoreDrift) -> Text:
+    """Return the verdict, with the p of the trend where only that is significant."""
+    if score.direction == "mixed":
+        return _MIXED
+    word = _SHORT.get(score.drifts) or words.drifts_text(score)
+    steps = score.steps
+    if score.drifts != "drift" or steps is None or steps.slope_p_adjusted is None:
+        return word
+    if (steps.newest_p_adjusted or 1.0) <= (report.looks.drift_alpha or report.alpha):
+        return word
+    p = p_text(steps.slope_p_adjusted)
+    direction = words.DIRECTIONS[score.direction][1]
+    return Bilingual(f"趋势{direction.zh.removeprefix('，')}，{p}", f"trend{direction.en}, {p}")
 
 
 def course(score: ScoreDrift) -> Series:

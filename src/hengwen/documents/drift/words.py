@@ -220,7 +220,7 @@ def pair_texts(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
             zh, en = f"{later} 比 {earlier} 差", f"{later} is worse than {earlier}"
         else:
             zh, en = f"{later} 比 {earlier} 好", f"{later} is better than {earlier}"
-        texts.append(Bilingual(f"{zh}：{numbers}，p {p}", f"{en}: {numbers}, p {p}"))
+        texts.append(Bilingual(f"{zh}：{numbers}，{p}", f"{en}: {numbers}, {p}"))
     if len(pairs) > MAX_PAIRS:
         more = len(pairs) - MAX_PAIRS
         texts.append(
@@ -299,7 +299,7 @@ def _course(test: SlopeTest, p: float, level: float) -> Bilingual:
         if test.slope > 0
         else Bilingual("下降", "falls")
     )
-    return Bilingual(f"{verb.zh}，p {p_text(p)}", f"{verb.en}, p {p_text(p)}")
+    return Bilingual(f"{verb.zh}，{p_text(p)}", f"{verb.en}, {p_text(p)}")
 
 
 def omission_texts(score: ScoreDrift) -> list[Bilingual]:

@@ -275,7 +275,7 @@ def _drift_figures(term: TermResult) -> Bilingual:
 
 def _drift_text(score: ScoreDrift) -> Bilingual:
     steps, p_values = score.steps, corrected_p_values(score)
-    p = f" p {p_text(min(p_values))}" if p_values else ""
+    p = f" {p_text(min(p_values))}" if p_values else ""
     n = len(score.means)
     text = f"{score.address}{p}"
     if steps is None or steps.slope_detectable is None or score.drifts == "drift":
@@ -291,7 +291,7 @@ def _fall_text(score: ScoreComparison) -> Bilingual:
     test = score.test
     assert test is not None  # callers pass only scores with a test
     decimals = max(2, decimals_for(score.scale, [test.difference]))
-    p = "" if score.p_adjusted is None else f" p {p_text(score.p_adjusted)}"
+    p = "" if score.p_adjusted is None else f" {p_text(score.p_adjusted)}"
     text = f"{score.address} {signed(test.difference, decimals)}{p}"
     if score.outcome == "worse" or score.detectable is None:
         return Bilingual(text, text)

@@ -37,7 +37,7 @@ def _figures(term: TermResult) -> Bilingual | None:
         return _fall(term)
     if term.kind == "no_drift" and term.outcome in ("passed", "failed"):
         scores = len(term.drifts)
-        p = "" if term.p is None else f"p {p_text(term.p)}"
+        p = "" if term.p is None else p_text(term.p)
         zh, en = (f"，{p}", f", {p}") if p else ("", "")
         return Bilingual(f"{scores} 项分数{zh}", f"{plural(scores, 'score')}{en}")
     if term.value is None:
@@ -87,7 +87,7 @@ def _fall(term: TermResult) -> Bilingual | None:
         return None
     decimals = max(2, decimals_for(score.scale, [score.test.difference]))
     change = minus(signed(score.test.difference, decimals))
-    p = "" if score.p_adjusted is None else f"p {p_text(score.p_adjusted)}"
+    p = "" if score.p_adjusted is None else p_text(score.p_adjusted)
     zh, en = (f"，{p}", f", {p}") if p else ("", "")
     return Bilingual(f"{change}，比 {baseline_name(term)}{zh}", f"{change} from {baseline_name(term)}{en}")
 

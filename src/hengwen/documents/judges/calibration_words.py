@@ -74,10 +74,10 @@ _WORDS: dict[RemarkCode, Bilingual] = {
         f"{{n}} labels were not drawn at random ({{drawn}}): {_BIASED.en}",
     ),
     "unbalanced": Bilingual(
-        f"{{checkpoint}}：评审在有标注的回答上的均值与其余回答相差 {{difference}}（p {{p}}），"
+        f"{{checkpoint}}：评审在有标注的回答上的均值与其余回答相差 {{difference}}（{{p}}），"
         f"可见不是随机样本：{_BIASED.zh}；请用 hengwen label 抽取回答",
         "{checkpoint}: the judge's mean on labelled answers differs by {difference} from that on the others "
-        f"(p {{p}}), so they are no random sample: {_BIASED.en}; draw answers with hengwen label",
+        f"({{p}}), so they are no random sample: {_BIASED.en}; draw answers with hengwen label",
     ),
     "few_labels_for_maps": Bilingual(
         "有 {n} 个标注，至少要 {needed} 个", "{n} labels, but a map needs {needed}"

@@ -263,7 +263,7 @@ def _flip_test(report: CanaryReport) -> Bilingual:
         word = Bilingual("无结论", "no conclusion")
     decided = len(report.decided)
     raised, lowered = report.raises, report.lowerings
-    p = "" if report.p_value is None else f", p {p_text(report.p_value)}"
+    p = "" if report.p_value is None else f", {p_text(report.p_value)}"
     return Bilingual(
         f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次{p.replace(', ', '，')}：{word.zh}",
         f"raised {raised}, lowered {lowered} of {decided}{p}: {word.en}",

@@ -198,9 +198,9 @@ def _length_text(length: LengthAdjustment, decimals: int) -> Bilingual:
     first, second = (number(value, 0) for value in length.lengths)
     slope, left, p = signed(length.slope, decimals), signed(length.remaining, decimals), p_text(length.p)
     return Bilingual(
-        f"回答平均 {first} → {second} 字，评审每百字变化 {slope}；扣除后模型的变化 {left}，p {p}",
+        f"回答平均 {first} → {second} 字，评审每百字变化 {slope}；扣除后模型的变化 {left}，{p}",
         f"answers of {first} → {second} characters, change of the judge {slope} per 100; without it, "
-        f"change of the model {left}, p {p}",
+        f"change of the model {left}, {p}",
     )
 
 
@@ -231,9 +231,9 @@ def _consistency_texts(consistency: JudgeConsistency, decimals: int) -> list[Bil
             f"of two new verdicts {floor}",
         ),
         Bilingual(
-            f"新旧之间的距离比两遍新评分之间大 {signed(consistency.excess, decimals)}，p {p_text(p)}",
+            f"新旧之间的距离比两遍新评分之间大 {signed(consistency.excess, decimals)}，{p_text(p)}",
             f"old and new are {signed(consistency.excess, decimals)} farther apart than two new verdicts, "
-            f"p {p_text(p)}",
+            f"{p_text(p)}",
         ),
     ]
 
@@ -242,9 +242,9 @@ def _agreement_text(agreement: AnchorAgreement, decimals: int) -> Bilingual:
     then, now = number(agreement.error_then, decimals), number(agreement.error_now, decimals)
     p = p_text(agreement.p)
     return Bilingual(
-        f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，p {p}，未校正",
+        f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，{p}，未校正",
         f"on {plural(agreement.anchors, 'anchor')}, the mean difference between judge and people "
-        f"{then} → {now}, p {p}, not corrected",
+        f"{then} → {now}, {p}, not corrected",
     )
 
 

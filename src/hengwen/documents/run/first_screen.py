@@ -16,13 +16,12 @@ from hengwen.documents.run.words import comparison_note
 from hengwen.documents.score_names import (
     difference_text,
     mean_text,
-    p_short,
     reward_verdicts,
     score_names,
 )
 from hengwen.results.comparisons import family_size
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import scale_text
+from hengwen.text.numbers import p_text, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -234,15 +233,15 @@ def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLi
             lower_is_better=not score.higher_is_better,
         ),
         difference=ends,
-        p=p_short(pair.p_adjusted),
+        p=p_text(pair.p_adjusted),
         prompts=units,
         values={**line.values, **values},
         details=(
             Bilingual(
-                f"{units.zh}；只看这一次比较 {alone}，{p_short(pair.test.p)}；按全部比较校正 {ends}，"
-                f"{p_short(pair.p_adjusted)}；{detectable.zh}。",
-                f"{units.en}; this comparison alone {alone}, {p_short(pair.test.p)}; corrected for all "
-                f"{ends}, {p_short(pair.p_adjusted)}; {detectable.en}.",
+                f"{units.zh}；只看这一次比较 {alone}，{p_text(pair.test.p)}；按全部比较校正 {ends}，"
+                f"{p_text(pair.p_adjusted)}；{detectable.zh}。",
+                f"{units.en}; this comparison alone {alone}, {p_text(pair.test.p)}; corrected for all "
+                f"{ends}, {p_text(pair.p_adjusted)}; {detectable.en}.",
             ),
         ),
     )
@@ -266,7 +265,7 @@ def _of_groups(
         before=mean_text(before.mean, decimals) if before else "",
         before_name=report.labels[item.earlier],
         difference=at_equal_length(item, decimals),
-        p=p_short(item.p_adjusted),
+        p=p_text(item.p_adjusted),
         prompts=Bilingual(f"{item.test.units} 题", f"{item.test.units} prompts"),
         tone=tone,
         word=word,
