@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
+from hengwen.score_id import ScoreId
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ JITTER = 0.02
 
 def write_store(path: Path, checkpoints: int, prompts: int, repeats: int, scores: int) -> int:
     """Write the store; return its number of scores."""
-    names = [f"score_{number}.value" for number in range(1, scores + 1)]
+    ids = [ScoreId("t", f"score_{number}", "value") for number in range(1, scores + 1)]
     rng = np.random.default_rng(20261122)
     base = rng.normal(0.5, 0.1, (prompts, 1, scores))
     with open_store(path) as store:
@@ -40,7 +41,7 @@ def write_store(path: Path, checkpoints: int, prompts: int, repeats: int, scores
             Sample(id=f"p{number}", input=f"第{number}题：写两行诗", task="t") for number in range(prompts)
         ]
         template = replace(
-            _template(samples, repeats), score_order=tuple(f"t/{name}" for name in names), status="finished"
+            _template(samples, repeats), score_order=tuple(score.address for score in ids), status="finished"
         )
         for number in range(checkpoints):
             run = replace(
@@ -52,7 +53,7 @@ def write_store(path: Path, checkpoints: int, prompts: int, repeats: int, scores
                 started=f"2026-01-01T{number // 60:02}:{number % 60:02}:00+00:00",
             )
             values = base + rng.normal(0, JITTER, scores) + rng.normal(0, 0.1, (prompts, repeats, scores))
-            _write_run(store, run, samples, np.clip(values, 0, 1), names)
+            _write_run(store, run, samples, np.clip(values, 0, 1), ids)
     return checkpoints * prompts * repeats * scores
 
 
@@ -78,7 +79,7 @@ def _template(samples: Sequence[Sample], repeats: int) -> Run:
 
 
 def _write_run(
-    store: Store, run: Run, samples: Sequence[Sample], values: np.ndarray, names: Sequence[str]
+    store: Store, run: Run, samples: Sequence[Sample], values: np.ndarray, ids: Sequence[ScoreId]
 ) -> None:
     ledger = store.ledger()
     ledger.begin(run)
@@ -90,9 +91,9 @@ def _write_run(
                 sample_id=sample.id, text=text, task="t", checkpoint=run.checkpoint, repeat=repeat
             )
             ledger.record_response(run.id, sample, response)
-            for score_name, value in zip(names, numbers, strict=True):
-                outcome = Score(name=score_name, value=value, signature=f"{score_name}|v:1", scale=SCALE)
-                rows.append(Row(run.id, "t", run.checkpoint, sample.id, repeat, sample.id, outcome))
+            for score, value in zip(ids, numbers, strict=True):
+                outcome = Score(name=score.base, value=value, signature=f"{score.base}|v:1", scale=SCALE)
+                rows.append(Row(run.id, score, run.checkpoint, sample.id, repeat, sample.id, outcome))
     ledger.record_rows(rows)
     ledger.commit()
 

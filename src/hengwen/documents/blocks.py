@@ -35,7 +35,7 @@ class Link:
     text: Text
     """Part of the sentence; if the sentence does not have it, it is put behind the sentence."""
     target: str
-    """Key of the block that is meant."""
+    """Key of the block that is meant; on pages of a server, an address, which begins with a slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotReady
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from sqlalchemy import func, select
 
 from hengwen.errors import StoreError
-from hengwen.store import Store, open_store, store_files
+from hengwen.results.score_table import ScoreTable
+from hengwen.store import open_store, store_files
 from hengwen.store.tables import HAS_FAILURE, evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Sequence
 
     from hengwen.records import Run
+    from hengwen.score_id import ScoreId
+    from hengwen.store import Store
 
 T = TypeVar("T")
-MAX_KEPT = 64
-"""Number of results that are kept, the ones used last."""
+MAX_KEPT = 300
+"""Number of results that are kept, the ones used last; of 100 checkpoints, each has some."""
+PATIENCE = 0.4
+"""Seconds that a page waits for a result that takes longer; then it is drawn without."""
 
 
 class StoreData:
@@ -33,6 +40,12 @@ class StoreData:
         self._kept: OrderedDict[Hashable, object] = OrderedDict()
         self._last_id = 0
         self._writes: dict[str, int] = {}
+        self._worker = ThreadPoolExecutor(1)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path or URL, for the heads of pages."""
+        return self.store.name.rpartition("/")[2]
 
     @property
     def store(self) -> Store:
@@ -48,19 +61,23 @@ class StoreData:
                 try:
                     state = files[0].stat()
                 except OSError:
-                    self.close()
+                    self._forget()
                     raise StoreError(
                         f"{files[0]}: no such store; it was there when this command began"
                     ) from None
                 file = state.st_dev, state.st_ino
             if self._store is None or file != self._file:
-                self.close()
+                self._forget()
                 location = f"{files[0].absolute().as_uri()}?mode=ro" if files else self.location
                 self._store, self._file = open_store(location), file
             return self._store
 
     def close(self) -> None:
-        """Close the store, and forget what was read from it."""
+        """Close the store; what is still computed is given up."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._forget()
+
+    def _forget(self) -> None:
         with self._lock:
             if self._store is not None:
                 self._store.close()
@@ -71,35 +88,51 @@ class StoreData:
 
     def states(self, runs: Sequence[Run]) -> tuple[Hashable, ...]:
         """Return for each run a value that changes whenever answers or scores of the run do."""
-        number, failures = func.max(evaluation.c.id), func.count()
         with self.store.connect() as connection, self._lock:
-            last = connection.execute(select(number)).scalar() or 0
+            last = connection.execute(select(func.max(evaluation.c.id))).scalar() or 0
             if last != self._last_id:
-                since = (
-                    select(evaluation.c.run_id).where(evaluation.c.id > min(last, self._last_id)).distinct()
-                )
-                for run_id in connection.execute(since).scalars():
+                is_new = evaluation.c.id > min(last, self._last_id)
+                for run_id in connection.execute(
+                    select(evaluation.c.run_id).where(is_new).distinct()
+                ).scalars():
                     self._writes[run_id] = self._writes.get(run_id, 0) + 1
                 self._last_id = last
-            failed: dict[str, int] = dict(
-                connection.execute(
-                    select(evaluation.c.run_id, failures).where(HAS_FAILURE).group_by(evaluation.c.run_id)
-                )
-                .tuples()
-                .all()
-            )
+            query = select(evaluation.c.run_id, func.count()).where(HAS_FAILURE).group_by(evaluation.c.run_id)
+            failed: dict[str, int] = dict(connection.execute(query).all())
         return tuple((run.id, run.status, self._writes.get(run.id, 0), failed.get(run.id, 0)) for run in runs)
 
-    def kept(self, key: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T:
+    def kept(self, name: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T:
         """Return a result about runs; it is computed again once one of the runs has changed."""
-        whole = key, self.states(runs)
+        return self._get((name, self.states(runs)), compute)
+
+    def _get(self, key: Hashable, compute: Callable[[], T]) -> T:
         with self._lock:
-            if whole in self._kept:
-                self._kept.move_to_end(whole)
-                return cast("T", self._kept[whole])
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast("T", self._kept[key])
         result = compute()
         with self._lock:
-            self._kept[whole] = result
+            self._kept[key] = result
             while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         return result
+
+    def awaited(self, name: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T | None:
+        """Return a result that may take long; None if it is not ready yet: ask again in a second."""
+        future: Future[T] = self.kept(name, runs, lambda: self._worker.submit(compute))
+        try:
+            return future.result(PATIENCE)
+        except NotReady:
+            return None
+
+    def table(self, runs: Sequence[Run], scores: Collection[ScoreId] | None = None) -> ScoreTable:
+        """Return the outcomes of runs, by default of all scores; each run is read once."""
+        names = None if scores is None else frozenset(scores)
+        whole = ScoreTable()
+        for run, state in zip(runs, self.states(runs), strict=True):
+
+            def read(run: Run = run) -> ScoreTable:
+                return self.store.table([run], names)
+
+            whole.series |= self._get(("table", names, state), read).series
+        return whole

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlencode
 
 from starlette.responses import HTMLResponse
 
@@ -11,7 +12,7 @@ from hengwen.documents.render.html import assets, environment, phrases
 from hengwen.documents.viewer import words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -58,6 +59,11 @@ def chosen_runs(request: Request) -> tuple[str, list[Run]]:
     return (runs[0].plan if runs else ""), runs
 
 
+def address(path: str, parameters: Mapping[str, object]) -> str:
+    """Return the address of a page; a parameter that is None is left out."""
+    return f"{path}?{urlencode({name: value for name, value in parameters.items() if value is not None})}"
+
+
 def respond(
     request: Request,
     template: str,
@@ -81,7 +87,6 @@ def respond(
             pages=[item for item in pages if view.desk or item[0] != "/label"],
             current=request.url.path,
             v=words,
-            page="",
             **phrases(view.language),
             **page_assets(),
             **values,

@@ -78,7 +78,7 @@ class AnswerSide:
     outcomes: tuple[AnswerOutcome, ...] = ()
     """What judges said of the answer, and its failures."""
     link: str = ""
-    """Key of the answer in the table of all answers."""
+    """Where the answer is shown: in the table of all answers, or on a page; empty if nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from hengwen.text.numbers import count, minus, number, plural, signed
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hengwen.documents.answers.blocks import AnswerOutcome, Size
     from hengwen.documents.answers.source import AnswerRecord, AnswerSource
@@ -57,7 +57,8 @@ class WorsePrompts:
         table: Has their scores.
         size: How much of the answers is shown.
         command: Command that shows what is left out.
-        has_rows: Whether the document has a table of all answers, to which the answers link.
+        has_rows: Whether there is a table of all answers, or pages, to which the answers link.
+        address: Returns where an answer is shown.
     """
 
     source: AnswerSource
@@ -65,6 +66,7 @@ class WorsePrompts:
     size: Size = "excerpts"
     command: str = ""
     has_rows: bool = True
+    address: Callable[[SourceKey], str] = lambda key: f"#{answer_key(key)}"
 
     def blocks(
         self,
@@ -106,6 +108,19 @@ class WorsePrompts:
             gains = pairs.block(f"{key}/gains", "better", better, 0, False)
             content.append(Details(title=heading, blocks=(gains,), is_open=False))
         yield Details(title=title, blocks=tuple(content), is_open=has_fallen, key=key)
+
+    def chosen(
+        self,
+        score: ScoreSummaries,
+        runs: tuple[str, str],
+        names: tuple[str, str],
+        scores: Sequence[ScoreSummaries],
+        changes: Sequence[PromptChange],
+        tone: str,
+    ) -> AnswerPairs:
+        """Return prompts that the caller chose and sorted, all with both answers, the first one unfolded."""
+        pairs = _Pairs(self, score, runs, names, scores)
+        return pairs.block(score.address + KEY_END, tone, changes, len(changes), True)
 
 
 @dataclass
@@ -249,7 +264,7 @@ class _Pairs:
             answer=repeats.index(value.typical),
             ticks=tuple(value.answers[repeat] for repeat in repeats),
             outcomes=tuple(self.outcomes(record)) if record else (),
-            link=answer_key(key) if self.prompts.has_rows else "",
+            link=self.prompts.address(key) if self.prompts.has_rows else "",
         )
 
     def outcomes(self, record: AnswerRecord) -> Iterator[AnswerOutcome]:

@@ -31,7 +31,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 def to_html(document: Document, language: Language) -> str:
     """Return a document as an HTML page."""
     template = environment().get_template("document.html.j2")
-    return template.render(document=document, page="", **phrases(language), **assets())
+    return template.render(document=document, **phrases(language), **assets())
 
 
 def phrases(language: Language) -> dict[str, object]:

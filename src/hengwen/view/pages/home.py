@@ -2,22 +2,183 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+from hengwen.documents.answers.pairs import KEY_END
+from hengwen.documents.run.document import report_document
+from hengwen.documents.run.words import STATUS_WORDS
 from hengwen.documents.viewer import words
-from hengwen.view.page import respond, view_of
+from hengwen.errors import HengwenError
+from hengwen.plans.endpoints import listed_price
+from hengwen.text.numbers import format_timestamp
+from hengwen.view.page import address, respond, view_of
+from hengwen.view.queries import progress
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from hengwen.documents.blocks import Decision, Document, Text, Verdict
+    from hengwen.records import Run
+    from hengwen.store import Store
+    from hengwen.view.data import StoreData
+    from hengwen.view.queries import Progress
+
+NEWS_SECONDS = 1.0
+"""Seconds between two looks at what runs."""
+MAX_RUNS = 12
+"""Runs of a plan that the first page lists."""
+
+
+class PlanRuns(NamedTuple):
+    """A plan with its newest runs and its decision."""
+
+    name: str
+    runs: Sequence[Run]
+    total: int
+    document: Document | None
+    """The report; None while it is being computed."""
+    problem: str
+    bullets: Sequence[Verdict] = ()
+    """Reasons of the decision; their links lead to the prompts."""
+    compared: str = ""
+    """Address of the newest checkpoint compared, with the answers that got worse; empty if there is none."""
+
 
 def show(request: Request) -> Response:
-    """Show the runs of the store, newest first."""
-    store = view_of(request).data.store
-    return respond(request, "home.html.j2", title=words.PAGES["/"], runs=store.runs())
+    """Show the plans of the store, the one that ran last first."""
+    data = view_of(request).data
+    runs = data.store.runs()
+    names = list(dict.fromkeys(run.plan for run in runs))
+    plans = [_plan(data, name, [run for run in runs if run.plan == name]) for name in names]
+    running = [(run, _progress(data.store, run)) for run in runs if run.status == "running"]
+    response = respond(
+        request,
+        "home.html.j2",
+        title=words.PAGES["/"],
+        notes=[data.name],
+        plans=plans,
+        running=running,
+        statuses=STATUS_WORDS,
+        timestamp=format_timestamp,
+    )
+    if any(plan.document is None and not plan.problem for plan in plans):
+        response.headers["Refresh"] = "1"  # a decision is being computed
+    return response
 
 
-routes = [Route("/", show)]
+def _plan(data: StoreData, name: str, runs: Sequence[Run]) -> PlanRuns:
+    latest = data.store.latest(name)
+    document, problem = _report(data, latest)
+    bullets = () if document is None else tuple(_linked(document, latest))
+    compared = address("/compare", {"plan": name, "b": latest[-1].id}) if len(latest) > 1 else ""
+    worse = [bullet.link.target for bullet in bullets if bullet.tone == "worse" and bullet.link]
+    return PlanRuns(name, runs[:MAX_RUNS], len(runs), document, problem, bullets, (*worse, compared)[0])
+
+
+def _linked(document: Document, runs: Sequence[Run]) -> Iterator[Verdict]:
+    """Yield the reasons of a decision; their links lead to the comparison behind them."""
+    decision = cast("Decision", document.blocks[0])
+    scores = cast("dict[str, Any]", document.record["decision"])["scores"]
+    peaks = {score["address"]: score["peak"] for score in scores}
+    for bullet in decision.bullets:
+        score = bullet.link.target.removesuffix(KEY_END) if bullet.link else ""
+        if bullet.link and peaks.get(score):
+            names = {"plan": runs[-1].plan, "a": peaks[score], "b": runs[-1].id, "score": score}
+            target = address("/compare", {**names, "show": bullet.tone}) + "#prompts"
+            yield replace(bullet, link=replace(bullet.link, target=target))
+        else:
+            yield replace(bullet, link=None)
+
+
+def _report(data: StoreData, runs: Sequence[Run]) -> tuple[Document | None, str]:
+    """Return the report of runs, or why there is none; neither while it is being computed."""
+    store = data.store
+    try:
+        return data.awaited("report", runs, lambda: report_document(store, runs, answers="numbers")), ""
+    except HengwenError as error:
+        return None, str(error)
+
+
+_SEEN: dict[str, tuple[float, int]] = {}
+"""When a running run was seen first by this process, and how many answers it had then."""
+
+
+def _progress(store: Store, run: Run) -> Text:
+    state = progress(store, run)
+    start, answers = _SEEN.setdefault(run.id, (monotonic(), state.answers))
+    gained, seconds = state.answers - answers, monotonic() - start
+    left = (state.expected - state.answers) * seconds / gained if state.expected and gained else None
+    return words.progress_text(state.answers, state.expected, state.calls, _cost(run, state), left)
+
+
+def _cost(run: Run, state: Progress) -> str:
+    """Return what the tokens of a run cost by the listed prices; empty if a price is not known."""
+    tasks: dict[str, dict[str, dict[str, dict[str, list[str]]]]] = run.facts.get("tasks", {})  # type: ignore[assignment]
+    endpoints = {
+        endpoint
+        for task in tasks.values()
+        for judge in task.get("judges", {}).values()
+        for endpoint in judge["endpoints"]
+    }
+    total, currency = 0.0, ""
+    for model, (sent, received) in state.tokens.items():
+        prices = [price for endpoint in endpoints if (price := listed_price(endpoint, model))]
+        if not prices:
+            return ""
+        total += (sent * prices[0].input + received * prices[0].output) / 1e6
+        currency = prices[0].currency
+    return f"{total:.2f} {currency}" if currency else ""
+
+
+def report(request: Request) -> Response:
+    """Show the report of a plan as ``hengwen report`` writes it, without the texts of all answers."""
+    data = view_of(request).data
+    plan = request.query_params.get("plan")
+    runs = data.store.latest(plan)
+    document, problem = _report(data, runs)
+    response = respond(
+        request,
+        "report.html.j2",
+        title=document.title if document else words.REPORT,
+        plan=runs[0].plan,
+        document=document,
+        problem=problem,
+    )
+    if document is None and not problem:
+        response.headers["Refresh"] = "1"
+    return response
+
+
+async def events(request: Request) -> Response:
+    """Send an event whenever a run of the store has new answers, scores or another status."""
+    data = view_of(request).data
+
+    def look() -> object:
+        try:
+            runs = data.store.runs()
+            return data.states(runs), [progress(data.store, run) for run in runs if run.status == "running"]
+        except HengwenError as error:
+            return str(error)
+
+    async def news() -> AsyncIterator[str]:
+        last = await run_in_threadpool(look)
+        while not await request.is_disconnected():
+            await asyncio.sleep(NEWS_SECONDS)
+            state = await run_in_threadpool(look)
+            yield "data: changed\n\n" if state != last else ": nothing new\n\n"
+            last = state
+
+    return StreamingResponse(news(), media_type="text/event-stream")
+
+
+routes = [Route("/", show), Route("/report", report), Route("/events", events)]
