@@ -240,7 +240,7 @@ class Decision:
     """At most three reasons; ``subject`` is their label."""
     scores: Scores | None = None
     judges: tuple[Verdict, ...] = ()
-    """One line for each judge."""
+    """What the reasons leave open beyond the bullets, then one line for each judge."""
     details: tuple[Block, ...] = ()
     """The statistics behind the sentences; folded where a face can fold."""
 

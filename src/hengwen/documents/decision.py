@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.documents.score_names import ScoreName
     from hengwen.results.decision import CheckpointStanding, Decision, ScoreDecision
 
+MAX_BULLETS = 3
 MAX_NAMES, NAMES_LENGTH = 6, 90
 """Maximum number of checkpoints that a sentence names, and of their characters if they are more than two."""
 FELL = Bilingual("下降", "Fell")
@@ -61,7 +62,7 @@ class DecisionWords:
         judges: Sequence[Verdict] = (),
         details: Sequence[Block] = (),
     ) -> DecisionBlock:
-        """Return the first screen; ``further`` follows the reasons of the decision."""
+        """Return the first screen; of ``further``, what the bullets cannot hold stands above the judges."""
         if self._decision.verdict == "none":
             bullets, own = tuple(further), []
         else:
@@ -72,9 +73,9 @@ class DecisionWords:
             own = [*(undecided if disputes else ()), *self._lists(), *self._alone()]
         return DecisionBlock(
             title=self.title(),
-            bullets=bullets,
+            bullets=bullets[:MAX_BULLETS],
             scores=scores,
-            judges=tuple(judges),
+            judges=(*bullets[MAX_BULLETS:], *judges),
             details=(*own, *details),
         )
 

@@ -25,6 +25,8 @@ _KNOWN: Mapping[str, Bilingual] = {
     "lyric_craft": Bilingual("歌词文笔", "lyric craft"),
     "persona_generic": Bilingual("人设一致", "character"),
     "relevance": Bilingual("切题", "relevance"),
+    "muice_live": Bilingual("人设回应", "reply in character"),
+    "muice_new_topic": Bilingual("主动开场", "opening in character"),
 }
 """Names of the scorers and rubrics that come with Hengwen; others are called as their plan calls them."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rows import each_row
 from score_rows import by_score, score_of
@@ -51,6 +53,23 @@ def test_failures_stand_first_then_the_lowest_values() -> None:
     assert names(table) == ["s1", "s2", "s3", "s0", "s4"]
     assert (table.rows[0].status, table.rows[0].values) == ("timeout", (None,))
     assert (table.omitted, table.command) == (0, "")
+
+
+def test_scores_of_one_name_in_several_tasks_share_a_column() -> None:
+    records = [replace(record(i, float(i)), task=task) for i, task in enumerate("tu")]
+    of_tasks = [
+        replace(item, outcomes={score._replace(task=item.task): out for score, out in item.outcomes.items()})
+        for item in records
+    ]
+    scores = [
+        ScoreSummaries(id=score_of("a.x")._replace(task=task), kind="scorer", summaries=()) for task in "tu"
+    ]
+    source, collector = AnswerList(of_tasks), AnswerCollector(scores, 2)
+    for answer in source.stream():
+        collector.add(answer)
+    table = collector.table(source, "")
+    assert [column.head for column in table.columns] == ["a.x"]
+    assert [(row.task, row.values) for row in table.rows] == [("t", (0.0,)), ("u", (1.0,))]
 
 
 def test_of_too_many_answers_each_run_keeps_its_lowest(monkeypatch: pytest.MonkeyPatch) -> None:

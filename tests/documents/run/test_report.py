@@ -8,7 +8,7 @@ import pytest
 from score_rows import by_score, row_of
 
 from hengwen.documents.answers.source import AnswerList, AnswerRecord
-from hengwen.documents.blocks import Sentence
+from hengwen.documents.blocks import Sentence, Verdict
 from hengwen.documents.decision import DecisionWords
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
@@ -211,6 +211,15 @@ def test_a_task_that_is_incomplete_says_so_in_all_faces() -> None:
     for text in (to_html(document, "zh"), to_markdown(document, "zh")):
         assert "任务得分" in text
         assert text.count("不完整") == 1
+
+
+def test_what_three_bullets_cannot_hold_stands_before_the_judges() -> None:
+    decision = Decision(verdict="none", checkpoint="", newest="b", scores=())
+    doubts = [Verdict(tone="open", sentence=f"doubt {i}") for i in range(4)]
+    judge = Verdict(tone="untested", sentence="judge")
+    block = DecisionWords(decision, {}, {}).block(further=doubts, judges=[judge])
+    assert block.bullets == tuple(doubts[:3])
+    assert block.judges == (doubts[3], judge)
 
 
 def test_a_pair_that_is_significant_only_alone_is_explained() -> None:

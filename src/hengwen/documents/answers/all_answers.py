@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from heapq import heappush, heappushpop
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerRow, AnswerTable, ScoreColumn
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 10_000
 """Maximum number of answers in one document; of more, those with the lowest scores are kept."""
 MAX_COLUMNS = 8
-"""Maximum number of scores in the table."""
+"""Maximum number of columns of scores in the table."""
 FULL_LIMIT = 600_000
 """Number of characters of all answers up to which a document holds them whole unless a size is asked for."""
 EXCERPT = 120
@@ -43,13 +44,16 @@ class AnswerCollector:
     """Collect the rows of the table of all answers.
 
     Args:
-        scores: Scores that get a column.
+        scores: Scores that get a column; those of one name in several tasks share it.
         groups: Number of tasks times number of runs, among which the rows are shared.
         size: How much of the answers to hold; default: whole answers if there are few, else excerpts.
     """
 
     def __init__(self, scores: Sequence[ScoreSummaries], groups: int, size: Size | None = None) -> None:
-        self._scores = scores[:MAX_COLUMNS]
+        columns: dict[str, dict[str, ScoreSummaries]] = {}
+        for score in scores:
+            columns.setdefault(score.name, {}).setdefault(score.task, score)
+        self._columns = dict(islice(columns.items(), MAX_COLUMNS))
         self._quota = max(1, MAX_ROWS // max(groups, 1))
         self._size = size
         self._groups: dict[tuple[str, str], list[_Kept]] = {}
@@ -60,7 +64,7 @@ class AnswerCollector:
         """Keep an answer if it is among the lowest of its task and checkpoint."""
         self._total += 1
         self._characters += len(answer.text)
-        score = next((score for score in self._scores if score.task == answer.task), None)
+        score = next((tasks[answer.task] for tasks in self._columns.values() if answer.task in tasks), None)
         value = answer.scores.get(score.id) if score else None
         worth = float("inf") if value is None else -value.value
         if score and value and not score.higher_is_better:
@@ -75,7 +79,8 @@ class AnswerCollector:
             heappushpop(kept, item)
 
     def _row(self, answer: StreamedAnswer) -> AnswerRow:
-        values = [answer.scores.get(score.id) for score in self._scores]
+        of_task = [tasks.get(answer.task) for tasks in self._columns.values()]
+        values = [answer.scores.get(score.id) if score else None for score in of_task]
         status = next((status for status in answer.failures.values() if status != "not_applicable"), "ok")
         is_excerpt = self._size != "numbers"
         return AnswerRow(
@@ -105,7 +110,10 @@ class AnswerCollector:
         omitted = self._total - len(rows)
         return AnswerTable(
             key="answers",
-            columns=tuple(ScoreColumn(head=score.name, decimals=score.decimals) for score in self._scores),
+            columns=tuple(
+                ScoreColumn(head=name, decimals=max(score.decimals for score in tasks.values()))
+                for name, tasks in self._columns.items()
+            ),
             rows=tuple(rows),
             size=size,
             omitted=omitted,

@@ -10,7 +10,7 @@ from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
 from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
 from hengwen.documents.judges.doctor import attack_words, check_words
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import interval, number
+from hengwen.text.numbers import interval, minus, number
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def _estimate(estimate: Estimate) -> str:
     if estimate.value is None:
         return "?"
     low, high = estimate.low, estimate.high
-    ends = "" if low is None or high is None else f" {interval((low, high), 2)}"
-    return f"{number(estimate.value, 2)}{ends}"
+    ends = "" if low is None or high is None else f" {minus(interval((low, high), 2))}"
+    return f"{minus(number(estimate.value, 2))}{ends}"
 
 
 def _anchors(judge: JudgeTrust) -> Bilingual:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 _HAN = re.compile("[\u4e00-\u9fff]")
+_HYPHEN = re.compile(r"(?<![^\s(\[（：，])-(?=\.?\d)")
+"""A hyphen before a number, where a page prints a minus sign."""
 
 
 def to_html(document: Document, language: Language) -> str:
@@ -38,7 +40,7 @@ def phrases(language: Language) -> dict[str, object]:
     """Return what templates need to write texts in a language."""
 
     def text(value: blocks.Text) -> str:
-        return in_language(value, language)
+        return _HYPHEN.sub("\N{MINUS SIGN}", in_language(value, language))
 
     def lang(value: str) -> Markup:
         """Return the attribute of a Chinese text in an English page, so that it has the right glyphs."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Bar
 
 WIDTH, HEIGHT, MARGIN = 224.0, 32.0, 8.0
+BARE_HEIGHT = 20.0
+"""Height without a limit, whose number stands below the line."""
 
 
 def draw_interval(bar: Bar, text: str) -> Markup:
@@ -41,4 +43,4 @@ def draw_interval(bar: Bar, text: str) -> Markup:
     return Markup(
         '<svg class="difference {}" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-label="{}">{}</svg>'
-    ).format(bar.tone, strip_controls(text), Markup("").join(parts), w=WIDTH, h=HEIGHT)
+    ).format(bar.tone, strip_controls(text), Markup("").join(parts), w=WIDTH, h=BARE_HEIGHT if bar.reference is None else HEIGHT)
