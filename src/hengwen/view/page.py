@@ -48,7 +48,7 @@ def view_of(request: Request) -> View:
 
 def page_assets() -> dict[str, Any]:
     """Return style and script of the pages, with their hashes."""
-    names = ("view.css", "label.css", "view.js", "label.js")
+    names = ("view.css", "answers.css", "view.js", "label.js")
     return assets(*((__package__, f"static/{name}") for name in names))
 
 
