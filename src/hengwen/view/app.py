@@ -14,7 +14,7 @@ from hengwen.errors import ConfigError, HengwenError
 from hengwen.text.catalogue import localized
 from hengwen.view.data import StoreData
 from hengwen.view.page import POLICY, View, page_assets, respond, view_of
-from hengwen.view.pages import compare, grid, home, judges, label
+from hengwen.view.pages import answer, compare, grid, home, judges, label
 from hengwen.view.security import Guard
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 LOOPBACK = ("127.0.0.1", "localhost")
-PAGES = (home, grid, compare, judges, label)
+PAGES = (home, grid, compare, answer, judges, label)
 
 
 def create_app(

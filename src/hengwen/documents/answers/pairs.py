@@ -229,18 +229,7 @@ class _Pairs:
                 zip((item.before, item.after), keys, (before, after), strict=True)
             )
         ]
-        sections: tuple[SectionPair, ...] = ()
-        references: tuple[str, ...] = ()
-        if has_texts and before and after:
-            references = tuple(shown_text(text) for text in after.references)
-            sections = _sections(before, after)
-            if sections:
-                faults = [lyric_faults(sections, side) for side in (0, 1)]
-                sides = [replace(side, faults=fault) for side, fault in zip(sides, faults, strict=True)]
-            else:
-                texts = mark_pair(shown_text(before.text), shown_text(after.text), references)
-                sides = [replace(side, text=text) for side, text in zip(sides, texts, strict=True)]
-        return AnswerPair(
+        pair = AnswerPair(
             key=key,
             sample_id=item.sample_id,
             prompt=shown_text(prompt, INPUT_LIMIT),
@@ -250,9 +239,8 @@ class _Pairs:
             before=sides[0],
             after=sides[1],
             has_texts=has_texts,
-            sections=sections,
-            references=references,
         )
+        return with_texts(pair, before, after) if has_texts and before and after else pair
 
     def side(self, side: int, value: PromptValue, key: SourceKey, record: AnswerRecord | None) -> AnswerSide:
         repeats = sorted(value.answers)
@@ -303,6 +291,18 @@ class _Pairs:
             return ""
         outcome = after.outcomes.get(self.score.id)
         return one_line(outcome.reason, REASON_LENGTH) if isinstance(outcome, Score) else ""
+
+
+def with_texts(pair: AnswerPair, before: AnswerRecord, after: AnswerRecord) -> AnswerPair:
+    """Return a pair with both answers: on the lines of their template if they are lyrics, else marked."""
+    references = tuple(shown_text(text) for text in after.references)
+    sections, sides = _sections(before, after), (pair.before, pair.after)
+    if sections:
+        first, last = (replace(side, faults=lyric_faults(sections, i)) for i, side in enumerate(sides))
+    else:
+        texts = mark_pair(shown_text(before.text), shown_text(after.text), references)
+        first, last = (replace(side, text=text) for side, text in zip(sides, texts, strict=True))
+    return replace(pair, before=first, after=last, sections=sections, references=references)
 
 
 def _sections(before: AnswerRecord, after: AnswerRecord) -> tuple[SectionPair, ...]:

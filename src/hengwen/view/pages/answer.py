@@ -1,0 +1,184 @@
+"""One answer: its prompt, its text, every score and judgment, and the same prompt at all checkpoints."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from hengwen.documents.answers.outcomes import shown_text
+from hengwen.documents.answers.source import AnswerRecord
+from hengwen.documents.answers.stored_answers import ScoreExplainer
+from hengwen.documents.viewer import answer as words
+from hengwen.errors import ConfigError
+from hengwen.prompts.fences import neutralize
+from hengwen.store.codecs.records import attempt_from, storable_text
+from hengwen.store.ledger import read_prefixes
+from hengwen.store.tables import attempt
+from hengwen.text.safety import one_line, replace_surrogates
+from hengwen.view.page import respond, view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from hengwen.records import Attempt, Run
+    from hengwen.score_id import ScoreId
+    from hengwen.store import Store
+    from hengwen.store.answer import Answer
+
+MAX_REPEATS = 50
+"""Number of answers to a prompt that a page shows of each checkpoint."""
+MAX_CALLS = 20
+SNIPPET = 60
+"""Characters at the end of a text by which calls are looked for; the beginning may be stored elsewhere."""
+EXCERPT = 100
+
+
+def show(request: Request) -> Response:
+    """Show an answer: ``run``, ``task``, ``sample`` and ``repeat`` name it, ``against`` another run."""
+    store = view_of(request).data.store
+    run, chosen = _chosen(request, store)
+    runs = store.latest(run.plan)
+    if run.id not in {each.id for each in runs}:
+        runs = [*runs, run]
+    keys = {(chosen.task, chosen.sample_id, repeat) for repeat in range(1, MAX_REPEATS + 1)}
+    records = [_record(each, answer) for each in runs for answer in store.answers(each, keys)]
+    explainer = ScoreExplainer()
+    score = _score(request, run, chosen)
+    lyric = explainer.lyric(run, chosen)
+    record = _record(run, chosen, lyric=lyric, outcomes=explainer.explain(run, chosen))
+    other = _other(request, runs, run, records, chosen.repeat)
+    if other is not None and lyric is not None:
+        other = _record(store.find(other.run_id), _answer_of(store, other), lyric=lyric)
+    task_facts = run.facts.get("tasks", {}).get(chosen.task, {})  # type: ignore[attr-defined]
+    return respond(
+        request,
+        "answer.html.j2",
+        title=words.title_of(score, record.outcomes[score]) if score else words.ANSWER,
+        plan=run.plan,
+        notes=(f"{chosen.task}/{chosen.sample_id}", run.checkpoint, f"#{chosen.repeat}"),
+        w=words,
+        run=run,
+        record=record,
+        pair=words.side_by_side(other or record, record, score) if score else None,
+        is_alone=other is None,
+        scores=words.score_table("scores", record, other, "scorer"),
+        judgments=words.score_table("judgments", record, other, "judge", "human"),
+        origins=list(words.origins(run, record)),
+        course=words.course(records, {each.id: each.checkpoint for each in runs}, score) if score else None,
+        score=score,
+        records=records,
+        excerpt=lambda text: one_line(text, EXCERPT),
+        shown=shown_text,
+        calls=_calls(store, run, chosen),
+        endpoints=[e for judge in task_facts.get("judges", {}).values() for e in judge["endpoints"]],
+    )
+
+
+def text(request: Request) -> Response:
+    """Return the whole text of an answer, which may be too long for a page."""
+    _, answer = _chosen(request, view_of(request).data.store)
+    return PlainTextResponse(replace_surrogates(answer.text))
+
+
+def _chosen(request: Request, store: Store) -> tuple[Run, Answer]:
+    """Return the run and the answer that the address names, else the first answer of the newest run."""
+    query = request.query_params
+    if "run" in query:
+        run = store.find(query["run"])
+    else:
+        runs = store.latest(query.get("plan"))
+        if not runs:
+            raise ConfigError(f"no runs in {store.name}; see: hengwen run")
+        run = runs[-1]
+    task, sample, repeat = query.get("task", ""), query.get("sample", ""), query.get("repeat", "")
+    if "sample" not in query:
+        first = next(iter(store.responses(run)), None)
+        if first is not None:
+            task, sample = first.task, first.sample_id
+    number = int(repeat) if repeat.isdecimal() and len(repeat) < 9 else 0
+    keys = {(task, sample, number)} if number else {(task, sample, n + 1) for n in range(MAX_REPEATS)}
+    answer = next(iter(store.answers(run, keys)), None)
+    if answer is None:
+        raise ConfigError(f"run {run.id} has no answer to {task}/{sample}; see: hengwen runs show {run.id}")
+    return run, answer
+
+
+def _answer_of(store: Store, record: AnswerRecord) -> Answer:
+    return next(
+        iter(store.answers(store.find(record.run_id), {(record.task, record.sample_id, record.repeat)}))
+    )
+
+
+def _record(run: Run, answer: Answer, **more: object) -> AnswerRecord:
+    values: dict[str, object] = {"outcomes": answer.outcomes, **more}
+    return AnswerRecord(
+        run_id=run.id,
+        task=answer.task,
+        checkpoint=run.checkpoint,
+        sample_id=answer.sample_id,
+        repeat=answer.repeat,
+        input=answer.input,
+        text=answer.text,
+        references=answer.sample.references,
+        **values,  # type: ignore[arg-type]
+    )
+
+
+def _score(request: Request, run: Run, answer: Answer) -> ScoreId | None:
+    """Return the score that the address names, else the first one in the order of the plan."""
+    name = request.query_params.get("score", "")
+    order = {address: index for index, address in enumerate(run.score_order)}
+    scores = sorted(answer.outcomes, key=lambda score: order.get(score.address, len(order)))
+    return next((score for score in scores if score.address == name), next(iter(scores), None))
+
+
+def _other(
+    request: Request, runs: Sequence[Run], run: Run, records: Iterable[AnswerRecord], repeat: int
+) -> AnswerRecord | None:
+    """Return the answer beside which this one is shown: of a named run, else of the checkpoint before."""
+    ids = [each.id for each in runs]
+    index = ids.index(run.id)
+    before = ids[index - 1] if index else ids[1] if len(ids) > 1 else ""
+    against = request.query_params.get("against") or before
+    of_run = [record for record in records if record.run_id == against]
+    return min(of_run, key=lambda record: abs(record.repeat - repeat), default=None)
+
+
+def _calls(store: Store, run: Run, answer: Answer) -> list[Attempt]:
+    """Return the calls of judges whose prompts hold this answer, and this prompt if any does."""
+    if not answer.text.strip():
+        return []
+    answered, asked = (neutralize(storable_text(part)).strip() for part in (answer.text, answer.input))
+    query = (
+        select(attempt).where(attempt.c.role == "judge").order_by(attempt.c.call_key, attempt.c.attempt_no)
+    )
+    holds = [attempt.c.request.contains(_stored(part), autoescape=True) for part in (answered, asked)]
+    with store.connect() as connection:
+        for conditions in (
+            (attempt.c.run_id == run.id, *holds),
+            (attempt.c.run_id == run.id, holds[0]),
+            holds,
+        ):
+            rows = connection.execute(query.where(*conditions).limit(MAX_CALLS)).mappings().all()
+            calls = [attempt_from(row, read_prefixes(connection.engine, row)) for row in rows]
+            found = [
+                call for call in calls if any(answered in content for _, content in call.request["messages"])
+            ]
+            if found:
+                return found
+    return []
+
+
+def _stored(text: str) -> str:
+    """Return the end of a text as a stored request has it."""
+    return json.dumps(text[-SNIPPET:], ensure_ascii=False)[1:-1]
+
+
+routes = [Route("/answer", show), Route("/answer/text", text)]
