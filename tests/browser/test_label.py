@@ -98,18 +98,28 @@ def test_two_browsers_lose_nothing(browse, desk) -> None:
     assert "ann has labelled this answer already" in other.get_by_role("alert").inner_text()
 
 
-@pytest.mark.parametrize("width", [1280, 420])
-def test_the_pages_are_sound(browse, picture, width) -> None:
-    page = browse("/label?rater=ann", width)
-    press(page, "1")
-    picture(page, f"label-{width}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def check_axe(page: Page) -> None:
     serious = [
         f"{item['id']} {item['nodes'][0]['html'][:120]}"
         for item in Axe().run(page).response["violations"]
         if item["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_pages_of_answers_judges_and_labels_are_sound(browse, picture, width) -> None:
+    pages = {
+        "answer-lyric": "/answer?run=ckpt-4000&task=lyrics&sample=lyric-01",
+        "answer": "/answer?run=ckpt-4000&task=persona&sample=persona-03",
+        "judges": "/judges?show=calibration",
+        "label": "/label?rater=ann",
+    }
+    for name, path in pages.items():
+        page = browse(path, width)
+        picture(page, f"{name}-{width}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        check_axe(page)
     heights = page.locator(".levels button, .acts button").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect().height)"
     )
