@@ -41,6 +41,8 @@ class StoreData:
         self._last_id = 0
         self._writes: dict[str, int] = {}
         self._worker = ThreadPoolExecutor(1)
+        self.starts: dict[str, tuple[float, int]] = {}
+        """When a running run was first asked for, and how many answers it had then: for the time left."""
 
     @property
     def name(self) -> str:

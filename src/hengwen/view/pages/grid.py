@@ -97,13 +97,17 @@ class Choice:
         self.marks_repeats = query.get("repeats") == "1"
         self.against = query.get("against", "before")
         self.baseline = data.store.baselines().get(self.plan)
+        self.is_computing = False
         self.other = self._other(data)
         self.positions = self._positions()
 
     def _other(self, data: StoreData) -> int | None:
         """Return the position of the run that the chosen one is compared with; None if there is none."""
         if self.against == "best":
-            summaries = _summaries(self, data, self.runs)
+            summaries = data.awaited(
+                ("best", self.score), self.runs, lambda: _summarize(self, data, self.runs)
+            )
+            self.is_computing = summaries is None
             means = [item.mean if item else None for item in summaries.summaries] if summaries else []
             known = [index for index, mean in enumerate(means) if mean is not None and index != self.position]
             sign = 1 if summaries is None or summaries.higher_is_better else -1
@@ -153,7 +157,7 @@ def show(request: Request) -> Response:
     ]
     merits = [change.merit for change in changes.values()]
     chosen = summaries.summaries[choice.positions.index(choice.position)]
-    return respond(
+    response = respond(
         request,
         "grid.html.j2",
         title=words.PAGES["/grid"],
@@ -181,6 +185,9 @@ def show(request: Request) -> Response:
         signature=" + ".join(chosen.signatures) if chosen else "",
         link=lambda **values: address("/grid", {**request.query_params, **values}),
     )
+    if choice.is_computing:
+        response.headers["Refresh"] = "1"  # which checkpoint is the best seen
+    return response
 
 
 def _integer(text: str | None, default: int) -> int:
@@ -199,12 +206,12 @@ def _second(choice: Choice) -> AnswerScore | None:
 
 def _summaries(choice: Choice, data: StoreData, runs: Sequence[Run]) -> ScoreSummaries | None:
     """Return mean and interval of the chosen score at checkpoints; None if none has it."""
+    return data.kept(("means", choice.score), runs, lambda: _summarize(choice, data, runs))
 
-    def compute() -> ScoreSummaries | None:
-        tasks = task_scores(runs, data.table(runs, [choice.score.id]))
-        return next((score for task in tasks for score in task.scores if score.id == choice.score.id), None)
 
-    return data.kept(("means", choice.score), runs, compute)
+def _summarize(choice: Choice, data: StoreData, runs: Sequence[Run]) -> ScoreSummaries | None:
+    tasks = task_scores(runs, data.table(runs, [choice.score.id]))
+    return next((score for task in tasks for score in task.scores if score.id == choice.score.id), None)
 
 
 def _changes(choice: Choice, table: ScoreTable, data: StoreData) -> tuple[dict[str, PromptChange], str]:

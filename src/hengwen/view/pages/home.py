@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Decision, Document, Text, Verdict
     from hengwen.records import Run
-    from hengwen.store import Store
     from hengwen.view.data import StoreData
     from hengwen.view.queries import Progress
 
@@ -60,7 +59,7 @@ def show(request: Request) -> Response:
     runs = data.store.runs()
     names = list(dict.fromkeys(run.plan for run in runs))
     plans = [_plan(data, name, [run for run in runs if run.plan == name]) for name in names]
-    running = [(run, _progress(data.store, run)) for run in runs if run.status == "running"]
+    running = [(run, _progress(data, run)) for run in runs if run.status == "running"]
     response = respond(
         request,
         "home.html.j2",
@@ -109,13 +108,9 @@ def _report(data: StoreData, runs: Sequence[Run]) -> tuple[Document | None, str]
         return None, str(error)
 
 
-_SEEN: dict[str, tuple[float, int]] = {}
-"""When a running run was seen first by this process, and how many answers it had then."""
-
-
-def _progress(store: Store, run: Run) -> Text:
-    state = progress(store, run)
-    start, answers = _SEEN.setdefault(run.id, (monotonic(), state.answers))
+def _progress(data: StoreData, run: Run) -> Text:
+    state = progress(data.store, run)
+    start, answers = data.starts.setdefault(run.id, (monotonic(), state.answers))
     gained, seconds = state.answers - answers, monotonic() - start
     left = (state.expected - state.answers) * seconds / gained if state.expected and gained else None
     return words.progress_text(state.answers, state.expected, state.calls, _cost(run, state), left)
