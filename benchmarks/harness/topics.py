@@ -106,6 +106,7 @@ TOPICS = (
         scripts=(
             Script(name="bench_intervals.py", quick=("--sizes", "100", "10000"), rounds=5),
             Script(name="bench_report.py", quick=("--sizes", "120"), seconds=600),
+            Script(name="bench_view.py", quick=("--checkpoints", "10", "--prompts", "60", "--steps", "5")),
             Script(name="bench_monitoring.py", options=("--part", "speed"), quick=("--checkpoints", "10")),
         ),
     ),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -21,11 +23,30 @@ PAGES = ("/", "/grid", "/compare", "/report")
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory) -> Iterator[str]:
-    """The address of a server over the runs of the demo."""
+def path(tmp_path_factory) -> Path:
+    """A store with the runs of the demo."""
     path = tmp_path_factory.mktemp("view") / "demo.db"
     with open_store(path) as store:
         run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+    return path
+
+
+@pytest.fixture
+def running(path: Path) -> Callable[[str], None]:
+    """Change the status of the newest run, as a run does that begins and ends."""
+
+    def running(status: str) -> None:
+        with open_store(path) as store:
+            ledger = store.ledger()
+            ledger.begin(replace(store.find("ckpt-4000"), status=status))
+            ledger.commit()
+
+    return running
+
+
+@pytest.fixture(scope="module")
+def address(path: Path) -> Iterator[str]:
+    """The address of a server over the store."""
     listening = socket.create_server(("127.0.0.1", 0))
     app = create_app(str(path), token=TOKEN, is_reusable=True, language="en")
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
@@ -62,15 +83,15 @@ def visited(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     assert errors == []
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_has_no_serious_violation_and_fits_on_a_phone(visited, picture, path) -> None:
-    name = f"view-{path.strip('/') or 'home'}"
-    page = visited(path)
+@pytest.mark.parametrize("page_path", PAGES)
+def test_a_page_has_no_serious_violation_and_fits_on_a_phone(visited, picture, page_path) -> None:
+    name = f"view-{page_path.strip('/') or 'home'}"
+    page = visited(page_path)
     page.get_by_text("being computed").wait_for(state="detached")
     picture(page, f"{name}.1280")
     violations = Axe().run(page).response["violations"]
     assert [item["id"] for item in violations if item["impact"] in ("serious", "critical")] == []
-    phone = visited(path, 420, 800)
+    phone = visited(page_path, 420, 800)
     phone.get_by_text("being computed").wait_for(state="detached")
     picture(phone, f"{name}.420")
     assert phone.evaluate("document.documentElement.scrollWidth") <= 420
@@ -106,3 +127,12 @@ def test_without_script_forms_and_links_do_the_same(visited) -> None:
     assert "sort=plan" in page.url
     page.get_by_role("link", name="ckpt-2000", exact=True).click()
     assert page.locator(".checkpoint.chosen").inner_text() == "ckpt-2000"
+
+
+def test_the_first_page_tells_of_a_run_while_it_runs(visited, running) -> None:
+    page = visited("/")
+    page.get_by_text("Running now").wait_for(state="detached")
+    running("running")
+    page.get_by_text("Running now").wait_for()
+    running("finished")
+    page.get_by_text("Running now").wait_for(state="detached")

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReady
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy import func, select
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAX_KEPT = 300
 """Number of results that are kept, the ones used last; of 100 checkpoints, each has some."""
-PATIENCE = 0.4
+PATIENCE = 0.1
 """Seconds that a page waits for a result that takes longer; then it is drawn without."""
 
 
@@ -41,6 +41,7 @@ class StoreData:
         self._last_id = 0
         self._writes: dict[str, int] = {}
         self._worker = ThreadPoolExecutor(1)
+        self._next: Future[Any] | None = None
         self.starts: dict[str, tuple[float, int]] = {}
         """When a running run was first asked for, and how many answers it had then: for the time left."""
 
@@ -121,7 +122,14 @@ class StoreData:
 
     def awaited(self, name: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T | None:
         """Return a result that may take long; None if it is not ready yet: ask again in a second."""
-        future: Future[T] = self.kept(name, runs, lambda: self._worker.submit(compute))
+        key = name, self.states(runs)
+        with self._lock:
+            future = cast("Future[T] | None", self._kept.get(key))
+            if future is None or future.cancelled():
+                if self._next is not None:
+                    self._next.cancel()  # the reader went on to another page; what is computed goes on
+                future = self._next = self._worker.submit(compute)
+                self._kept[key] = future
         try:
             return future.result(PATIENCE)
         except NotReady:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote_plus
 
 from starlette.routing import Route
 
@@ -284,9 +285,14 @@ def _rows(
         if name is not None and value is not None:
             values.setdefault(name, []).append(value)
 
+    urls = {
+        run.id: address("/answer", {"run": run.id, "task": task, "score": choice.score.address})
+        for run in runs
+    }
+
     def cell(run: Run, name: str) -> Cell:
         value = columns.get(run.id, {}).get(name)
-        url = address("/answer", {"run": run.id, "task": task, "sample": name, "score": choice.score.address})
+        url = f"{urls[run.id]}&sample={quote_plus(name)}"
         shade = 0 if value is None or not span else min(int((value - low) / span * SHADES), SHADES - 1)
         text = "" if value is None else number(value, summaries.decimals)
         return Cell(text, shade, url, run.id == choice.run.id, repeated.get((run.id, name), ""))
