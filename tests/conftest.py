@@ -23,17 +23,16 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-TRACED = tuple(
-    Path(__file__).parent / name for name in ("cli", "engine", "judges/rubric", "peer_review", "runs/batch")
-)
-"""Folders whose slow tests run with coverage; elsewhere the fast tests cover what the slow ones do."""
+SOME_SLOW = ("endtoend/test_peer_review.py", "judges/rubric", "runs/batch", "runs/test_sharing.py")
+TRACED = {Path(__file__).parent / name for name in ("cli", "engine", "view", *SOME_SLOW)}
+"""Where slow tests run with coverage; elsewhere the fast tests cover what the slow ones do."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that run without coverage, before any are selected by their marks."""
     for item in items:
-        if item.get_closest_marker("slow") and not any(folder in item.path.parents for folder in TRACED):
+        if item.get_closest_marker("slow") and TRACED.isdisjoint((item.path, *item.path.parents)):
             item.add_marker("untraced")
 
 

@@ -67,6 +67,7 @@ OWN_WORDS = re.compile("衡文|以“.*押韵。")
 
 
 @pytest.mark.slow
+@pytest.mark.untraced
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_what_a_command_prints_is_in_one_language(
     hengwen, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
