@@ -104,6 +104,8 @@ def test_from_the_decision_to_the_worst_answer_with_its_reason_is_two_clicks_at_
     worst.wait_for()
     assert worst.evaluate("details => details.open")
     assert worst.locator(".said, .line").count() > 0
+    aligned = worst.locator(".text, .line").first.evaluate("text => getComputedStyle(text).textAlign")
+    assert aligned == "start"
 
 
 def test_keys_move_over_checkpoints_and_prompts_and_the_address_has_the_state(visited) -> None:
@@ -118,6 +120,10 @@ def test_keys_move_over_checkpoints_and_prompts_and_the_address_has_the_state(vi
     assert page.evaluate("document.activeElement.closest('tr').rowIndex") == 3
     page.reload()
     assert chosen.inner_text() == "ckpt-3000"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/answer?**")
+    assert "ckpt-3000" in page.locator("header").inner_text()
 
 
 def test_without_script_forms_and_links_do_the_same(visited) -> None:

@@ -43,4 +43,10 @@ def draw_interval(bar: Bar, text: str) -> Markup:
     return Markup(
         '<svg class="difference {}" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-label="{}">{}</svg>'
-    ).format(bar.tone, strip_controls(text), Markup("").join(parts), w=WIDTH, h=BARE_HEIGHT if bar.reference is None else HEIGHT)
+    ).format(
+        bar.tone,
+        strip_controls(text),
+        Markup("").join(parts),
+        w=WIDTH,
+        h=BARE_HEIGHT if bar.reference is None else HEIGHT,
+    )

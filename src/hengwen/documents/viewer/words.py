@@ -112,26 +112,11 @@ COMPUTING = Bilingual(
 BY_PROMPT = Bilingual("逐题", "By prompt")
 NO_PROMPTS = Bilingual("没有符合条件的题。", "No prompt passes the filters.")
 
-
-def compared_runs(before: str, after: str) -> Bilingual:
-    """Return which runs are compared."""
-    return Bilingual(f"{before} → {after}", f"{before} → {after}")
-
-
 # the first page
-RUNS, PLAN, STARTED, RUN = (
-    Bilingual("运行", "Runs"),
-    Bilingual("计划", "plan"),
-    Bilingual("开始", "started"),
-    Bilingual("运行", "run"),
-)
+STARTED, RUN = Bilingual("开始", "started"), Bilingual("运行", "run")
 RUNNING = Bilingual("正在运行", "Running now")
 REPORT = Bilingual("整份报告", "whole report")
 WORST = Bilingual("变差最多的回答", "the answers that got worse")
-NO_DECISION = Bilingual(
-    "回答太多，不在这里计算结论：用 hengwen report。",
-    "Too many answers to decide here: use hengwen report.",
-)
 
 
 def progress_text(

@@ -175,7 +175,7 @@ def show(request: Request) -> Response:
         "compare.html.j2",
         title=words.PAGES["/compare"],
         plan=pair.plan,
-        notes=[words.compared_runs(*pair.labels)],
+        notes=[f"{pair.labels[0]} → {pair.labels[1]}"],
         pair=pair,
         document=document,
         problem=problem or conflict,
