@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.stats.exchange import exchange_test
+from hengwen.stats.paired import flip_p
 
 LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
 Rows = list[list[float]]
@@ -72,3 +73,17 @@ def test_a_lower_level_draws_more() -> None:
     rows = np.random.default_rng(3).normal([0, 0, 0, 0, 5], size=(30, 5))
     assert exchange_test(rows, names(30)) == pytest.approx(1e-4)
     assert exchange_test(rows, names(30), alpha=1e-3) == pytest.approx(1 / 20001)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checkpoints", [8, 20])
+def test_equal_checkpoints_at_a_ceiling_differ_in_at_most_six_of_a_hundred(
+    monkeypatch: pytest.MonkeyPatch, checkpoints: int
+) -> None:
+    """One pass or fail minus a mean of many is not symmetric, so flips of its sign reject too often."""
+    monkeypatch.setattr("hengwen.stats.exchange.MIN_DRAWS", 999)
+    passes = (np.random.default_rng(7).random((300, 30, checkpoints)) < 0.95).astype(float)
+    exchanged = [exchange_test(values, names(30), plain=True) for values in passes]
+    flipped = [flip_p(values[:, -1] - values[:, :-1].mean(axis=1)) for values in passes]
+    assert np.mean(np.array(exchanged) <= 0.05) <= 0.06
+    assert np.mean(np.array(flipped) <= 0.05) >= 0.1
