@@ -36,9 +36,12 @@ SPEAKING = {
     "BadParameter",
     "confirm",
     "ImportNote",
+    "_unusable",
+    "_fail",
+    "_failures",
+    "_fail_all",
 }
 """Functions, besides classes of errors, whose texts a person reads."""
-SPEAKING_ARGUMENTS = {"message"}
 FOREIGN = tuple((ROOT / "tools" / "messages.txt").read_text("utf-8").splitlines())
 """Texts of libraries, and texts that the source puts together in another way."""
 PYTHON_ONLY = {"integrations", "relevance_metrics", "stats"}
@@ -82,13 +85,18 @@ def _collect(node: ast.expr, parts: list[str]) -> None:
 
 def spoken(tree: ast.AST) -> Iterator[str]:
     """Yield the texts of errors, warnings and notes in a module, and the texts within their parts."""
-    for call in ast.walk(tree):
-        if not isinstance(call, ast.Call):
-            continue
-        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        arguments: list[ast.expr] = [item.value for item in call.keywords if item.arg in SPEAKING_ARGUMENTS]
-        if name in SPEAKING or (name.endswith("Error") and name not in INTERNAL):
-            arguments += call.args
+    for statement in ast.walk(tree):
+        arguments: list[ast.expr] = []
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="message")], value=value) if not isinstance(
+                value, ast.Call | ast.Subscript
+            ):
+                arguments.append(value)
+            case ast.Call(func=function, args=args, keywords=keywords):
+                name = getattr(function, "attr", getattr(function, "id", ""))
+                arguments += [item.value for item in keywords if item.arg == "message"]
+                if name in SPEAKING or (name.endswith("Error") and name not in INTERNAL):
+                    arguments += args
         for argument in arguments:
             for node in ast.walk(argument):
                 if isinstance(node, ast.JoinedStr | ast.BinOp) or (

@@ -92,7 +92,9 @@ def test_steps_in_the_names_of_one_training_are_those_of_the_plan(
     tmp_path: Path, names: list[str], steps: list[int | None]
 ) -> None:
     rows = [{**ROW, "checkpoint": name} for name in names]
-    plan = load_plan(import_muchin(write(tmp_path, *rows), tmp_path / "p", force=True).plan)
+    result = import_muchin(write(tmp_path, *rows), tmp_path / "p", force=True)
+    plan = load_plan(result.plan)
+    assert result.has_steps is (None not in steps)
     assert [checkpoint.step for checkpoint in plan.checkpoints] == steps
 
 

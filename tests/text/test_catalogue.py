@@ -117,6 +117,21 @@ def test_a_message_is_translated_part_by_part_and_keeps_what_is_quoted() -> None
     assert localized("Nobody wrote this", "zh") == "Nobody wrote this"
 
 
+@each_row(
+    ("message", "chinese"),
+    [
+        ("unknown --pick 'x'", "没有 'x' 这个 --pick"),
+        ("unknown --pick 'x'; did you mean 'y'?", "没有 'x' 这个 --pick；是不是 'y'？"),
+        (
+            "no run or checkpoint 'x' in a.db; see: hengwen runs list",
+            "a.db 里没有运行或检查点 'x'；见：hengwen runs list",
+        ),
+    ],
+)
+def test_a_clause_that_may_follow_a_part_stays_apart_from_it(message: str, chinese: str) -> None:
+    assert localized(message, "zh") == chinese
+
+
 @each_row("mark", [": ", ", ", "; known: ", "checkpoint 'x' ", "'; did you mean '"])
 def test_a_message_that_quotes_thousands_of_marks_is_printed_as_it_is(mark: str) -> None:
     for count in (200, 100_000):

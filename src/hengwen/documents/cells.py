@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Bounds, Cell, Column
 from hengwen.stats.power import MIN_UNITS
+from hengwen.text.catalogue import MAX_LENGTH, bilingual
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, interval, number, p_number, plural, signed
+from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_number, plural, signed
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,3 +143,9 @@ def left_out_prompts_text(n: int) -> Bilingual:
 def run_record(run: Run) -> dict[str, Any]:
     """Return id, plan, checkpoint and step of a run as JSON data."""
     return {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}
+
+
+def reason_text(message: str) -> Bilingual:
+    """Return why there is no score, on one line."""
+    zh, en = bilingual(one_line(message, MAX_LENGTH))
+    return Bilingual(one_line(zh, MAX_REASON), one_line(en, MAX_REASON))

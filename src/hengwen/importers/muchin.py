@@ -49,6 +49,8 @@ class ImportResult:
     """Number of lyrics."""
     checkpoints: tuple[str, ...]
     """Names of the checkpoints, in the order of the plan."""
+    has_steps: bool
+    """Whether the names of the checkpoints state their training steps."""
 
 
 def import_muchin(
@@ -93,6 +95,7 @@ def import_muchin(
         prompts=len(prompts),
         answers=sum(len(rows) for rows in answers.values()),
         checkpoints=tuple(checkpoints),
+        has_steps=bool(steps),
     )
 
 

@@ -193,6 +193,8 @@ def _check(event: yaml.Event, is_met: bool, problem: str) -> None:
         raise yaml.constructor.ConstructorError(None, None, problem, cast("yaml.Mark", event.start_mark))
 
 
+MAX_MISSING = 12
+"""Missing keys of other mappings that an error names."""
 MAX_PROBLEM = 200
 """Maximum number of characters of the parser's message, which may quote the file."""
 
@@ -250,8 +252,18 @@ def parse_model(model: type[Model], file: YamlFile) -> Model:
         return model.model_validate(file.data)
     except ValidationError as error:
         first, *others = _with_all_missing(error.errors())
-        count = f" (and {len(others)} more)" if others else ""
-        raise ConfigError(f"{_message(file, first)}{count}") from None
+        message, missing = _message(file, first), _missing_keys(file, others)
+        if others:
+            message += f"; also missing: {missing}" if missing else f" (and {len(others)} more)"
+        raise ConfigError(message) from None
+
+
+def _missing_keys(file: YamlFile, errors: list[Any]) -> str:
+    """Return the keys that other mappings lack; empty if an error is another one, or there are many."""
+    written = {tuple(map(str, location)) for location in file.lines}
+    keys = [tuple(map(str, error["loc"])) for error in errors if error["type"] == "missing"]
+    are_all = len(keys) == len(errors) <= MAX_MISSING and all(key[:-1] in written for key in keys)
+    return ", ".join(".".join(key) for key in keys) if are_all else ""
 
 
 def _with_all_missing(errors: list[Any]) -> list[Any]:

@@ -15,6 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hengwen.text.language import Bilingual
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -50,6 +52,11 @@ def localized(text: str, language: Language | None = None) -> str:
     """Return a message in a language, by default that of the command; unknown parts stay as they are."""
     chosen = language or message_language(sys.argv)
     return text if chosen == "en" or not text else _translated(text)
+
+
+def bilingual(text: str) -> Bilingual:
+    """Return a message, such as that of a failure, in both languages."""
+    return Bilingual(localized(text, "zh"), text)
 
 
 def _translated(text: str, depth: int = 0) -> str:
@@ -94,14 +101,21 @@ def _patterns() -> list[tuple[list[str], str]]:
 
 
 def _filled_in(fixed: Sequence[str], text: str) -> list[str] | None:
-    """Return what stands between the fixed parts, each at its first place; else None."""
+    """Return what stands between the fixed parts, each at its first place; else None.
+
+    Of two parts with nothing between, the second is a clause that may follow: it starts at a semicolon.
+    """
     first, *middle, last = fixed
     end = len(text) - len(last)
     if not text.startswith(first) or not text.endswith(last) or end < len(first):
         return None
     filled_in, position = [], len(first)
-    for part in middle:
+    for part, following in pairwise([*middle, ""]):
         start = text.find(part, position, end)
+        if not part:
+            stop = text.find(following, position, end) if following else end
+            clause = text.find("; ", position, stop)
+            start = stop if clause < 0 else clause
         if start < 0:
             return None
         filled_in.append(text[position:start])

@@ -114,13 +114,13 @@ def plural(n: int, noun: str, plural_noun: str = "") -> str:
     return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
 
 
-def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
-    """Format failures by status, the most frequent first, each with the message of its first failure."""
-    return ", ".join(
+def failure_texts(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> list[str]:
+    """Return a text for each status, the most frequent first, with the message of its first failure."""
+    return [
         f"{n} {status}" + (f" (first: {one_line(message, MAX_REASON)})" if message else "")
         for status, n in sorted(failures.items(), key=lambda item: -item[1])
         for message in (first_messages.get(status, ""),)
-    )
+    ]
 
 
 def format_timestamp(time: str) -> str:

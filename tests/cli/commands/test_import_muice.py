@@ -15,8 +15,8 @@ def test_the_published_document_becomes_a_good_plan(
     done = hengwen("import", "muice", shared(SEED), "-o", "muice")
     assert done.code == 0
     assert done.out.startswith(
-        "muice/plan.yaml: 4 tasks (new_topic, live, emotion, comprehensive), "
-        "2 rubrics, 30 items, 11 examples; 1 repaired, 5 warnings: "
+        "muice/plan.yaml: 3 tasks with 37 prompts (new_topic 7, live 15, emotion 15), "
+        "2 rubrics with 11 examples; 1 repaired, 5 warnings: "
     )
     notes = json.loads((tmp_path / "muice" / "repairs.json").read_text("utf-8"))["findings"]
     lines = done.err.splitlines()

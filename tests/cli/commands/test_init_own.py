@@ -56,7 +56,10 @@ def test_own_files_and_a_persona_are_two_commands(hengwen) -> None:
 
 
 def test_a_rubric_is_told_all_keys_that_it_lacks(hengwen, plan: Path, tmp_path: Path) -> None:
-    (plan.parent / "r.yaml").write_text("name: x\n", "utf-8")
+    (plan.parent / "r.yaml").write_text("name: x\nlevels: {1: {label: A}}\n", "utf-8")
     plan.write_text(plan.read_text("utf-8").replace("rubric: lyric_craft", "rubric: r.yaml"), "utf-8")
     done = hengwen("validate", str(plan))
-    assert "r.yaml:1: version, title, instructions, levels: fields required" in done.err
+    assert (
+        "r.yaml:1: version, title, instructions: fields required; also missing: levels.1.zh, levels.1.en"
+        in done.err
+    )

@@ -59,13 +59,13 @@ def test_a_checkpoint_of_two_plans_is_the_one_of_the_plan_that_is_named(hengwen,
     assert hengwen("report", "step-1", "--plan", "chat", "--json").json["plan"] == "chat"
 
 
-@pytest.mark.parametrize("command", ["report", "drift"])
-def test_a_command_without_a_plan_says_which_it_took(hengwen, tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize("command", [["report"], ["drift"], ["compare", "step-1", "step-2"]])
+def test_a_command_without_a_plan_says_which_it_took(hengwen, tmp_path: Path, command: list[str]) -> None:
     for name in ("chat", "lyrics"):
         for step in ("step-1", "step-2"):
             hengwen("run", write_plan(tmp_path / f"{name}-{step}", step, "问", name=name), "--quiet")
-    assert hengwen(command).err == "plan lyrics, which ran last; also in hengwen.db: chat (--plan)\n"
-    assert hengwen(command, "--plan", "chat").err == ""
+    assert hengwen(*command).err == "plan lyrics, which ran last; also in hengwen.db: chat (--plan)\n"
+    assert hengwen(*command, "--plan", "chat").err == ""
 
 
 def test_a_named_run_that_the_named_plan_does_not_have_is_an_error(hengwen, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hengwen.documents.run.document import run_document
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Failure, Row, Run, Score
 from hengwen.results.score_table import ScoreTable
-from hengwen.text.language import in_language
+from hengwen.text.language import Language, in_language
 
 RUN = Run(id="r", plan="p", plan_hash="", checkpoint="c")
 RULES = {"model": "rules", "clauses": {}}
@@ -42,14 +42,14 @@ def data_of(*rows: Row, samples: int | None = None) -> ReportData:
     return ReportData(plan="p", runs=(RUN,), table=table)
 
 
-def faces(data: ReportData) -> dict[str, str]:
+def faces(data: ReportData, language: Language = "en") -> dict[str, str]:
     document = run_document(data)
     file = io.StringIO()
-    to_terminal(document, Console(file=file, width=200), "en", verbose=True)
+    to_terminal(document, Console(file=file, width=200), language, verbose=True)
     return {
         "terminal": file.getvalue(),
-        "md": to_markdown(document, "en"),
-        "html": to_html(document, "en"),
+        "md": to_markdown(document, language),
+        "html": to_html(document, language),
     }
 
 
@@ -112,6 +112,12 @@ def test_every_format_gives_each_status_with_its_first_reason(half_answered) -> 
         assert text.count(reason) == 2  # in a sentence, and in the table of all failures
     cell = run_document(half_answered).record["runs"][0]["scores"]["t/a.x"]
     assert cell["first_messages"] == {"missing": reason}
+
+
+def test_a_reason_is_in_the_language_of_the_report(half_answered) -> None:
+    for text in faces(half_answered, "zh").values():
+        assert "20 missing：这个样本没有存下的回答" in text
+        assert "no stored answer" not in text
 
 
 def test_a_long_reason_is_cut() -> None:

@@ -193,7 +193,7 @@ def muchin(
 
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
     result = import_muchin(file, output, order=order, force=force)
-    if order is None:
+    if order is None and not result.has_steps:
         source = "names of folders" if file.is_dir() else "file"
         print_warning(
             f"training order taken from the {source}: {', '.join(result.checkpoints)}; "
@@ -254,11 +254,13 @@ def muice(
     for note in result.notes:
         _print_note(file, note)
     document = result.document
-    tasks = ", ".join(task.name for task in document.tasks)
+    counts = {task: count for task, count in result.samples.items() if count}
+    tasks = ", ".join(f"{task} {count}" for task, count in counts.items())
+    repairs, warnings = result.count("repair"), result.count("warning")
     print_line(
-        f"{result.plan}: {len(document.tasks)} tasks ({tasks}), {len(document.scorings)} rubrics, "
-        f"{result.items} items, {result.examples} examples; {result.count('repair')} repaired, "
-        f"{result.count('warning')} warnings: {output / REPAIRS}"
+        f"{result.plan}: {len(counts)} tasks with {sum(counts.values())} prompts ({tasks}), "
+        f"{len(document.scorings)} rubrics with {result.examples} examples; {repairs} repaired, "
+        f"{warnings} warnings: {output / REPAIRS}"
     )
 
 

@@ -19,11 +19,11 @@ def open_existing_store(location: str) -> Store:
     return open_or_create_store(location)
 
 
-def name_plan(store: Store, taken: str) -> None:
-    """Print which plan a command took from a store with several."""
+def name_plan(store: Store, taken: str, checkpoint: str = "") -> None:
+    """Print which plan a command took from a store with several; of those with ``checkpoint``, if given."""
     from hengwen.cli.ui.messages import print_info
 
-    others = {run.plan for run in store.runs()} - {taken}
+    others = {run.plan for run in store.runs() if checkpoint in ("", run.checkpoint)} - {taken}
     if others:
         print_info(
             f"plan {taken}, which ran last; also in {store.name}: {', '.join(sorted(others))} (--plan)"

@@ -65,13 +65,14 @@ def show_bill(bill: Bill, language: Language, *, quiet: bool) -> None:
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
-    from hengwen.text.numbers import failure_text, plural
+    from hengwen.text.catalogue import localized
+    from hengwen.text.numbers import failure_texts, plural
 
     for warning in result.warnings:
         print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
-        reasons = failure_text(result.failures, result.first_messages)
+        reasons = ", ".join(map(localized, failure_texts(result.failures, result.first_messages)))
         print_warning(f"{plural(failed, 'failure')}: {reasons}; means do not include them")
     if result.out_of_budget:
         print_error(
@@ -85,8 +86,8 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
         )
         return 1
     if result.unscored:
-        rest = f"; all other scores are in {result.store}" if store_is_kept else ""
-        print_error(f"no scores for {', '.join(result.unscored)}{rest}")
+        unscored = f"no scores for {', '.join(result.unscored)}"
+        print_error(f"{unscored}; all other scores are in {result.store}" if store_is_kept else unscored)
         return 1
     if strict and failed:
         return 1

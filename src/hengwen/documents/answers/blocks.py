@@ -55,7 +55,7 @@ class AnswerOutcome:
     text: str
     """The value as it is printed; empty for a failure."""
     status: str = "ok"
-    reason: str = ""
+    reason: Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerOutcome
 from hengwen.records import Score, digest
+from hengwen.text.catalogue import bilingual
+from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, number
 from hengwen.text.safety import shorten, strip_controls
 
@@ -36,15 +38,20 @@ def shown_text(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def outcome_of(score: ScoreId, outcome: Outcome) -> AnswerOutcome:
     """Return a score or failure as a document shows it."""
+    reason: str | Bilingual
     if isinstance(outcome, Score):
         text = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
-        status, reason = "ok", outcome.reason
+        status, reason = "ok", _cut(outcome.reason)
     else:
-        text, status, reason = "", outcome.status, outcome.message
+        text, status, reason = "", outcome.status, Bilingual(*map(_cut, bilingual(outcome.message)))
     return AnswerOutcome(
         name=score.name,
         kind=outcome.kind,
         text=text,
         status=status,
-        reason=shorten(strip_controls(reason), REASON_LIMIT),
+        reason=reason,
     )
+
+
+def _cut(reason: str) -> str:
+    return shorten(strip_controls(reason), REASON_LIMIT)

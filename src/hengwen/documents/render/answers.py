@@ -170,7 +170,7 @@ def _answer_cell(row: AnswerRow, table: AnswerTable, language: Language) -> str:
         return f"<td{lang}>{_text(excerpt)}</td>"
     outcomes = "".join(
         f"<dt>{_text(item.name)} <b>{_text(item.text or item.status)}</b></dt>"
-        + (f"<dd>{_text(item.reason)}</dd>" if item.reason else "")
+        + (f"<dd>{_text(reason)}</dd>" if (reason := in_language(item.reason, language)) else "")
         for item in row.outcomes
     )
     prompt = f"<h4>{in_language(PROMPT, language)}</h4><p>{_text(row.prompt)}</p>" if row.prompt else ""

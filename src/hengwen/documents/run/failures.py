@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Cell, Column, Details, Sentence, Table
+from hengwen.documents.cells import reason_text
 from hengwen.documents.run.tables import CHECKPOINT, FAILED, SCORE
 from hengwen.documents.run.words import score_counts
 from hengwen.results.coverage import failed_answers
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import MAX_REASON, NOTHING, count
-from hengwen.text.safety import one_line
+from hengwen.text.numbers import NOTHING, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def failure_details(report: Report) -> Details:
             if summary is None:
                 continue
             for status, failed in sorted(summary.failures.items(), key=lambda item: -item[1]):
-                message = one_line(summary.first_messages.get(status, ""), MAX_REASON)
+                message = summary.first_messages.get(status, "")
                 key = _Failure(score.task, label, status, failed, message, score_counts(summary))
                 scores_of.setdefault(key, []).append(score.address)
     if not scores_of:
@@ -70,7 +70,7 @@ def _failure_totals(report: Report) -> Counter[tuple[str, str]]:
         counts: dict[str, dict[ScoreId, dict[str, int]]] = {}
         for score, summary in zip(report.scores, summaries, strict=True):
             for status, failed in summary.failures.items() if summary else ():
-                message = one_line(summary.first_messages.get(status, ""), MAX_REASON) if summary else ""
+                message = summary.first_messages.get(status, "") if summary else ""
                 counts.setdefault(message, {}).setdefault(score.id, {})[status] = failed
         for message, statuses in counts.items():
             for status, failed in failed_answers(statuses).items():
@@ -87,7 +87,7 @@ def _failure_row(failure: _Failure, addresses: Sequence[str]) -> tuple[Cell, ...
             text=f"{count(failure.failed)} {failure.status}",
             values={"": failure.failed, "status": failure.status},
         ),
-        Cell(text=failure.message or NOTHING),
+        Cell(text=reason_text(failure.message) if failure.message else NOTHING),
         Cell(text=failure.counts),
     )
 
@@ -96,9 +96,8 @@ def _failure_kinds(totals: Counter[tuple[str, str]]) -> Iterator[Sentence]:
     """Return a sentence for each status and message, with the number over all scores and checkpoints."""
     ranked = totals.most_common()
     for (status, message), failed in ranked[:MAX_FAILURE_KINDS]:
-        yield Sentence(
-            text=f"{count(failed)} {status}: {message}" if message else f"{count(failed)} {status}"
-        )
+        head, (zh, en) = f"{count(failed)} {status}", reason_text(message)
+        yield Sentence(text=Bilingual(f"{head}：{zh}", f"{head}: {en}") if message else head)
     further = sum(failed for _, failed in ranked[MAX_FAILURE_KINDS:])
     if further:
         kinds = len(ranked) - MAX_FAILURE_KINDS

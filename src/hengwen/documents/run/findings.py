@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.documents.cells import reason_text
 from hengwen.documents.missing import least_text, mend_text, missing_text
 from hengwen.results.comparisons import family_size
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import MAX_REASON, interval, number, p_text, percent
-from hengwen.text.safety import one_line
+from hengwen.text.numbers import interval, number, p_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,13 +134,12 @@ def _not_applicable(score: ScoreContext) -> Finding | None:
     """Return a finding with the reason if a score applies to no answer, otherwise None."""
     present = [summary for summary in score.score.summaries if summary is not None]
     reasons = [
-        one_line(summary.first_messages.get("not_applicable", ""), MAX_REASON)
-        for summary in present
-        if not summary.failures
+        summary.first_messages.get("not_applicable", "") for summary in present if not summary.failures
     ]
     if not reasons or len(reasons) < len(present) or not all(reasons):
         return None
-    return score.finding(f"不适用：{reasons[0]}", f"not applicable: {reasons[0]}", "plain")
+    zh, en = reason_text(reasons[0])
+    return score.finding(f"不适用：{zh}", f"not applicable: {en}", "plain")
 
 
 def _conflict(score: ScoreContext) -> Finding | None:

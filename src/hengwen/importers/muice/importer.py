@@ -50,11 +50,6 @@ class MuiceImportResult:
     """Repairs, warnings and remarks, in the order of the document's lines."""
 
     @property
-    def items(self) -> int:
-        """Number of prompts in the Muice document."""
-        return sum(len(task.items) for task in self.document.tasks)
-
-    @property
     def examples(self) -> int:
         """Number of published examples, which are part of the rubrics."""
         return sum(len(examples) for examples in self.document.examples.values())

@@ -52,7 +52,7 @@ def compare(
 
     Exits with 2 if the runs are not comparable.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.compare.changes import changed_prompts
@@ -74,6 +74,8 @@ def compare(
             common=common,
             weights="precision" if weights == "precision" else "equal",
         )
+        if plan is None and runs[-1] == comparison.after.checkpoint:
+            name_plan(opened, comparison.after.plan, runs[-1])
         changes = changed_prompts(opened, comparison) if outputs or verbose else ()
     for checkpoint in comparison.unchecked:
         print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
