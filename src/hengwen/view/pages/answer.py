@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
@@ -15,9 +17,11 @@ from hengwen.documents.answers.stored_answers import ScoreExplainer
 from hengwen.documents.viewer import answer as words
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import neutralize
+from hengwen.store.codecs.evaluations import evaluator_from, rows_from
 from hengwen.store.codecs.records import attempt_from, storable_text
 from hengwen.store.ledger import read_prefixes
-from hengwen.store.tables import attempt
+from hengwen.store.score_queries import select_evaluations
+from hengwen.store.tables import attempt, evaluation, response
 from hengwen.text.safety import one_line, replace_surrogates
 from hengwen.view.page import respond, view_of
 
@@ -27,10 +31,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from hengwen.records import Attempt, Run
+    from hengwen.records import Attempt, Outcome, Run
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
     from hengwen.store.answer import Answer
+    from hengwen.store.codecs.evaluations import Evaluator
 
 MAX_REPEATS = 50
 """Number of answers to a prompt that a page shows of each checkpoint."""
@@ -47,15 +52,14 @@ def show(request: Request) -> Response:
     runs = store.latest(run.plan)
     if run.id not in {each.id for each in runs}:
         runs = [*runs, run]
-    keys = {(chosen.task, chosen.sample_id, repeat) for repeat in range(1, MAX_REPEATS + 1)}
-    records = [_record(each, answer) for each in runs for answer in store.answers(each, keys)]
+    records = _siblings(store, runs, chosen)
     explainer = ScoreExplainer()
     score = _score(request, run, chosen)
     lyric = explainer.lyric(run, chosen)
     record = _record(run, chosen, lyric=lyric, outcomes=explainer.explain(run, chosen))
-    other = _other(request, runs, run, records, chosen.repeat)
-    if other is not None and lyric is not None:
-        other = _record(store.find(other.run_id), _answer_of(store, other), lyric=lyric)
+    other = _other(store, request.query_params.get("against", ""), runs, run, records, chosen)
+    if other is not None:
+        other = replace(other, lyric=lyric)
     task_facts = run.facts.get("tasks", {}).get(chosen.task, {})  # type: ignore[attr-defined]
     return respond(
         request,
@@ -110,10 +114,45 @@ def _chosen(request: Request, store: Store) -> tuple[Run, Answer]:
     return run, answer
 
 
-def _answer_of(store: Store, record: AnswerRecord) -> Answer:
-    return next(
-        iter(store.answers(store.find(record.run_id), {(record.task, record.sample_id, record.repeat)}))
+def _siblings(store: Store, runs: Sequence[Run], chosen: Answer) -> list[AnswerRecord]:
+    """Return the answers of all runs to one prompt with their scores; of the texts only the beginnings."""
+    checkpoints = {run.id: run.checkpoint for run in runs}
+    outcomes: defaultdict[tuple[str, int], dict[ScoreId, Outcome]] = defaultdict(dict)
+    evaluators: dict[int, Evaluator] = {}
+    is_sample = evaluation.c.run_id.in_(checkpoints), evaluation.c.sample_id == chosen.sample_id
+    texts = (
+        select(response.c.run_id, response.c.repeat, func.substr(response.c.text, 1, 2 * EXCERPT))
+        .where(
+            response.c.run_id.in_(checkpoints),
+            response.c.task == chosen.task,
+            response.c.sample_id == chosen.sample_id,
+            response.c.repeat <= MAX_REPEATS,
+        )
+        .order_by(response.c.repeat)
     )
+    with store.connect() as connection:
+        for columns in connection.execute(select_evaluations(*is_sample)).mappings():
+            number = columns["evaluator_id"]
+            if number not in evaluators:
+                evaluators[number] = evaluator_from(columns)
+            for row in rows_from(columns, evaluators[number], ""):
+                if row.task == chosen.task and row.repeat is not None:
+                    outcomes[row.run_id, row.repeat][row.score] = row.outcome
+        answers = connection.execute(texts).all()
+    order = {run_id: index for index, run_id in enumerate(checkpoints)}
+    return [
+        AnswerRecord(
+            run_id=run_id,
+            task=chosen.task,
+            checkpoint=checkpoints[run_id],
+            sample_id=chosen.sample_id,
+            repeat=repeat,
+            input=chosen.input,
+            text=beginning,
+            outcomes=outcomes[run_id, repeat],
+        )
+        for run_id, repeat, beginning in sorted(answers, key=lambda row: order[row[0]])
+    ]
 
 
 def _record(run: Run, answer: Answer, **more: object) -> AnswerRecord:
@@ -140,26 +179,32 @@ def _score(request: Request, run: Run, answer: Answer) -> ScoreId | None:
 
 
 def _other(
-    request: Request, runs: Sequence[Run], run: Run, records: Iterable[AnswerRecord], repeat: int
+    store: Store, against: str, runs: Sequence[Run], run: Run, records: Iterable[AnswerRecord], chosen: Answer
 ) -> AnswerRecord | None:
     """Return the answer beside which this one is shown: of a named run, else of the checkpoint before."""
-    ids = [each.id for each in runs]
-    index = ids.index(run.id)
-    before = ids[index - 1] if index else ids[1] if len(ids) > 1 else ""
-    against = request.query_params.get("against") or before
-    of_run = [record for record in records if record.run_id == against]
-    return min(of_run, key=lambda record: abs(record.repeat - repeat), default=None)
+    index = [each.id for each in runs].index(run.id)
+    others = {each.id: each for each in (*runs[:index], *runs[index + 1 :])}
+    default = runs[index - 1].id if index else runs[1].id if len(runs) > 1 else ""
+    of_run = [
+        record for record in records if record.run_id == (against or default) and record.run_id in others
+    ]
+    if not of_run:
+        return None
+    nearest = min(of_run, key=lambda record: abs(record.repeat - chosen.repeat))
+    other = others[nearest.run_id]
+    keys = {(chosen.task, chosen.sample_id, nearest.repeat)}
+    return next((_record(other, answer) for answer in store.answers(other, keys)), None)
 
 
 def _calls(store: Store, run: Run, answer: Answer) -> list[Attempt]:
     """Return the calls of judges whose prompts hold this answer, and this prompt if any does."""
     if not answer.text.strip():
         return []
-    answered, asked = (neutralize(storable_text(part)).strip() for part in (answer.text, answer.input))
+    answered, question = (neutralize(storable_text(part)).strip() for part in (answer.text, answer.input))
     query = (
         select(attempt).where(attempt.c.role == "judge").order_by(attempt.c.call_key, attempt.c.attempt_no)
     )
-    holds = [attempt.c.request.contains(_stored(part), autoescape=True) for part in (answered, asked)]
+    holds = [attempt.c.request.contains(_stored(part), autoescape=True) for part in (answered, question)]
     with store.connect() as connection:
         for conditions in (
             (attempt.c.run_id == run.id, *holds),
@@ -168,11 +213,11 @@ def _calls(store: Store, run: Run, answer: Answer) -> list[Attempt]:
         ):
             rows = connection.execute(query.where(*conditions).limit(MAX_CALLS)).mappings().all()
             calls = [attempt_from(row, read_prefixes(connection.engine, row)) for row in rows]
-            found = [
+            matching = [
                 call for call in calls if any(answered in content for _, content in call.request["messages"])
             ]
-            if found:
-                return found
+            if matching:
+                return matching
     return []
 
 

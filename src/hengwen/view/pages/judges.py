@@ -36,7 +36,7 @@ def show(request: Request) -> Response:
     calibrations: list[Calibration] = []
     more: Document | None = None
     if runs and chosen == "calibration":
-        labels = tuple(view.desk.file.labels()) if view.desk and view.desk.plan == plan else None
+        labels = (tuple(view.desk.file.labels()) or None) if view.desk and view.desk.plan == plan else None
         calibrations = data.kept(
             ("calibration", plan, labels), runs, lambda: _calibrations(store, runs, labels)
         )
