@@ -9,11 +9,13 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.backends.langchain.backend import LangChainBackend as LangChainBackend
     from hengwen.backends.openai.backend import OpenAIBackend as OpenAIBackend
+    from hengwen.backends.openai.decisions import DecisionsBackend as DecisionsBackend
     from hengwen.backends.replay import ReplayBackend as ReplayBackend
 
 _EXPORTS = {
     "langchain.backend": "LangChainBackend",
     "openai.backend": "OpenAIBackend",
+    "openai.decisions": "DecisionsBackend",
     "replay": "ReplayBackend",
 }
 

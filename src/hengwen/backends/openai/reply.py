@@ -40,21 +40,21 @@ def read_reply(
         problem = (
             f"the endpoint answered with an error: {words}" if words else "the reply is no chat completion"
         )
-        raise BackendError(problem, raw=_raw(body, secrets), retryable=True)
+        raise BackendError(problem, raw=raw_body(body, secrets), retryable=True)
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
-        raise BackendError("the model refused to answer", status="refused", raw=_raw(body, secrets))
+        raise BackendError("the model refused to answer", status="refused", raw=raw_body(body, secrets))
     arguments = _tool_arguments(message.get("tool_calls")) if response_format == "tool" else None
     text = arguments or _text(message.get("content"))
     if text is None:
-        raise BackendError("the reply holds no text", raw=_raw(body, secrets), retryable=True)
+        raise BackendError("the reply holds no text", raw=raw_body(body, secrets), retryable=True)
     assert isinstance(body, dict)
     return Reply(
         text=redact(text, secrets),
-        model=redact(_string(body.get("model")), secrets),
-        usage=_usage(body.get("usage")),
+        model=redact(text_or_empty(body.get("model")), secrets),
+        usage=read_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
         latency=latency,
-        finish=redact(_string(choice.get("finish_reason")), secrets) or "stop",
+        finish=redact(text_or_empty(choice.get("finish_reason")), secrets) or "stop",
         response_format=response_format,
         logprobs=read_logprobs(choice.get("logprobs")) if logprobs else None,
     )
@@ -88,16 +88,18 @@ def _tool_arguments(calls: object) -> str | None:
     return replace_surrogates("\n".join(lines))
 
 
-def _string(value: object) -> str:
+def text_or_empty(value: object) -> str:
+    """Return a text without lone surrogates; "" for anything else."""
     return replace_surrogates(value) if isinstance(value, str) else ""
 
 
-def _usage(usage: object) -> Usage:
+def read_usage(usage: object, input_tokens: str, output_tokens: str) -> Usage:
+    """Return the tokens of one call from the fields with these names."""
     counts: Mapping[str, Any] = usage if isinstance(usage, dict) else {}
     return Usage(
         calls=1,
-        input_tokens=_count(counts.get("prompt_tokens")),
-        output_tokens=_count(counts.get("completion_tokens")),
+        input_tokens=_count(counts.get(input_tokens)),
+        output_tokens=_count(counts.get(output_tokens)),
     )
 
 
@@ -106,7 +108,8 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and is_count else 0
 
 
-def _raw(body: object, secrets: Iterable[str]) -> str:
+def raw_body(body: object, secrets: Iterable[str]) -> str:
+    """Return the body of a reply as it is kept with a failure: cut, and without secrets."""
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
     return redact(replace_surrogates(text), secrets)[:MAX_RAW]
 

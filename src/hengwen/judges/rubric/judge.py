@@ -23,7 +23,7 @@ from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
-from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext
+from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, gives_probabilities
 from hengwen.records import Request, Scale, Score, Verdict, digest
 from hengwen.score_id import score_name
 
@@ -65,7 +65,7 @@ class RubricJudge(ModelJudge):
         logprobs: Whether to compute the expected value from the probabilities that the model gave the labels;
             one verdict is then enough, whatever ``samples`` is. If the endpoint returns no probabilities, the
             value is computed as without ``logprobs``. ``method`` in the details of a score names the method
-            that was used.
+            that was used. A backend that gives a probability for each label sets it.
         strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
             end tag is kept.
         level_from: Source of the overall level. ``holistic``: the level that the model named.
@@ -94,6 +94,8 @@ class RubricJudge(ModelJudge):
             if not isinstance(value, bool):
                 raise ValueError(f"{option} must be true or false, got {value!r}")
         parse_level_from(self.level_from, list(self.rubric.criteria))
+        if gives_probabilities(self.backend):
+            object.__setattr__(self, "logprobs", True)
 
     @cached_property
     def reads(self) -> tuple[ContextPart, ...]:
