@@ -56,6 +56,35 @@ def test_a_phone_never_scrolls_sideways_and_shows_every_verdict(demo, opened, pi
     picture(page, f"demo.{language}.420")
 
 
+def test_a_value_of_the_first_screen_and_a_number_of_failures_lead_to_their_answers(
+    demo, opened, tmp_path: Path
+) -> None:
+    page = opened(demo["en"])
+    page.locator(".scores tr", has_text="persona_generic").locator(".compared a").last.click()
+    assert page.locator(".filters output").inner_text() == "24 of 24 shown"
+    page = opened(write_document(run_document(make_data()), tmp_path / "failures.html", "en"))
+    failed = page.locator("#failures a.answers-of").first
+    page.evaluate("location.hash = 'failures'")
+    failed.click()
+    assert {row.locator("td").nth(2).inner_text() for row in page.locator(".answers tbody tr").all()} == {
+        "parse_error"
+    }
+
+
+def test_a_scatter_has_a_dot_for_each_pair_of_values_within_its_frame(demo, opened, picture) -> None:
+    page = opened(demo["en"])
+    page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+    charts = page.locator("svg.chart:has(.pair)")
+    assert charts.count() >= 2
+    for chart in charts.all():
+        for dot in chart.locator(".pair").all():
+            box, frame = dot.bounding_box(), chart.bounding_box()
+            assert box is not None
+            assert frame is not None
+            assert frame["x"] <= box["x"] <= frame["x"] + frame["width"] - box["width"]
+    picture(page, "demo.en.unfolded")
+
+
 def test_a_link_of_the_contents_leads_to_its_section_and_opens_what_is_folded(demo, opened) -> None:
     page = opened(demo["en"])
     targets = [link.get_attribute("href") for link in page.locator("header nav a").all()]

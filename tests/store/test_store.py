@@ -14,6 +14,7 @@ from sqlalchemy.engine import make_url
 from hengwen.errors import ConfigError
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store import location
+from hengwen.store.model_calls import ModelCalls
 from hengwen.store.store import Store
 
 
@@ -230,12 +231,17 @@ def test_usage_is_summed_by_role_over_these_runs(store: Store, record: Callable[
         attempt(2, "r2", "judge", 2, 40, 5),
         attempt(3, "r1", "subject", 1, 7, 9),
     ]
-    record(*calls, attempt(4, "r3", "judge", 100, 100, 100))
+    calls = [replace(call, latency=float(i)) for i, call in enumerate(calls)]
+    late = replace(attempt(5, "r2", "judge", 0, 0, 0), status="timeout", latency=60.0)
+    record(*calls, attempt(4, "r3", "judge", 100, 100, 100), late)
     assert store.usage([run("r1"), run("r2")]) == {
         "judge": Usage(calls=3, input_tokens=60, output_tokens=8),
         "subject": Usage(calls=1, input_tokens=7, output_tokens=9),
     }
     assert list(store.attempts(run("r1"))) == [calls[0], calls[2]]
+    judged, answered = store.model_calls([run("r1"), run("r2")])
+    assert judged == ModelCalls("judge", "", 3, 1, 60, 8, 0.5)
+    assert answered == ModelCalls("subject", "", 1, 0, 7, 9, 2.0)
 
 
 @pytest.mark.slow

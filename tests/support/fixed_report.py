@@ -11,6 +11,7 @@ from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.report import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.results.score_table import ScoreTable
+from hengwen.store.model_calls import ModelCalls
 
 HUNDRED = Scale(low=0, high=100)
 UNIT = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
@@ -132,6 +133,10 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
         runs=runs,
         table=ScoreTable(row for run in runs for row in rows_of(run, task, suffix)),
         usage={f"judge{suffix}": Usage(calls=1234, input_tokens=56789, output_tokens=10)},
+        calls=(
+            ModelCalls(f"judge{suffix}", f"m-1{suffix}", 1234, 2, 56789, 10, 1.25),
+            ModelCalls("subject", "", 0, 3, 0, 0, None),
+        ),
         warnings=(f"prompts.jsonl:3: template without sections{suffix}",),
         answers=AnswerList(answers),
         created="2026-01-05T00:00:00Z",

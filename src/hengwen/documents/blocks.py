@@ -180,6 +180,8 @@ class Chart:
     lane_title: Text = ""
     is_in_table: bool = False
     """Whether a table beside the chart has its values; Markdown, which draws no chart, leaves it out."""
+    x_title: Text = ""
+    """What x is, if the points are pairs of values (a scatter); empty if they are a course."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +200,8 @@ class ScoreLine:
     before: Text = ""
     """The earlier value as it is printed."""
     after: Text = ""
+    answers: tuple[AnswerFilter | None, AnswerFilter | None] = (None, None)
+    """The answers behind both values; None if the document does not have them."""
     before_name: str = ""
     """Name of the checkpoint, run or version that the earlier value is of."""
     after_name: str = ""

@@ -20,6 +20,7 @@ from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
+from hengwen.store.model_calls import ModelCalls, model_calls
 from hengwen.store.score_columns import read_columns
 from hengwen.store.score_queries import FETCH_SIZE, count_look, count_statuses, first_messages, read_rows
 from hengwen.store.upsert import Writer
@@ -296,6 +297,11 @@ class Store:
                 role: Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
                 for role, calls, input_tokens, output_tokens in connection.execute(query)
             }
+
+    def model_calls(self, runs: Sequence[Run]) -> list[ModelCalls]:
+        """Return the calls of runs by role and model."""
+        with store_errors(self._engine), self._engine.connect() as connection:
+            return model_calls(connection, [run.id for run in runs])
 
     def pin(self, run: Run, when: str) -> None:
         """Make a run the baseline of its plan.

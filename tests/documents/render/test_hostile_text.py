@@ -199,6 +199,8 @@ class Tags(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag, attrs):
+        if tag == "wbr":  # an address may break after each slash
+            return
         self.tags.append((tag, sorted(name for name, _ in attrs)))
         if tag not in self.VOID:
             self.open.append(tag)

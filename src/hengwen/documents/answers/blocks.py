@@ -43,7 +43,10 @@ class AnswerFilter(NamedTuple):
 
     checkpoint: str
     task: str
-    score: str
+    score: str = ""
+    """Empty if the score has no column: the rows keep their order."""
+    status: str = ""
+    """Empty for answers of any status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hengwen.documents.answers.outcomes import answer_key
 from hengwen.documents.answers.source import SourceKey
-from hengwen.documents.blocks import Cell, Column, Details, Table
+from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Sentence, Series, Table
 from hengwen.results.disagreements import disagreements
+from hengwen.stats.effect_sizes import average_ranks
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, minus, number, signed
+from hengwen.text.numbers import count, interval, minus, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hengwen.documents.blocks import Block
     from hengwen.records import Run
+    from hengwen.results.disagreements import Disagreement
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
 
@@ -34,7 +39,8 @@ def disagreement_details(
     for task in tasks:
         judged = [score for score in task.tested if score.kind == "judge"]
         scored = [score for score in task.tested if score.kind == "scorer"]
-        for pair in [(scorer, judge) for judge in judged for scorer in scored]:
+        people = [group[-1] for group in task.human_pairs]
+        for pair in [(scorer, other) for other in (*judged, *people) for scorer in scored]:
             yield from _details(task.name, pair, runs, labels, table, by_place=True)
         for group in task.human_pairs:
             *given, human = group
@@ -54,7 +60,8 @@ def _details(
     first, second = ((score.id, score.kind) for score in pair)
     rows = disagreements(table, [run.id for run in runs], first, second, by_place=by_place)
     differing = [row for row in rows if row.difference]
-    if not differing:
+    is_constant = 1 in (len({row.first for row in rows}), len({row.second for row in rows}))
+    if not differing or (by_place and is_constant):  # equal values have no places
         return
     names = {run.id: label for run, label in zip(runs, labels, strict=True)}
     decimals = 2 if by_place else pair[1].decimals
@@ -92,9 +99,47 @@ def _details(
     )
     yield Details(
         title=_title(pair, len(differing), len(rows), by_place),
-        blocks=(largest,),
+        blocks=(*_scatter(key, pair, rows), largest),
         is_open=False,
         key=f"{key}/part",
+    )
+
+
+def _scatter(
+    key: str, pair: tuple[ScoreSummaries, ScoreSummaries], rows: Sequence[Disagreement]
+) -> Iterator[Block]:
+    """Yield the rank correlation of two scores of the same answers, and their values as a scatter."""
+    from hengwen.judges.trust.biases import length_bias
+
+    first, second = [row.first for row in rows], [row.second for row in rows]
+    signs = [1 if score.higher_is_better else -1 for score in pair]
+    ranks = average_ranks(np.array(first) * signs[0]).tolist()
+    bias = length_bias(
+        ranks, [value * signs[1] for value in second], clusters=[row.sample_id for row in rows]
+    )
+    zh, en = "没有相关可言：一项的值全部相同", "no correlation: all values of one score are equal"
+    if bias.rho is not None:
+        ends = f" {minus(interval(bias.interval, 2))}" if bias.interval else ""
+        zh = en = f"Spearman {minus(number(bias.rho, 2))}{ends}"
+    text = Bilingual(
+        f"{zh}；{count(bias.n)} 条回答，{count(bias.clusters)} 题，各检查点合在一起。",
+        f"{en}; {count(bias.n)} answers to {count(bias.clusters)} prompts, all checkpoints together.",
+    )
+    yield Sentence(text=text)
+    yield Chart(
+        key=f"{key}/scatter",
+        title=Bilingual(
+            f"{pair[1].name}（纵）；点越大，回答越多", f"{pair[1].name} (y); a larger dot: more answers"
+        ),
+        series=(
+            Series(
+                name="",
+                points=tuple(Point(x=row.first, label=row.sample_id, value=row.second) for row in rows),
+            ),
+        ),
+        description=text,
+        is_in_table=True,
+        x_title=pair[0].name,
     )
 
 

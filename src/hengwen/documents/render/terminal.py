@@ -128,7 +128,7 @@ class _Page:
                 yield self.scores(block) if self.verbose else score_section(block, self.width, self.words)
             case Table():
                 yield self.table(block)
-            case Chart():
+            case Chart() if not block.x_title:
                 lines = [wrapped(_course(series), self.width, "  ", "  ") for series in block.series]
                 yield Section(head=self.heading(block.title), items=lines)
             case AnswerPairs() | AnswerTable():

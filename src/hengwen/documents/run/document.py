@@ -21,7 +21,7 @@ from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, format_timestamp
+from hengwen.text.numbers import NOTHING, count, format_timestamp, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,6 +78,7 @@ def report_document(
         table=table,
         order_problem=order.problem,
         usage=store.usage(runs),
+        calls=tuple(store.model_calls(runs)),
         warnings=tuple(warnings),
         answers=StoredAnswers(store, order.runs, table),
         size=answers,
@@ -182,28 +183,33 @@ def _versions(runs: Sequence[Run]) -> Iterator[Bilingual]:
 
 
 def _usage(report: Report) -> Iterator[Details]:
-    if not report.data.usage:
+    if not report.data.calls:
         return
     table = Table(
         key="usage",
         columns=(
             Column(key="role", head=Bilingual("角色", "role")),
+            Column(key="model", head=Bilingual("模型", "model")),
             Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
+            Column(key="failed_attempts", head=Bilingual("失败的尝试", "failed attempts"), align="right"),
             Column(key="input_tokens", head=Bilingual("输入", "input tokens"), align="right"),
             Column(key="output_tokens", head=Bilingual("输出", "output tokens"), align="right"),
+            Column(key="seconds", head=Bilingual("平均用时，秒", "mean latency, s"), align="right"),
         ),
         rows=tuple(
             (
-                Cell(text=role),
+                Cell(text=item.role),
+                Cell(text=item.model or NOTHING),
                 *(
-                    Cell(text=count(number), values={"": number})
-                    for number in (usage.calls, usage.input_tokens, usage.output_tokens)
+                    Cell(text=count(value), values={"": value})
+                    for value in (item.calls, item.failed, item.input_tokens, item.output_tokens)
                 ),
+                Cell(text=number(item.seconds, 2), values={"": item.seconds}),
             )
-            for role, usage in report.data.usage.items()
+            for item in report.data.calls
         ),
     )
-    yield Details(title=Bilingual("用量", "Usage"), blocks=(table,), is_open=False)
+    yield Details(title=Bilingual("调用与用时", "Calls and latency"), blocks=(table,))
 
 
 def _guide() -> Details:

@@ -16,6 +16,7 @@ from hengwen.text.numbers import NOTHING, count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hengwen.documents.answers.blocks import AnswerFilter
     from hengwen.documents.run.report import Report
     from hengwen.score_id import ScoreId
 
@@ -32,6 +33,7 @@ class _Failure(NamedTuple):
     failed: int
     message: str
     counts: Bilingual
+    rows: AnswerFilter | None
 
 
 def failure_details(report: Report) -> Details:
@@ -39,12 +41,13 @@ def failure_details(report: Report) -> Details:
     title = Bilingual("未得分", "Failures by status")
     scores_of: dict[_Failure, list[str]] = {}
     for score in report.scores:
-        for label, summary in zip(report.labels, score.summaries, strict=True):
+        for label, run, summary in zip(report.labels, report.data.runs, score.summaries, strict=True):
             if summary is None:
                 continue
             for status, failed in sorted(summary.failures.items(), key=lambda item: -item[1]):
                 message = summary.first_messages.get(status, "")
-                key = _Failure(score.task, label, status, failed, message, score_counts(summary))
+                rows = report.failed_answers(score.task, run.checkpoint, status)
+                key = _Failure(score.task, label, status, failed, message, score_counts(summary), rows)
                 scores_of.setdefault(key, []).append(score.address)
     if not scores_of:
         return Details(title=title, blocks=(Sentence(text=Bilingual("没有失败。", "No failures.")),))
@@ -86,6 +89,7 @@ def _failure_row(failure: _Failure, addresses: Sequence[str]) -> tuple[Cell, ...
         Cell(
             text=f"{count(failure.failed)} {failure.status}",
             values={"": failure.failed, "status": failure.status},
+            answers=failure.rows,
         ),
         Cell(text=reason_text(failure.message) if failure.message else NOTHING),
         Cell(text=failure.counts),

@@ -164,6 +164,10 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
         course=course_of(score, report) if len(report.labels) > 1 else None,
         before=mean_text(before.mean, decimals) if before else "",
         after=mean_text(newest, decimals) if newest is not None else "",
+        answers=(
+            report.answers_of(score, peak) if peak is not None else None,
+            report.answers_of(score, len(report.labels) - 1),
+        ),
         before_name=report.labels[peak] if peak is not None else "",
         after_name=report.labels[-1],
         tone=tone,

@@ -27,7 +27,7 @@ from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hengwen.documents.answers.blocks import AnswerTable, Size
     from hengwen.documents.answers.source import AnswerSource
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
+    from hengwen.store.model_calls import ModelCalls
     from hengwen.text.language import Bilingual
 
 
@@ -60,6 +61,8 @@ class ReportData:
     """Reason why the order of the runs is not known; empty if it is known."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     """Calls and tokens by role: ``judge``, or ``subject`` (the model under test)."""
+    calls: tuple[ModelCalls, ...] = ()
+    """The same by role and model, with latency."""
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
     size: Size | None = None
@@ -97,6 +100,8 @@ class Report:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
     answers: AnswerTable
+    statuses: Mapping[tuple[str, str], Collection[str]]
+    """Statuses of the rows of all answers, by checkpoint and task; the empty one stands for any."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge."""
 
@@ -117,12 +122,20 @@ class Report:
 
     def answers_of(self, score: ScoreSummaries, index: int) -> AnswerFilter | None:
         """Return the rows of the table of all answers behind a mean; None if they are not there."""
-        checkpoint = self.data.runs[index].checkpoint
-        heads = [column.head for column in self.answers.columns]
-        if score.name not in heads or not has_answers(score, self.data):
+        if not has_answers(score, self.data):
             return None
-        is_there = any((row.checkpoint, row.task) == (checkpoint, score.task) for row in self.answers.rows)
-        return AnswerFilter(checkpoint, score.task, score.name) if is_there else None
+        has_column = any(column.head == score.name for column in self.answers.columns)
+        return self._rows_of(
+            AnswerFilter(self.data.runs[index].checkpoint, score.task, score.name if has_column else "")
+        )
+
+    def failed_answers(self, task: str, checkpoint: str, status: str) -> AnswerFilter | None:
+        """Return the rows of the table of all answers with a status; None if there are none."""
+        return self._rows_of(AnswerFilter(checkpoint, task, status=status))
+
+    def _rows_of(self, rows: AnswerFilter) -> AnswerFilter | None:
+        key = rows.checkpoint, rows.task
+        return rows if rows.status in self.statuses.get(key, ()) else None
 
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
@@ -166,6 +179,10 @@ def build_report(data: ReportData) -> Report:
     findings = [groups.get(finding.address, finding) for finding in findings]
     findings += [*empty.findings(), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
+    answers = collector.table(data.answers, WHOLE_ANSWERS)
+    statuses: dict[tuple[str, str], set[str]] = {}
+    for row in answers.rows:
+        statuses.setdefault((row.checkpoint, row.task), {""}).add(row.status)
     return Report(
         data=data,
         labels=labels,
@@ -181,7 +198,8 @@ def build_report(data: ReportData) -> Report:
         },
         findings=tuple(finding.with_suffix(certificates.get(finding.address)) for finding in findings),
         warnings=(*data.warnings, *stale_warnings(scores, data.calibrations)),
-        answers=collector.table(data.answers, WHOLE_ANSWERS),
+        answers=answers,
+        statuses=statuses,
         judges=trust_of(data.runs, data.table, data.admissions, data.calibrations),
     )
 

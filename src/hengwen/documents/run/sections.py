@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Details, Sentence
 from hengwen.documents.run.courses import score_chart
 from hengwen.documents.run.failures import failure_details
-from hengwen.documents.run.tables import score_table, trajectory_table
+from hengwen.documents.run.tables import level_table, score_table, trajectory_table
 from hengwen.documents.score_names import score_names
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
@@ -92,6 +92,8 @@ def _task(task: TaskScores, report: Report) -> Details:
     blocks: list[Block] = []
     if task.headlines:
         blocks.append(score_table(f"{task.name}/headline", task.headlines, report))
+        judged = [score for score in task.headlines if score.kind == "judge"]
+        blocks += [table for score in judged if (table := level_table(score, report)) is not None]
         if len(report.data.runs) > 1:
             title = Bilingual("均值的次序", "Order of the means")
             table = trajectory_table(f"{task.name}/trajectory", task.headlines, report)

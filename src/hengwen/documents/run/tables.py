@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,14 @@ from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.run.words import KIND_WORDS, score_counts
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
+from hengwen.results.score_table import SeriesKey
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.documents.answers.blocks import AnswerFilter
     from hengwen.documents.blocks import Text, Value
     from hengwen.documents.run.report import Report
     from hengwen.records import Run
@@ -73,6 +76,61 @@ def score_table(key: str, scores: Sequence[ScoreSummaries], report: Report, titl
             if summary is not None
         ),
     )
+
+
+def level_table(score: ScoreSummaries, report: Report) -> Table | None:
+    """Return how many answers got each level at each checkpoint; None if the score has no levels."""
+    levels = sorted(score.scale.levels or (), reverse=score.higher_is_better) if score.scale else ()
+    columns = [
+        report.data.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in report.data.runs
+    ]
+    values = [[value for value in column.values if value is not None] if column else [] for column in columns]
+    if not levels or not any(values):
+        return None
+    counts = [
+        Counter(min(levels, key=lambda level: abs(level - value)) for value in of_run) for of_run in values
+    ]
+    between = sum(value not in levels for of_run in values for value in of_run)
+    return Table(
+        key=f"{score.address}/levels",
+        title=Bilingual(f"{score.name} 各级的回答数", f"Answers at each level of {score.name}"),
+        columns=(
+            Column(key="checkpoint", head=CHECKPOINT),
+            *(Column(key=f"level_{level:g}", head=f"{level:g}", align="right") for level in levels),
+            Column(key="answers", head=Bilingual("回答", "answers"), align="right"),
+        ),
+        rows=tuple(
+            (
+                Cell(text=label),
+                *(_level_cell(of_run[level], report.answers_of(score, i)) for level in levels),
+                Cell(text=count(of_run.total())),
+            )
+            for i, (label, of_run) in enumerate(zip(report.labels, counts, strict=True))
+        ),
+        notes=(
+            Bilingual(
+                f"级间的值计入最近的一级：{count(between)} 个。",
+                f"Values between levels, counted as the nearest: {count(between)}.",
+            ),
+        )
+        if between
+        else (),
+        records=tuple(
+            {
+                "score": score.address,
+                "checkpoint": label,
+                "run": run.id,
+                "level": level,
+                "answers": of_run[level],
+            }
+            for (run, label), of_run in zip(_runs(report), counts, strict=True)
+            for level in levels
+        ),
+    )
+
+
+def _level_cell(answers: int, rows: AnswerFilter | None) -> Cell:
+    return Cell(text=count(answers), answers=rows) if answers else Cell(text=NOTHING)
 
 
 def _range_notes(score: ScoreSummaries) -> list[Bilingual]:

@@ -110,15 +110,16 @@
       this.form.elements.more.hidden = shown.length === passing.length;
     }
 
-    // only the answers behind a number, sorted by its score
-    only({ checkpoint, task, score }) {
+    // only the answers behind a number, sorted by its score if it has a column
+    only({ checkpoint, task, score, status }) {
       this.form.reset();
-      for (const [name, value] of Object.entries({ checkpoint, task })) {
+      for (const [name, value] of Object.entries({ checkpoint, task, status })) {
         if (this.form.elements[name]) this.form.elements[name].value = value;
       }
       const head = all("th", this.table).find((other) => other.textContent === score);
-      head.removeAttribute("aria-sort");
-      this.sort(head);
+      head?.removeAttribute("aria-sort");
+      if (head) this.sort(head);
+      else this.show(FIRST);
     }
 
     // show a row to which a link leads, and everything before it if it passes the filters
@@ -156,7 +157,7 @@
   addEventListener("hashchange", reveal);
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
-    if (link?.dataset.score) for (const table of tables) table.only(link.dataset);
+    if (link?.dataset.task) for (const table of tables) table.only(link.dataset);
     if (link && link.hash === location.hash) reveal(); // the same link again, after the reader folded its target
   });
   reveal();
