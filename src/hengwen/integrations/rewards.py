@@ -132,7 +132,7 @@ class Rewards:
             for query, prompt, label in zip(queries, prompts, labels, strict=True)
         ]
         rewards, failed = [reward for reward, _ in pairs], [failed for _, failed in pairs]
-        return {"rewards": rewards, "scores": rewards, "extra_logs": {"failed": failed}}
+        return openrlhf_reply(rewards, failed)
 
     def replaced(self, values: Sequence[float | None], prompts: Sequence[str]) -> list[float | None]:
         """Return the rewards of answers: their scores, or what stands for a failure."""
@@ -185,6 +185,11 @@ class Rewards:
         if not scored:
             raise DataError(f"{self._scorer.name}: no answer of the batch has a score, so there is no mean")
         return fsum(scored) / len(scored)
+
+
+def openrlhf_reply(rewards: Sequence[float | None], failed: Sequence[float]) -> dict[str, Any]:
+    """Return rewards in the fields that OpenRLHF reads."""
+    return {"rewards": rewards, "scores": rewards, "extra_logs": {"failed": failed}}
 
 
 def _swift_class(rewards: Rewards) -> type:

@@ -14,7 +14,7 @@ from hengwen.engine.committer import Committer
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import ConfigError, DataError
 from hengwen.integrations.outcomes import TextScorer
-from hengwen.integrations.rewards import OnFailure, Rewards
+from hengwen.integrations.rewards import OnFailure, Rewards, openrlhf_reply
 from hengwen.plans.suite import load_judges
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
@@ -76,9 +76,7 @@ class RewardServer:
             rewards, failed = await self._scored(
                 answers, prompts, body.get("labels") or [None] * len(answers)
             )
-            return web.json_response(
-                {"rewards": rewards, "scores": rewards, "extra_logs": {"failed": failed}}
-            )
+            return web.json_response(openrlhf_reply(rewards, failed))
         except DataError as error:  # a failure where failures are errors
             raise web.HTTPUnprocessableEntity(text=str(error)) from None
         except (ValueError, TypeError) as error:
