@@ -46,7 +46,6 @@ PARTS_OF_200 = (
     "rankings",
     "power",
     "compare",
-    "drift",
     "course",
     "gate",
     "monitor",
@@ -152,9 +151,10 @@ TOPICS = (
         scripts=(
             Script(
                 name="bench_monitoring.py",
-                options=("--part", "slope"),
+                options=("--part", "slope", "drift"),
                 quick=("--samples", "10"),
                 rounds=None,
+                seconds=3600,
             ),
             Script(
                 name="bench_monitoring.py",
