@@ -158,6 +158,15 @@ def test_an_answer_of_ten_megabytes_is_cut_and_says_so(plan, demo_store) -> None
     assert "<b>长" not in page
 
 
+def test_a_file_that_cannot_say_how_answers_were_drawn_is_warned_of(plan, demo_store) -> None:
+    old = "task,id,checkpoint,repeat,output,score,value,rater\n"
+    plan.with_name("labels.csv").write_text(old, "utf-8")
+    desk = open_desk(load_plan(plan), plan, str(demo_store))
+    client = client_of(demo_store, desk=desk, language="zh")
+    client.get("/", params={"token": TOKEN})
+    assert "标注文件没有 drawn 列" in client.get("/label", params={"rater": "ann"}).text
+
+
 def test_the_labels_become_preference_pairs(rater) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     for level in "ABCDEAB":

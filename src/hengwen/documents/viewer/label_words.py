@@ -26,6 +26,10 @@ UNDO = Bilingual("撤销", "undo")
 SKIP = Bilingual("跳过", "skip")
 LABELLED = Bilingual("已保存上一个：", "Saved the one before: ")
 SKIPPED = Bilingual("跳过了上一个", "Skipped the one before")
+NO_DRAWS = Bilingual(
+    "标注文件没有 drawn 列，不知道回答是怎样抽的；请加上这一列。",
+    "The label file has no column drawn, so how its labels were drawn stays unknown; add the column.",
+)
 ALL_DONE = Bilingual("都标完了。", "All answers are labelled.")
 PAIRS = Bilingual("下载偏好对（题目、较好的回答、较差的回答）", "Preference pairs (prompt, chosen, rejected)")
 AGREEMENT = Bilingual("目前的一致性", "Agreement so far")

@@ -64,6 +64,7 @@ def _page(request: Request, values: Mapping[str, str], problem: str = "") -> Res
         status=409 if problem else 200,
         w=label_words,
         desk=desk,
+        warnings=[localized(text, view_of(request).language) for text in desk.warnings],
         use=f"labels: {os.path.relpath(desk.file.path.resolve(), desk.path.resolve().parent)}",
         rater=rater,
         past=past,
