@@ -40,11 +40,11 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
         title == "## Keep ckpt-3000. The newest, ckpt-4000, is better in lyric form and variety of wording, "
         "but worse in character."
     )
-    fell, rose, disagree, craft = [line for line in lines if line.startswith("- ")][:4]
+    fell, rose, disagree = [line for line in lines if line.startswith("- ")][:3]
     assert re.match(r"- ▼ \*\*Fell\*\*: character .*ckpt-4000\) \(−0.49, all 12 prompts worse", fell)
     assert re.match(r"- ▲ \*\*Rose\*\*: lyric form .*ckpt-4000\) \(\+17.3, all 12 prompts better", rose)
     assert "at ckpt-4000 lyric form and variety of wording rise while character falls" in disagree
-    assert craft.startswith("- – **Cannot be told**: lyric craft: ")
+    assert any(line.startswith("- – **Cannot be told**: lyric craft: ") for line in lines)
     scores = [
         line.split(" | ") for line in lines if re.match(r"\| (lyric|persona|distinct)\S* \|.*ckpt", line)
     ]
