@@ -29,6 +29,8 @@ RESERVED_PARTS = {LEVEL: "the whole verdict", FINAL: "the verdict after rules ha
 """Names that no criterion of a rubric may have, with their meanings."""
 RULE_TAG = "|rule:cap|"
 """Part of the signature of every score of a rule; reports do not show such scores as main scores."""
+IMPORTED_TAG = "|imported|"
+"""Part of the signature of every score of another tool, none of which is more its main score than another."""
 _PREFIXES: dict[Role, str] = {
     "answer": "",
     "task": "",

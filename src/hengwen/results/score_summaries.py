@@ -13,7 +13,7 @@ from hengwen.results.comparability import (
     names_text,
 )
 from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import FINAL, LEVEL, caps
+from hengwen.score_id import FINAL, IMPORTED_TAG, LEVEL, caps
 from hengwen.text.numbers import decimals_for
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class ScoreSummaries:
     """Summary of the score in each run; None if the run does not have the score."""
     is_headline: bool = False
     """Whether the score is a main score: the first score of a scorer or judge, a final score (a judge's
-    level, which rules may have lowered), or a score of the whole task. A score that restates another is
-    none."""
+    level, which rules may have lowered), a score of the whole task, or a score of another tool that gives
+    no level. A score that restates another is none."""
     restates: str = ""
     """Name of the judge's score that is the same number in all runs, on this scale or another; or empty."""
 
@@ -101,6 +101,11 @@ class ScoreSummaries:
     def _is_rule(self) -> bool:
         """Whether the score belongs to a rule that limits (caps) a judge's level."""
         return self.kind == "scorer" and any(map(caps, self.signatures))
+
+    @property
+    def _is_imported(self) -> bool:
+        """Whether another tool gave the score."""
+        return any(IMPORTED_TAG in signature for signature in self.signatures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +210,13 @@ def _task(
     sources: set[tuple[Kind, str]] = set()
     for score, kind in sorted(series, key=lambda item: (item[0].role != "task", KIND_ORDER.index(item[1]))):
         is_derived = score.role == "task" or is_final(score, kind)
-        is_first = score.role == "answer" and not is_derived and (kind, score.source) not in sources
-        if is_first:
-            sources.add((kind, score.source))
         of_runs = tuple(summaries.get(SeriesKey(run.id, score, kind)) for run in runs)
         item = ScoreSummaries(id=score, kind=kind, summaries=of_runs)
+        is_whole = item._is_imported and (score.with_part(LEVEL), kind) not in series
+        is_first = is_whole or (kind, score.source) not in sources
+        is_first = is_first and score.role == "answer" and not is_derived
+        if is_first:
+            sources.add((kind, score.source))
         scores.append(replace(item, is_headline=(is_derived or is_first) and not item._is_rule))
     return TaskScores(name=task, scores=tuple(_without_restating(scores)))
 

@@ -58,3 +58,25 @@ def test_a_wrong_column_is_one_line(hengwen, judged: Path) -> None:
     done = hengwen("import", "scores", "judged.csv", "--columns", "score=ratings")
     assert done.code == 2
     assert done.err == "hengwen: judged.csv: no column 'ratings'; did you mean 'rating'?\n"
+
+
+@pytest.mark.parametrize("options", [["--judge-name", "gpt-x", "--scale", "1-10"], ["--scorer", "gpt-x"], []])
+def test_every_imported_score_is_reported_tested_and_decides(
+    hengwen, tmp_path: Path, options: list[str]
+) -> None:
+    generator = random.Random(3)
+    lines = ["model,id,fluency,tone"]
+    for model, fall in (("base", 0), ("tuned", 2)):
+        lines += [f"{model},{i},{generator.randint(6, 8)},{8 - fall + i % 2}" for i in range(20)]
+    (tmp_path / "judged.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    columns = ["--columns", "score=fluency", "--columns", "score=tone"]
+    assert hengwen("import", "scores", "judged.csv", *columns, *options).code == 0
+    scores = hengwen("compare", "base", "tuned", "--json").json["scores"]
+    assert [(item["address"].endswith("tone"), item["family"]) for item in scores] == [
+        (False, "headline"),
+        (True, "headline"),
+    ]
+    assert scores[1]["outcome"] == "worse"
+    first = hengwen("report").out.splitlines()[1]
+    assert first.startswith("Ship base.")
+    assert "tone" in first

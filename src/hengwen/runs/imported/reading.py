@@ -10,7 +10,7 @@ from hengwen.errors import DataError
 from hengwen.importers.columns import JOIN, map_columns
 from hengwen.importers.sources import DETAILS
 from hengwen.runs.imported.values import Levels, Reading
-from hengwen.score_id import LEVEL, ScoreId
+from hengwen.score_id import IMPORTED_TAG, LEVEL, ScoreId
 from hengwen.text.safety import replace_controls, short_repr, shorten
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class ScoreFile:
             # without a version, only the file itself says that its scores were given in one way
             source = f"version:{version}" if version else f"file:{self._file_hash[:12]}"
             against = f"|over:{self._naming.baseline}" if self._naming.baseline else ""
-            of = f"{evaluator or name}|imported|{source}{against}|v:1"
+            of = f"{evaluator or name}{IMPORTED_TAG}{source}{against}|v:1"
             reading = self._readings[key] = Reading(name, kind, of, self._naming.levels)
         return reading
 
