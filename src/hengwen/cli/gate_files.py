@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from hengwen.documents.gates.gate_text import OUTCOMES, gate_details, gate_word, is_warning, report_title
+from hengwen.documents.gates.gate_text import (
+    NOTHING_DECIDES,
+    OUTCOMES,
+    gate_details,
+    gate_word,
+    is_warning,
+    report_title,
+)
 from hengwen.documents.render.markdown import escape
 from hengwen.text.safety import one_line, strip_controls
 
@@ -58,7 +65,8 @@ def junit_xml(report: GateReport, language: Language) -> str:
 
 def summary_markdown(report: GateReport, language: Language) -> str:
     """Return the gates as a Markdown table with a heading; warnings follow the table."""
-    outcome = OUTCOMES[_TITLES[report.exit_code]].in_language(language)
+    title = OUTCOMES[_TITLES[report.exit_code]] if report.exit_code or report.decides else NOTHING_DECIDES
+    outcome = title.in_language(language)
     heads = ("结果", "条件", "依据") if language == "zh" else ("result", "gate", "why")
     lines = [
         f"### {escape(f'hengwen gate: {outcome}')}",

@@ -8,8 +8,12 @@ import pytest
 from score_rows import score_of
 
 from hengwen import GateReport, Label, Plan, Store, evaluate_gates
+from hengwen.cli.gate_files import summary_markdown
+from hengwen.documents.blocks import Decision
+from hengwen.documents.gates.gate import gate_document
 from hengwen.judges import calibrate
 from hengwen.judges.calibration import Calibration, JudgedAnswer
+from hengwen.text.language import Bilingual
 
 HIGH = [0.5, 1.0, 1.0, 0.5] * 10
 Check = Callable[..., GateReport]
@@ -49,6 +53,28 @@ def test_a_failed_gate_on_a_judge_without_a_certificate_is_a_warning(
     (gate,) = report.gates
     assert (gate.outcome, gate.enforced, gate.only_warns, report.exit_code) == ("failed", None, True, 0)
     assert gate.uncertified == {score_of("live.level"): reason}
+
+
+@pytest.mark.parametrize("gate", ["no_drop(*)", "noninferior(t/live.level, baseline, 0.1)"])
+def test_a_missing_baseline_is_inconclusive_whoever_gave_the_scores(check: Check, gate: str) -> None:
+    report = check(gate)
+    assert (report.gates[0].enforced, report.exit_code) == ("inconclusive", 4)
+    own = check("no_drop(*, b)")
+    assert (own.gates[0].terms[0].reason, own.exit_code) == ("own baseline", 4)
+
+
+def test_a_title_does_not_call_a_warning_a_pass(check: Check) -> None:
+    def title(*gates: str) -> str:
+        decision = gate_document(check(*gates)).blocks[0]
+        assert isinstance(decision, Decision)
+        assert isinstance(decision.title, Bilingual)
+        return decision.title.en
+
+    warns, counts = "t/live.level >= 0.9", "coverage(t/live.level) >= 0.5"
+    assert title(warns) == "Nothing decides whether b passes: 1 gate only warns."
+    assert title(warns, counts) == "b passes: none of 1 gate fails; 1 only warns."
+    assert title(counts) == "b passes: none of 1 gate fails."
+    assert "### hengwen gate: only warns" in summary_markdown(check(warns), "en")
 
 
 def test_a_failed_gate_on_a_certified_judge_fails(check: Check) -> None:

@@ -78,7 +78,9 @@ def _title(report: GateReport) -> Bilingual:
     """Return whether the run passes, and how many gates keep it from passing."""
     name, n = report.run.checkpoint, len(report.gates)
     enforced = [gate.enforced for gate in report.gates]
-    failed = sum(outcome in ("failed", "error") for outcome in enforced)
+    failed = sum(
+        gate.enforced == "failed" or "error" in (gate.outcome, gate.enforced) for gate in report.gates
+    )
     undecided = enforced.count("inconclusive")
     of_zh, of_en = f"{n} 条门槛中", f"of {plural(n, 'gate')}"
     if failed:
@@ -93,6 +95,18 @@ def _title(report: GateReport) -> Bilingual:
         return Bilingual(
             f"{name} 未定：{of_zh} {undecided} 条无法判断。",
             f"Undecided whether {name} passes: {undecided} {of_en} cannot be told.",
+        )
+    warns = enforced.count(None)
+    warn = "warns" if warns == 1 else "warn"
+    if not report.decides:
+        return Bilingual(
+            f"{name} 未作判定：{n} 条门槛都只作警告。",
+            f"Nothing decides whether {name} passes: {plural(n, 'gate')} only {warn}.",
+        )
+    if warns:
+        return Bilingual(
+            f"{name} 通过：{n - warns} 条门槛中没有不成立的，另有 {warns} 条只作警告。",
+            f"{name} passes: none of {plural(n - warns, 'gate')} fails; {warns} only {warn}.",
         )
     return Bilingual(f"{name} 通过：{of_zh}没有不成立的。", f"{name} passes: none {of_en} fails.")
 

@@ -25,6 +25,7 @@ OUTCOMES: Mapping[str, Bilingual] = {
     "inconclusive": Bilingual("无法判断", "inconclusive"),
     "error": Bilingual("没有得分", "not scored"),
 }
+NOTHING_DECIDES = Bilingual("只作警告", "only warns")
 _UNCERTIFIED: Mapping[str, Bilingual] = {
     "no calibration": Bilingual("没有校准", "no calibration"),
     "not certified": Bilingual("校准未通过", "the calibration is not good enough"),

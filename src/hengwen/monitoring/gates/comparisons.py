@@ -76,9 +76,14 @@ class Comparer:
         problem: Reason = "no baseline" if baseline is None else ""
         if baseline is not None and baseline.id == self.baselines.run.id:
             problem = "own baseline"
-        if baseline is None or problem:
+        if baseline is None or problem:  # nothing was compared, so no certificate matters
             return TermResult(
-                text=term.text, kind=kind, outcome="inconclusive", reason=problem, baseline=baseline
+                text=term.text,
+                kind=kind,
+                outcome="inconclusive",
+                enforced="inconclusive",
+                reason=problem,
+                baseline=baseline,
             )
         result = (
             self._non_inferior(term, baseline)

@@ -82,6 +82,7 @@ class DriftChecker:
                 text=term.text,
                 kind="no_drift",
                 outcome="inconclusive",
+                enforced="inconclusive",
                 reason="own baseline",
                 baseline=baseline,
             )

@@ -148,6 +148,11 @@ class GateReport:
     """What is known of each judge whose scores the gates use."""
 
     @property
+    def decides(self) -> bool:
+        """Whether at least one gate counts for the exit code; all others only warn."""
+        return any(gate.enforced for gate in self.gates)
+
+    @property
     def exit_code(self) -> int:
         """3 if a gate failed, 1 if no answer has the score of a gate, 4 if a gate is inconclusive, else 0.
 
