@@ -40,8 +40,17 @@ SPEAKING = {
     "_fail",
     "_failures",
     "_fail_all",
+    "Corruption",
+    "MarkupHit",
+    "_copy",
+    "_not_assessed",
+    "_not_applicable",
+    "not_applicable",
+    "pass_score",
 }
 """Functions, besides classes of errors, whose texts a person reads."""
+REASONS = {"ClauseResult": {"en"}, "RuleResult": {"en", "reason"}}
+"""Keywords, besides ``message``, whose texts a person reads, by the class that takes them."""
 FOREIGN = tuple((ROOT / "tools" / "messages.txt").read_text("utf-8").splitlines())
 """Texts of libraries, and texts that the source puts together in another way."""
 PYTHON_ONLY = {"integrations", "relevance_metrics", "stats"}
@@ -94,7 +103,9 @@ def spoken(tree: ast.AST) -> Iterator[str]:
                 arguments.append(value)
             case ast.Call(func=function, args=args, keywords=keywords):
                 name = getattr(function, "attr", getattr(function, "id", ""))
-                arguments += [item.value for item in keywords if item.arg == "message"]
+                arguments += [
+                    item.value for item in keywords if item.arg in {"message", *REASONS.get(name, ())}
+                ]
                 if name in SPEAKING or (name.endswith("Error") and name not in INTERNAL):
                     arguments += args
         for argument in arguments:

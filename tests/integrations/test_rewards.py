@@ -84,7 +84,7 @@ def test_openrlhf_gets_the_reward_of_the_answer_after_the_prompt() -> None:
 
 
 def test_a_judge_is_a_reward_too() -> None:
-    judge = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
+    judge = RulesJudge(rubric=load_rubric("persona_generic"))
     good, empty = as_reward(judge)(prompts=["?", "?"], completions=["我在。", ""])
     assert good > empty
 

@@ -361,7 +361,7 @@ def test_two_rules_judges_sit_in_a_panel():
     panel = Panel(judges=[RulesJudge(rubric=rubric), RulesJudge(rubric=rubric, taboo=["!"])])
     level = ask(panel).outcomes[0]
     assert level.value == 0
-    assert level.reason.count("baseline by rules") + level.reason.count("规则基线") == 2
+    assert level.reason.count("baseline by rules") == 2
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_a_prose_answer_has_its_references_its_judgments_and_all_checkpoints(cli
     assert "<h1>character: 0.25 of 1</h1>" in page
     assert "References (1)" in page
     assert '<mark class="reference">' in page
-    assert "规则基线，并非语言模型：taboo" in page
+    assert "baseline by rules, not a language model: taboo" in page
     assert "by rules, no call" in page
     assert "human|raters:1|" in page
     checkpoints = page.partition('<section id="checkpoints">')[2]

@@ -81,6 +81,7 @@ def test_the_page_is_blind_to_checkpoint_and_judge(rater, desk, plan) -> None:
     for _ in desk.questions:
         assert "day-1" not in page
         assert "day-2" not in page
+        assert "baseline by rules" not in page
         assert "规则基线" not in page
         page = press(rater, page, level="C").text
     assert "All answers are labelled." in page

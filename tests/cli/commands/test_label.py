@@ -87,6 +87,7 @@ def test_the_form_is_blind_unless_asked_otherwise(form, tmp_path: Path, hengwen)
     out = form("A A A A A A q").out
     assert "day-1" not in out
     assert "day-2" not in out
+    assert "baseline by rules" not in out
     assert "规则基线" not in out
     assert "day-" in form("q", "--show", rater="bob").out
 

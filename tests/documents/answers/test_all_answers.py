@@ -16,6 +16,7 @@ from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.errors import ConfigError
 from hengwen.records import Failure, Scale, Score
 from hengwen.results.score_summaries import ScoreSummaries
+from hengwen.text.language import in_language
 
 
 def record(i: int, value: float | None, run: str = "r", text: str = "第一行\n第二行") -> AnswerRecord:
@@ -95,7 +96,7 @@ def test_a_size_says_how_much_of_an_answer_is_there(
 ) -> None:
     table = table_of([record(0, 1.0)], size)
     assert (table.rows[0].excerpt, table.rows[0].text, table.command) == (excerpt, text, command)
-    assert [outcome.reason for outcome in table.rows[0].outcomes] == ["why"] * bool(text)
+    assert [in_language(outcome.reason, "en") for outcome in table.rows[0].outcomes] == ["why"] * bool(text)
 
 
 def test_few_answers_are_whole_and_many_are_excerpts_unless_a_size_is_named(

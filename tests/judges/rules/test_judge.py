@@ -207,12 +207,10 @@ def test_the_best_level_needs_every_credit_and_one_about_what_is_said(judge_by_r
     assert mixed.outcomes[0].value == 0.75, mixed.reason
 
 
-@each_row(
-    ("language", "start"),
-    [("en", "baseline by rules, not a language model: "), ("zh", "规则基线，并非语言模型：")],
-)
+@each_row("language", ["en", "zh"])
 @each_row("text", ["", FINE, "【回答】好的好的", "作为AI助手，我在"])
-def test_every_reason_says_that_this_is_a_baseline(judge_by_rules, language, start, text):
+def test_every_reason_says_that_this_is_a_baseline(judge_by_rules, language, text):
+    start = "baseline by rules, not a language model: "
     verdict = judge_by_rules(text, language=language, references=(REFERENCE,))
     scores = [outcome for outcome in verdict.outcomes if isinstance(outcome, Score)]
     assert len(scores) == 6

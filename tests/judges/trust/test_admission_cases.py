@@ -57,7 +57,7 @@ def test_an_answer_is_in_its_language_and_long_enough_to_degrade(character, key,
 @each_row("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
 @each_row(("character", "key", "language"), ANSWERS)
 def test_no_rule_caps_an_answer(rubric, character, key, language):
-    judge = RulesJudge(rubric=load_rubric(rubric), language="en")
+    judge = RulesJudge(rubric=load_rubric(rubric))
     sample = Sample(id="1", input=CASES.inputs[key].in_language(language))
     answer = Response(sample_id="1", text=character.answers[key].in_language(language))
     level = asyncio.run(judge.judge(sample, answer)).outcomes[0]

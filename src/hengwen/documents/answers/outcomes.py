@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerOutcome
+from hengwen.documents.answers.reasons import reason_of
 from hengwen.records import Score, digest
-from hengwen.text.catalogue import bilingual
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, number
 from hengwen.text.safety import shorten, strip_controls
@@ -38,18 +38,17 @@ def shown_text(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def outcome_of(score: ScoreId, outcome: Outcome) -> AnswerOutcome:
     """Return a score or failure as a document shows it."""
-    reason: str | Bilingual
+    text, status = "", "ok"
     if isinstance(outcome, Score):
         text = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
-        status, reason = "ok", _cut(outcome.reason)
     else:
-        text, status, reason = "", outcome.status, Bilingual(*map(_cut, bilingual(outcome.message)))
+        status = outcome.status
     return AnswerOutcome(
         name=score.name,
         kind=outcome.kind,
         text=text,
         status=status,
-        reason=reason,
+        reason=Bilingual(*map(_cut, reason_of(outcome))),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.answers.marks import mark_pair
 from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, shown_text
+from hengwen.documents.answers.reasons import reason_of
 from hengwen.documents.answers.source import SourceKey
 from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
 from hengwen.documents.blocks import Details, Sentence
@@ -290,7 +291,10 @@ class _Pairs:
         if after is None or self.prompts.size == "numbers":
             return ""
         outcome = after.outcomes.get(self.score.id)
-        return one_line(outcome.reason, REASON_LENGTH) if isinstance(outcome, Score) else ""
+        if not isinstance(outcome, Score):
+            return ""
+        zh, en = reason_of(outcome)
+        return Bilingual(one_line(zh, REASON_LENGTH), one_line(en, REASON_LENGTH))
 
 
 def with_texts(pair: AnswerPair, before: AnswerRecord, after: AnswerRecord) -> AnswerPair:

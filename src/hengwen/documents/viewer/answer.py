@@ -17,7 +17,7 @@ from hengwen.documents.cells import right
 from hengwen.documents.score_names import score_names
 from hengwen.plans.endpoints import listed_price
 from hengwen.records import Score
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import NOTHING, decimals_for, minus, number, plural, signed_difference
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def score_table(key: str, record: AnswerRecord, other: AnswerRecord | None, *kin
         name = part_name(score) if score.source == "lyric" else None
         reason = outcome_of(score, outcome).reason
         if isinstance(outcome, Score) and (attempt := _ATTEMPTS.get(str(outcome.details.get("attempt")))):
-            reason = f"{reason} ({attempt})"
+            zh, en = both(reason)
+            reason = Bilingual(f"{zh} ({attempt})", f"{en} ({attempt})")
         rows.append(
             (
                 Cell(text=name or score.name, values={"": score.name}),

@@ -43,7 +43,7 @@ class CappedJudge:
         inner: The judge to ask; the first of its scores is the level.
         rules: Rules of the task.
         scale: Scale of the level, used if the judge's scores do not state a scale.
-        language: Language of the evidence shown to the judge, and of the reasons.
+        language: Language of the evidence shown to the judge.
         name: First part of the names of the final scores; default: the first part of the level's name.
 
     Examples:
@@ -54,7 +54,7 @@ class CappedJudge:
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.protocols import EvaluationContext
         >>> from hengwen.records import Response, Sample
-        >>> inner = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
+        >>> inner = RulesJudge(rubric=load_rubric("persona_generic"))
         >>> judge = CappedJudge(inner, RuleSet((NearDuplicate(extra_thresholds=[]),)), language="en")
         >>> first = Response(sample_id="1", text="I went down to the sea today")
         >>> again = Response(sample_id="1", text="I went down to the sea today!", repeat=2)
@@ -187,13 +187,10 @@ class CappedJudge:
             details=details,
         )
 
-    def _reason(self, raw: float, cap: float | None, deciding: Mapping[str, RuleResult]) -> str:
+    @staticmethod
+    def _reason(raw: float, cap: float | None, deciding: Mapping[str, RuleResult]) -> str:
         if cap is None:
             return ""
-        if self.language == "zh":
-            causes = "；".join(f"{rule}（{result.zh}）" for rule, result in deciding.items())
-            effect = f"由 {raw:g} 降为 {cap:g}" if cap < raw else f"至多 {cap:g}，原分 {raw:g} 未超出"
-            return f"{effect}：{causes}"
         causes = "; ".join(f"{rule} ({result.en})" for rule, result in deciding.items())
         effect = f"{raw:g} becomes {cap:g}" if cap < raw else f"at most {cap:g}, which {raw:g} is not above"
         return f"{effect}: {causes}"

@@ -69,7 +69,8 @@ class RulesJudge:
 
     Args:
         rubric: Levels and criteria; its ``rules:`` block configures the clauses (checks of an answer).
-        language: Language of the reasons.
+        language: Language of the judgments, which every judge of a plan takes. The reasons of this judge
+            are stored in English; reports put them into their own language.
         persona: Description of the character. If the description contains the speaker's name, an answer that
             begins with this name and a colon (``名字：``) counts as an answer with markup.
         name: First part of the score names; default: the rubric's name.
@@ -89,7 +90,7 @@ class RulesJudge:
         >>> import asyncio
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.records import Response, Sample
-        >>> judge = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
+        >>> judge = RulesJudge(rubric=load_rubric("persona_generic"))
         >>> verdict = asyncio.run(judge.judge(Sample(id="1"), Response(sample_id="1", text="## One\\nTwo")))
         >>> verdict.outcomes[0].value, verdict.reason
         (0.5, 'baseline by rules, not a language model: plain_text (heading ## One)')
@@ -226,9 +227,6 @@ class RulesJudge:
         objections = [(clause, result) for clause, result in deciding.items() if result.cap]
         objections.sort(key=lambda item: CAPS.index(item[1].cap or "second_best"))
         causes = dict(objections or deciding)
-        if self.language == "zh":
-            parts = "；".join(f"{clause}（{result.zh}）" for clause, result in causes.items())
-            return f"规则基线，并非语言模型：{parts or '规则未见异常'}"
         parts = "; ".join(f"{clause} ({result.en})" for clause, result in causes.items())
         return f"baseline by rules, not a language model: {parts or 'no rule objects'}"
 

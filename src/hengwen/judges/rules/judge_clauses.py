@@ -41,7 +41,6 @@ class ClauseResult:
     """Result of one clause (a single check by the rules judge) for one answer."""
 
     en: str
-    zh: str
     cap: Cap | None = None
     """The best level that the answer can still get; None if the clause does not object."""
     credit: bool = False
@@ -52,8 +51,8 @@ def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
     """Cap the answer at the worst level if it is empty, garbled, a loop or unfinished thinking."""
     breakage = answer.breakage
     if breakage is None:
-        return ClauseResult(en="readable", zh="可读")
-    return ClauseResult(en=breakage.en, zh=breakage.zh, cap="middle" if breakage.slight else "worst")
+        return ClauseResult(en="readable")
+    return ClauseResult(en=breakage.en, cap="middle" if breakage.slight else "worst")
 
 
 def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
@@ -62,10 +61,9 @@ def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
         return None
     repeated = next((match for match in answer.earlier_matches if match.similarity >= THRESHOLD), None)
     if repeated is None:
-        return ClauseResult(en="unlike earlier answers", zh="与先前回答不同")
+        return ClauseResult(en="unlike earlier answers")
     return ClauseResult(
         en=f"similarity {repeated.similarity:.2f} to repeat {repeated.repeat}",
-        zh=f"与第 {repeated.repeat} 次回答相似度 {repeated.similarity:.2f}",
         cap="worst",
     )
 
@@ -76,15 +74,11 @@ def wrong_number(answer: ClauseInput) -> ClauseResult | None:
         return None
     expected, verdict = answer.number
     if verdict == "right":
-        return ClauseResult(en="no wrong number", zh="数字无误")
+        return ClauseResult(en="no wrong number")
     if verdict == "none":
-        return ClauseResult(
-            en=f"no number, expected {expected}", zh=f"没有数字，应为 {expected}", cap="middle"
-        )
+        return ClauseResult(en=f"no number, expected {expected}", cap="middle")
     numbers = ", ".join(str(number) for number in find_numbers(answer.text)[:4]) or "another"
-    return ClauseResult(
-        en=f"{numbers} instead of {expected}", zh=f"得 {numbers}，应为 {expected}", cap="second_worst"
-    )
+    return ClauseResult(en=f"{numbers} instead of {expected}", cap="second_worst")
 
 
 def right_number(answer: ClauseInput) -> ClauseResult | None:
@@ -93,8 +87,8 @@ def right_number(answer: ClauseInput) -> ClauseResult | None:
         return None
     expected, verdict = answer.number
     if verdict == "right":
-        return ClauseResult(en=f"{expected} as expected", zh=f"数字 {expected} 正确", credit=True)
-    return ClauseResult(en="not the right number", zh="数字不对")
+        return ClauseResult(en=f"{expected} as expected", credit=True)
+    return ClauseResult(en="not the right number")
 
 
 def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
@@ -103,8 +97,8 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
     if not references or "target_copy" in answer.exempt or metadata.keys() & {"number", "answer"}:
         return None
     if answer.reference_copy is not None and answer.reference_copy.normalized:
-        return ClauseResult(en="the reference word for word", zh="照抄参考", cap="middle")
-    return ClauseResult(en="no copy of the reference", zh="未照抄参考")
+        return ClauseResult(en="the reference word for word", cap="middle")
+    return ClauseResult(en="no copy of the reference")
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
@@ -113,9 +107,9 @@ def plain_text(answer: ClauseInput) -> ClauseResult | None:
         return None
     hits = answer.markup(answer.names)
     if not hits:
-        return ClauseResult(en="plain words", zh="纯文字", credit=True)
+        return ClauseResult(en="plain words", credit=True)
     evidence = "; ".join(hit.evidence for hit in hits)
-    return ClauseResult(en=evidence, zh=f"标签或标记：{evidence}", cap="middle")
+    return ClauseResult(en=evidence, cap="middle")
 
 
 def taboo(answer: ClauseInput) -> ClauseResult | None:
@@ -124,8 +118,8 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
         return None
     phrase = _first_phrase_in(answer, answer.rules.taboo)
     if phrase is None:
-        return ClauseResult(en="no taboo phrase", zh="无禁用语")
-    return ClauseResult(en=f"says '{phrase}'", zh=f"说了“{phrase}”", cap="second_worst")
+        return ClauseResult(en="no taboo phrase")
+    return ClauseResult(en=f"says '{phrase}'", cap="second_worst")
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
@@ -134,8 +128,8 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
         return None
     phrase = _first_phrase_in(answer, answer.rules.markers)
     if phrase is None:
-        return ClauseResult(en="no persona marker", zh="无人设标志", cap="second_best")
-    return ClauseResult(en=f"says '{phrase}'", zh=f"说了“{phrase}”", credit=True)
+        return ClauseResult(en="no persona marker", cap="second_best")
+    return ClauseResult(en=f"says '{phrase}'", credit=True)
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
@@ -145,12 +139,11 @@ def length(answer: ClauseInput) -> ClauseResult | None:
         return None
     size = len("".join(answer.text.split()))
     if limits.min <= size and (limits.max is None or size <= limits.max):
-        return ClauseResult(en=f"{size} characters", zh=f"{size} 字", credit=True)
+        return ClauseResult(en=f"{size} characters", credit=True)
     bounds = f"{limits.min}-{limits.max if limits.max is not None else '∞'}"
     is_far = 2 * size < limits.min or (limits.max is not None and size > 2 * limits.max)
     return ClauseResult(
         en=f"{size} characters, wanted {bounds}",
-        zh=f"{size} 字，应为 {bounds}",
         cap="second_worst" if is_far else "middle",
     )
 
@@ -162,7 +155,6 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
     closest = max(map(answer.similarity_to, answer.sample.references))
     return ClauseResult(
         en=f"similarity {closest:.2f} to the reference",
-        zh=f"与参考相似度 {closest:.2f}",
         cap="middle" if closest < MIN_SIMILARITY else None,
         credit=closest >= MIN_SIMILARITY_FOR_CREDIT,
     )
@@ -175,7 +167,6 @@ def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
         return None
     return ClauseResult(
         en=f"{share:.0%} of {lines} lines repeat",
-        zh=f"{lines} 行中 {share:.0%} 重复",
         cap="second_worst" if share >= MAX_REPEATED_SHARE else None,
     )
 
