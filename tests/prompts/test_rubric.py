@@ -178,3 +178,11 @@ def test_a_rubric_in_one_language_is_the_rubric_with_that_text_twice(write):
 def test_a_text_that_only_one_level_lacks_is_a_mistake(write):
     with pytest.raises(ConfigError, match=r":7: levels.1.zh: field required"):
         load_rubric(write(GOOD.replace("zh: 差, en: poor", "en: poor")))
+
+
+def test_a_plain_text_stands_for_both_languages_beside_texts_in_two(write):
+    plain = GOOD.replace("{zh: 语气, en: Tone}", "Tone").replace("{zh: 温度, en: warmth}", "warmth")
+    twice = GOOD.replace("zh: 语气", "zh: Tone").replace("温度", "warmth")
+    rubric = load_rubric(write(plain))
+    assert rubric.hash == load_rubric(write(twice)).hash
+    assert not rubric.is_in_one_language

@@ -100,7 +100,8 @@ def map_columns(header: Sequence[str], named: Iterable[tuple[str, str]], where: 
     if not scores:
         listed = ", ".join(header[:MAX_LISTED])
         raise ConfigError(
-            f"{where}: no column of scores; name it: --columns score=COLUMN; the file has: {listed}"
+            f"{where}: no column of scores; name it: --columns score=COLUMN "
+            f"(repeat it for several: --columns score=A --columns score=B); the file has: {listed}"
         )
     errors = _error_columns(scores, fields.pop("stderr", ()), header)
     used = {*scores, *errors, *(column for columns in fields.values() for column in columns)}

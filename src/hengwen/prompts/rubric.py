@@ -186,13 +186,13 @@ class Rubric(StrictModel):
     version: Annotated[int, Field(ge=1)]
     """Version number that the author increases when the rubric changes. If the author forgets this, a hash of
     the rubric still separates the scores of the old and the new text."""
-    title: Bilingual
+    title: EitherText
     """What is judged, in a few words."""
-    instructions: Bilingual
+    instructions: EitherText
     """Instructions to the judge."""
     levels: Annotated[dict[float, Level], Field(min_length=2)]
     """The levels by value, ascending; higher is better."""
-    criteria: dict[Key, Bilingual] = {}
+    criteria: dict[Key, EitherText] = {}
     """Aspects that are judged in addition to the overall level, with the same levels."""
     examples: list[Example] = []
     """Example answers with their levels, which the judge reads."""

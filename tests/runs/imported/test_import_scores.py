@@ -188,7 +188,7 @@ def test_hostile_names_are_stored_as_plain_text(store, tmp_path: Path) -> None:
     [
         ({"scoer": "s"}, "no field 'scoer'; did you mean 'score'"),
         ({"score": "x"}, "no column 'x'"),
-        ({}, "no column of scores"),
+        ({}, "no column of scores.* --columns score=A --columns score=B"),
     ],
 )
 def test_wrong_columns_are_named(store, tmp_path: Path, columns: dict, message: str) -> None:

@@ -68,7 +68,7 @@ def _notes(report: GateReport) -> tuple[Bilingual, ...]:
     )
     listed = ", ".join(names)
     return (
-        Bilingual(f"方案 {report.plan}，运行 {report.run.id}", f"plan {report.plan}, run {report.run.id}"),
+        Bilingual(f"计划 {report.plan}，运行 {report.run.id}", f"plan {report.plan}, run {report.run.id}"),
         *([Bilingual(f"基线 {listed}", f"baseline {listed}")] if names else []),
         Bilingual(f"退出码 {report.exit_code}", f"exit code {report.exit_code}"),
     )
