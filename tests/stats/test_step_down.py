@@ -263,3 +263,18 @@ def test_the_normal_quantile_of_t_is_right_to_half_a_per_cent(freedom: int) -> N
     exact = -special.ndtri(special.stdtr(freedom, -t))
     wallace = (8 * freedom + 1) / (8 * freedom + 3) * np.sqrt(freedom * np.log1p(t**2 / freedom))
     assert wallace == pytest.approx(exact, rel=0.005)
+
+
+def test_random_flips_put_no_p_below_the_smallest_possible_one() -> None:
+    """Six changed prompts of 30: two of 64 patterns are as extreme, so no draw may give less than 1/32."""
+    values = np.zeros((30, 2))
+    values[:6, 1] = 1.0
+    noise = np.random.default_rng(4).normal(size=(30, 2))
+    for seed in range(6):
+        result = step_down([score_of(values), score_of(noise, "other")], alpha=0.03, seed=seed)
+        assert result.p[0] >= 1 / 32
+        assert result.p_adjusted[0] >= result.p[0]
+        reached = 6 / sqrt(6)
+        t = reached * sqrt(29 / (30 - reached**2))
+        assert result.critical[0] >= t * (1 - 1e-6)
+        assert result.is_too_few[0]

@@ -106,6 +106,10 @@ def step_down(scores: Sequence[FamilyScore], alpha: float = 0.05, *, seed: int =
         return result
     family = family.take(np.argsort(-family.statistic(family.totals), kind="stable"))
     p, p_adjusted, critical = _flip([task.columns for task in tasks], family, alpha, seed)
+    # random flips may put a p-value below the smallest one that is possible
+    p = np.minimum(1.0, np.maximum(p, family.smallest_p))
+    p_adjusted = np.maximum.accumulate(np.maximum(p_adjusted, p))
+    critical = np.where(p_adjusted > alpha, np.maximum(critical, family.statistic(family.totals)), critical)
     result.is_tested[family.places] = True
     result.p[family.places], result.p_adjusted[family.places] = p, p_adjusted
     result.critical[family.places] = family.as_t(critical)
@@ -126,6 +130,8 @@ class _Pairs(NamedTuple):
     """Sum of the differences."""
     squares: Floats
     """Sum over clusters of the squared sum of differences."""
+    changed: Ints
+    """Number of clusters whose differences do not sum to 0."""
     reach: Floats
     """Sum over clusters of the absolute sum of differences: the largest total of any flip."""
 
@@ -138,8 +144,14 @@ class _Pairs(NamedTuple):
             self.units[indexes],
             self.totals[indexes],
             self.squares[indexes],
+            self.changed[indexes],
             self.reach[indexes],
         )
+
+    @property
+    def smallest_p(self) -> Floats:
+        """The p-value if all differences had the same sign: two of all patterns of signs are as extreme."""
+        return np.asarray(np.exp2(1.0 - self.changed))
 
     @property
     def factor(self) -> Floats:
@@ -217,12 +229,14 @@ def _cluster_sums(score: FamilyScore, places: Ints, codes: Ints, clusters: int) 
         np.add.at(scored, codes, ~is_missing)
         units = (scored > 0).sum(axis=0)
     totals, squares, reach = (np.empty(len(later)) for _ in range(3))
+    changed = np.zeros(len(later), np.intp)
     for pair, (first, second) in enumerate(zip(earlier, later, strict=True)):  # not all pairs in memory
         differences = sums[:, second] - (0.0 if first < 0 else sums[:, first])
         totals[pair] = differences.sum()
         squares[pair] = differences @ differences
         reach[pair] = np.abs(differences).sum()
-    return sums, _Pairs(places, earlier, later, units, totals, squares, reach)
+        changed[pair] = np.count_nonzero(differences)
+    return sums, _Pairs(places, earlier, later, units, totals, squares, changed, reach)
 
 
 def _rounded(values: Floats) -> Floats:
