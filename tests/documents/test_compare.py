@@ -84,6 +84,11 @@ def test_weights_are_labelled_as_another_estimand() -> None:
     assert "weighted" not in words(pair(HALF, MORE))
 
 
+def test_scores_of_different_prompts_do_not_share_one_number() -> None:
+    text = words(pair(HALF, MORE), pair(HALF[:8], MORE[:8], address="u/other"))
+    assert text.splitlines()[0] == "compare a → b · 8–12 common prompts a score"
+
+
 PASSES = [0] * 12, [1] * 11 + [0]
 TEN = [0.1] * 10
 

@@ -71,7 +71,7 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
         return score_line(comparison, score, names[score.address], groups.get(score.address))
 
     lines = [line_of(score) for score in comparison.headline]
-    prompts = max((item.test.prompts for item in comparison.headline if item.test), default=0)
+    prompts = [item.test.prompts for item in comparison.headline if item.test]
     blocks: list[Block] = [
         Decision(
             title=_title(lines, names, before, after),
@@ -101,10 +101,18 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     return Document(
         kind="compare",
         title=Bilingual(f"比较 {before} → {after}", f"compare {before} → {after}"),
-        notes=(Bilingual(f"共同 {prompts} 题", f"{plural(prompts, 'common prompt')}"),) if prompts else (),
+        notes=(_common_prompts(prompts),) if prompts else (),
         blocks=tuple(blocks),
         record=_record(comparison),
     )
+
+
+def _common_prompts(prompts: Sequence[int]) -> Bilingual:
+    """Return how many prompts the tests of the scores compare."""
+    low, high = min(prompts), max(prompts)
+    if low == high:
+        return Bilingual(f"共同 {high} 题", plural(high, "common prompt"))
+    return Bilingual(f"每项分数共同 {low}–{high} 题", f"{low}–{high} common prompts a score")
 
 
 def _title(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], before: str, after: str) -> Bilingual:

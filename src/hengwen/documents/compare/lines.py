@@ -9,9 +9,9 @@ from hengwen.documents.blocks import Bar, ScoreLine
 from hengwen.documents.groups import at_equal_length, group_texts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.documents.score_names import difference_text, mean_text
-from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
+from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
 
@@ -162,7 +162,7 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
             )
         ]
     if score.outcome == "too few":
-        return [_too_few(comparison, score, score.test.clusters)]
+        return [_too_few(score, score.test.clusters)]
     if score.outcome == "no difference seen":
         return [
             cells.detectable_text(
@@ -172,12 +172,16 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     return []
 
 
-def _too_few(comparison: RunComparison, score: ScoreComparison, clusters: int) -> Bilingual:
-    needed = min_clusters(max(1, comparison.tests("headline")) if score.family == "headline" else 1)
-    if clusters < needed or score.effects is None:
-        return cells.too_few_text(needed)
+def _too_few(score: ScoreComparison, clusters: int) -> Bilingual:
+    if clusters < MIN_UNITS or score.effects is None:
+        return cells.too_few_text(MIN_UNITS)
     changed = score.effects.wins + score.effects.losses
     prompts = changed + score.effects.ties
+    if changed == prompts:
+        return Bilingual(
+            f"{prompts} 题太少，即使方向全部一致也看不出差别",
+            f"{prompts} prompts are too few to tell, even if all had changed in one direction",
+        )
     return Bilingual(
         f"{prompts} 题中只有 {changed} 题得分不同，即使方向全部一致也看不出差别",
         f"only {changed} of {prompts} prompts have another score: too few to tell, even if all had changed "
