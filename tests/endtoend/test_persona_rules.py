@@ -340,7 +340,7 @@ def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path
     )
     html = (tmp_path / "r.html").read_text("utf-8")
     table = html[html.index('<table id="live/headline">') :]
-    assert 0 < table.index("任务得分") < table.index("muice_live.level") < table.index("muice_live.final")
+    assert 0 < table.index("muice_live.level") < table.index("muice_live.final") < table.index("任务得分")
     assert "由 0.75 降为 0：near_duplicate（同一题的先前回答中，最像的是第 1 次" in html
     assert "muice_live.published<br>任务得分" in (tmp_path / "r.md").read_text("utf-8").replace("\\", "")
     import jsonschema
