@@ -17,6 +17,10 @@ DEFAULT_CONCURRENCY = 16
 Store = Annotated[
     str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
 ]
+StoreArgument = Annotated[
+    str,
+    typer.Argument(metavar="[STORE]", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store."),
+]
 RayAddress = Annotated[
     str | None,
     typer.Option(

@@ -11,9 +11,7 @@ from hengwen.cli.ui import language, options
 
 
 def view(
-    location: Annotated[
-        str | None, typer.Argument(metavar="[STORE]", help="Path or SQLAlchemy URL of the store.")
-    ] = None,
+    store: options.StoreArgument = options.DEFAULT_STORE,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
     host: Annotated[
         str,
@@ -31,7 +29,6 @@ def view(
         typer.Option("--label", help="Label the answers of this plan; without it nothing is written."),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
-    store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
     trust: options.Trust = False,
 ) -> None:
@@ -41,19 +38,18 @@ def view(
     from hengwen.errors import PluginError
     from hengwen.labels.desk import open_desk
 
-    location_of_store = location or store
-    with open_existing_store(location_of_store) as opened:
+    with open_existing_store(store) as opened:
         page_language = language.report_language(lang, opened.latest())
     desk = None
     if label is not None:
         loaded = load_trusted(label, trust=trust)
-        desk = open_desk(loaded, label, location_of_store, trust=trust)
+        desk = open_desk(loaded, label, store, trust=trust)
     try:
         from hengwen.view.serve import serve
     except ImportError as error:
         raise PluginError(f"hengwen view needs {error.name}: pip install 'hengwen[view]'") from None
     serve(
-        location_of_store,
+        store,
         host=host,
         port=port,
         token_file=token_file,
