@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sqlite3
@@ -11,7 +12,7 @@ import pytest
 from rows import each_row
 from tests.view.conftest import TOKEN, client_of
 
-from hengwen import Response, Row, Run, Sample, Scale, Score, open_store
+from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
 from hengwen.score_id import ScoreId
 
 WORSE = {"a": "ckpt-3000", "b": "ckpt-4000", "score": "persona/persona_generic.level"}
@@ -219,3 +220,29 @@ def test_a_store_that_changes_its_shape_gives_a_page_that_says_so(demo_store, tm
     connection.close()
     page = client.get("/grid")
     assert (page.status_code, "no such table" in page.text) == (503, True)
+
+
+def test_the_scores_of_rules_that_cap_a_judge_stand_last_in_the_grid(tmp_path) -> None:
+    plan = {
+        "name": "p",
+        "tasks": [
+            {
+                "name": "t",
+                "samples": "prompts.jsonl",
+                "rules": ["broken"],
+                "scorers": ["length"],
+                "judges": [{"rubric": "persona_generic"}],
+            }
+        ],
+        "checkpoints": [{"name": "c1", "responses": "c1.jsonl"}],
+    }
+    (tmp_path / "prompts.jsonl").write_text('{"id": "a", "input": "?"}', "utf-8")
+    (tmp_path / "c1.jsonl").write_text('{"id": "a", "output": "yes"}', "utf-8")
+    (tmp_path / "plan.yaml").write_text(json.dumps(plan), "utf-8")
+    path = tmp_path / "capped.db"
+    with open_store(path) as store:
+        run_plan(tmp_path / "plan.yaml", store=store)
+    client = client_of(path)
+    client.get("/", params={"token": TOKEN})
+    scores = re.findall(r'<option value="t/([^"]*)"', client.get("/grid").text)
+    assert (len(scores), scores[-1]) == (10, "broken.match")

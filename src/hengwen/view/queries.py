@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import String, func, or_, select
 from sqlalchemy import cast as as_type
 
+from hengwen.score_id import caps
 from hengwen.store.score_queries import read_evaluators
 from hengwen.store.tables import attempt, evaluation, response, sample
 
@@ -37,7 +38,7 @@ class AnswerScore(NamedTuple):
 
 
 def answer_scores(store: Store, run: Run) -> list[AnswerScore]:
-    """Return the scores that a run gave its answers, in the order of the plan."""
+    """Return the scores that a run gave its answers as the plan orders them; those of capping rules last."""
     used = select(evaluation.c.evaluator_id).where(
         evaluation.c.run_id == run.id, evaluation.c.sample_id != ""
     )
@@ -45,12 +46,14 @@ def answer_scores(store: Store, run: Run) -> list[AnswerScore]:
         evaluators = read_evaluators(connection, used.distinct()).values()
     order = {address: index for index, address in enumerate(run.score_order)}
     scores = {
-        AnswerScore(score, evaluator.kind): None
+        AnswerScore(score, evaluator.kind): evaluator.kind == "scorer" and caps(evaluator.signature)
         for evaluator in evaluators
         if evaluator.role == "answer"
         for score in evaluator.scores
     }
-    return sorted(scores, key=lambda score: (order.get(score.address, len(order)), score.address))
+    return sorted(
+        scores, key=lambda score: (scores[score], order.get(score.address, len(order)), score.address)
+    )
 
 
 def prompts(store: Store, run: Run, task: str, ids: Collection[str]) -> dict[str, str]:
