@@ -12,7 +12,7 @@ from hengwen import open_store, run_plan
 
 def test_each_judge_has_its_line_and_its_anchors(client) -> None:
     page = client.get("/judges").text
-    assert "1 of 2 judges tested." in page
+    assert "0 of 2 judges certified." in page
     assert "judge persona/persona_generic" in page
     assert "admission never tested (hengwen doctor --judge rules --rubric persona_generic)" in page
     assert "Mean that persona/persona_generic gave the anchors" in page
@@ -50,6 +50,6 @@ def test_without_labels_the_way_to_them_is_named(tmp_path: Path) -> None:
     client.get("/", params={"token": TOKEN})
     for show in ("", "calibration", "drift"):
         page = client.get("/judges", params={"show": show}).text
-        assert "0 of 1 judge tested." in page
+        assert "0 of 1 judge certified." in page
     assert "run hengwen view --label PLAN" in client.get("/judges?show=calibration").text
     assert client.get("/judges", params={"plan": "no such plan"}).status_code == 200

@@ -93,11 +93,6 @@ class JudgeTrust:
     anchors: tuple[AnchorMean, ...]
     """Mean over the anchors in each run that judged some."""
 
-    @property
-    def is_tested(self) -> bool:
-        """Whether there was an admission test or a comparison with people."""
-        return self.admission is not None or self.agreement is not None
-
 
 def judge_trust(
     store: Store,

@@ -45,8 +45,13 @@ def judges_document(judges: Sequence[JudgeTrust]) -> Document:
 def _title(judges: Sequence[JudgeTrust]) -> Bilingual:
     if not judges:
         return Bilingual("最新的运行里没有评审。", "The newest run has no judge.")
-    n, tested = len(judges), sum(judge.is_tested for judge in judges)
-    return Bilingual(f"{n} 个评审中 {tested} 个有检验。", f"{tested} of {plural(n, 'judge')} tested.")
+    n = len(judges)
+    certified = sum(
+        judge.agreement is not None and judge.agreement.decision == "certified" for judge in judges
+    )
+    return Bilingual(
+        f"{n} 个评审中 {certified} 个通过校准。", f"{certified} of {plural(n, 'judge')} certified."
+    )
 
 
 def _blocks(judges: Sequence[JudgeTrust]) -> Iterator[Block]:
