@@ -29,7 +29,7 @@ def test_verdicts_by_rules_are_written_and_kept(hengwen, tmp_path: Path) -> None
     assert rows["b"]["persona_generic.level"] == 0
     assert rows["c"]["persona_generic.level"] == 0.5
     assert rows["a"]["persona_generic.level"] > 0.5
-    assert all(row["status"] == "ok" and "规则" in row["reason"] for row in rows.values())
+    assert all(row["status"] == "ok" and "by rules" in row["reason"] for row in rows.values())
     assert hengwen("report", "--plan", "judge-in", "--json").json["runs"][0]["checkpoint"] == "file"
 
 
