@@ -80,7 +80,7 @@ def export(
             "-o", "--output", help="File of the rows; the suffix .parquet, .csv or .jsonl selects the format."
         ),
     ],
-    store: options.StoreArgument = options.DEFAULT_STORE,
+    location: options.StoreArgument = options.DEFAULT_STORE,
     run: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,7 +96,7 @@ def export(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.store.export import check_target, rows
 
-    check_target(output, store)
-    with open_existing_store(store) as opened:
+    check_target(output, location)
+    with open_existing_store(location) as opened:
         count = rows(opened, run or (), plan=plan).write(output)
     print_line(f"{output}: {count} rows")

@@ -11,7 +11,7 @@ from hengwen.cli.ui import language, options
 
 
 def view(
-    store: options.StoreArgument = options.DEFAULT_STORE,
+    location: options.StoreArgument = options.DEFAULT_STORE,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
     host: Annotated[
         str,
@@ -38,18 +38,18 @@ def view(
     from hengwen.errors import PluginError
     from hengwen.labels.desk import open_desk
 
-    with open_existing_store(store) as opened:
+    with open_existing_store(location) as opened:
         page_language = language.report_language(lang, opened.latest())
     desk = None
     if label is not None:
         loaded = load_trusted(label, trust=trust)
-        desk = open_desk(loaded, label, store, trust=trust)
+        desk = open_desk(loaded, label, location, trust=trust)
     try:
         from hengwen.view.serve import serve
     except ImportError as error:
         raise PluginError(f"hengwen view needs {error.name}: pip install 'hengwen[view]'") from None
     serve(
-        store,
+        location,
         host=host,
         port=port,
         token_file=token_file,
