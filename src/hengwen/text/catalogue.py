@@ -10,7 +10,9 @@ import gettext
 import os
 import re
 import sys
-from functools import cache
+from collections import defaultdict
+from functools import cache, lru_cache
+from heapq import merge
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +32,8 @@ MAX_DEPTH = 8
 MAX_LENGTH = 4000
 """Characters of a message that is taken apart."""
 _FILLED_IN = re.compile(r"(\{\d+\})")
+_ENDS = 3
+"""Characters at either end of a text by which its patterns are found."""
 
 
 def locale_language(environment: Mapping[str, str] = os.environ) -> Language:
@@ -59,13 +63,16 @@ def bilingual(text: str) -> Bilingual:
     return Bilingual(localized(text, "zh"), text)
 
 
+@lru_cache(maxsize=4096)
 def _translated(text: str, depth: int = 0) -> str:
     whole = _texts().get(text) if text else ""
     if whole:
         return whole
     if depth == MAX_DEPTH or len(text) > MAX_LENGTH:
         return text
-    for fixed, translation in _patterns():
+    patterns = _patterns()
+    possible = ("", ""), (text[:_ENDS], ""), ("", text[-_ENDS:])
+    for _, fixed, translation in merge(*(patterns[ends] for ends in possible if ends in patterns)):
         filled_in = _filled_in(fixed, text)
         if filled_in is not None:
             return _fill(translation, [_translated(part, depth + 1) for part in filled_in])
@@ -90,14 +97,19 @@ def _texts() -> Mapping[str, str]:
 
 
 @cache
-def _patterns() -> list[tuple[list[str], str]]:
-    """Return what stands around the filled-in parts, and the translation; the longest first."""
-    patterns = []
-    for text, translation in _texts().items():
-        parts = _FILLED_IN.split(text)
-        if len(parts) > 1:
-            patterns.append((parts[::2], translation))
-    return sorted(patterns, key=lambda item: -sum(map(len, item[0])))
+def _patterns() -> Mapping[tuple[str, str], list[tuple[int, list[str], str]]]:
+    """Return what stands around the filled-in parts, and the translation; the longest first.
+
+    They are kept by the first characters of the text, else by the last ones, as a text has few of each.
+    """
+    fixed = {text: _FILLED_IN.split(text)[::2] for text in _texts() if _FILLED_IN.search(text)}
+    patterns = defaultdict(list)
+    for rank, text in enumerate(sorted(fixed, key=lambda text: -sum(map(len, fixed[text])))):
+        first, *_, last = fixed[text]
+        start = first[:_ENDS] if len(first) >= _ENDS else ""
+        end = last[-_ENDS:] if len(last) >= _ENDS and not start else ""
+        patterns[start, end].append((rank, fixed[text], _texts()[text]))
+    return dict(patterns)
 
 
 def _filled_in(fixed: Sequence[str], text: str) -> list[str] | None:
