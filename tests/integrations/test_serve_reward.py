@@ -133,6 +133,27 @@ def test_later_reports_mark_the_score_that_was_a_reward(rewarded: Path, hengwen)
     assert "Character (reward)" in shown.out
 
 
+def test_gates_judge_drift_and_peer_review_name_the_rewards_that_they_use(rewarded: Path, hengwen) -> None:
+    first = "{name: a, responses: a.jsonl}"
+    second = first.replace("name: a", "name: b")
+    rewarded.write_text(rewarded.read_text("utf-8").replace(first, f"{first}, {second}"), "utf-8")
+    with open_store("s.db") as store:
+        run_plan(rewarded, store=store, options=RunOptions(workers=1))
+    reward = "length.within (reward): the model was trained on it."
+    judged = "character (reward)"
+    summary = rewarded.parent / "summary.md"
+    gates = ("--gate", "short/length.within >= 0", "--summary", str(summary))
+    gate = hengwen("gate", str(rewarded), *gates, "--store", "s.db")
+    assert reward in " ".join(gate.out.split())
+    assert judged not in gate.out
+    assert "length.within (reward)" in summary.read_text("utf-8").replace("\\", "")
+    assert json.loads(hengwen("gate", str(rewarded), *gates[:2], "--store", "s.db", "--json").out)[
+        "rewards"
+    ] == ["short/length.within"]
+    assert judged in hengwen("judge-drift", str(rewarded), "--store", "s.db").out
+    assert judged in hengwen("peer-review", "s.db").out
+
+
 @pytest.mark.slow
 def test_the_command_prints_an_address_that_serves(rewarded: Path) -> None:
     command = [

@@ -17,6 +17,8 @@ from hengwen.documents.gates.gate_text import (
     report_title,
 )
 from hengwen.documents.render.markdown import escape
+from hengwen.documents.score_names import verdicts_on_rewards
+from hengwen.text.language import in_language
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -107,9 +109,10 @@ def _junit_kind(gate: GateResult) -> str:
 
 
 def _warnings(report: GateReport, language: Language) -> list[str]:
-    """Return the warnings of a report, one line each."""
+    """Return the warnings of a report, and what its rewards do not show, one line each."""
     word = "警告：" if language == "zh" else "warning: "
-    return [_text(f"{word}{warning}") for warning in report.warnings]
+    rewards = [in_language(verdict.sentence, language) for verdict in verdicts_on_rewards(report.rewards)]
+    return [_text(text) for text in (*(f"{word}{warning}" for warning in report.warnings), *rewards)]
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Bar, Cell, Column, Decision, Document, Sent
 from hengwen.documents.drift.words import names_text
 from hengwen.documents.judges.judge_drift_words import evidence, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
-from hengwen.documents.score_names import score_names
+from hengwen.documents.score_names import score_names, verdicts_on_rewards
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import (
@@ -65,6 +65,7 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
         blocks.append(
             Decision(title=_title(report.scores), bullets=bullets, judges=trust_verdicts(report.judges))
         )
+        blocks += verdicts_on_rewards(report.rewards)
         blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report, names)]
         measured = [score for score in report.scores if score.judge is not None or score.model is not None]
         if measured:
@@ -277,6 +278,7 @@ def _record(report: JudgeDriftReport) -> dict[str, Any]:
         "unchecked": report.unchecked,
         "scores": [_score_record(score) for score in report.scores],
         "judges": trust_record(report.judges),
+        **({"rewards": list(report.rewards)} if report.rewards else {}),
     }
 
 

@@ -77,6 +77,12 @@ def reward_verdicts(names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
             )
 
 
+def verdicts_on_rewards(rewards: Iterable[str]) -> tuple[Verdict, ...]:
+    """Return the same for addresses that are known to be those of rewards."""
+    names = {address: _as_reward(name) for address, name in score_names(rewards).items()}
+    return tuple(reward_verdicts(names))
+
+
 def _as_reward(name: ScoreName) -> ScoreName:
     zh, en = name.words
     return name._replace(words=Bilingual(f"{zh}（奖励）", f"{en} (reward)"), is_reward=True)

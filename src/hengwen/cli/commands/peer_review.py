@@ -252,7 +252,7 @@ def _show(
         verdicts = "1 verdict is" if data.failures == 1 else f"{data.failures} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
     show(
-        peer_review_document(review, comparison, failures=data.failures),
+        peer_review_document(review, comparison, failures=data.failures, rewards=data.rewards),
         outputs,
         language=language.choose_language(lang),
         as_json=as_json,

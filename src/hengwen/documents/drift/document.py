@@ -52,7 +52,7 @@ def drift_document(report: DriftReport, judge_drift: JudgeDriftReport | None = N
     blocks += drift_details(tested)
     record = None
     if judge_drift is not None and judge_drift.is_known:
-        section = judge_drift_document(replace(judge_drift, judges=()))
+        section = judge_drift_document(replace(judge_drift, judges=(), rewards=()))
         first, *others = section.blocks
         verdicts = list(first.bullets) if isinstance(first, Decision) else [first]
         blocks.append(Details(title=section.title, blocks=(*verdicts, *others)))

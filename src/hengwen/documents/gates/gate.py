@@ -13,6 +13,7 @@ from hengwen.documents.gates.gate_text import (
 )
 from hengwen.documents.gates.limits import short_figures, term_bar
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural
@@ -45,6 +46,7 @@ def gate_document(report: GateReport) -> Document:
             Decision(title=_title(report), bullets=tuple(_bullets(report))),
             _checklist(terms),
             *trust_verdicts(report.judges),
+            *verdicts_on_rewards(report.rewards),
             *(
                 Sentence(text=Bilingual(f"警告：{text}", f"warning: {text}"), is_note=True)
                 for text in report.warnings
@@ -58,6 +60,7 @@ def gate_document(report: GateReport) -> Document:
             "gates": [_gate_record(gate) for gate in report.gates],
             "judges": trust_record(report.judges),
             "warnings": list(report.warnings),
+            **({"rewards": list(report.rewards)} if report.rewards else {}),
         },
     )
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, right
+from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.peer_review.notes import names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, number, percent, plural, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hengwen.documents.blocks import Tone
     from hengwen.peer_review.estimates.method import RankingMethod
@@ -89,9 +90,17 @@ _JUDGES_NOTE = Bilingual(
 
 
 def peer_review_document(
-    review: PeerReview, human: HumanComparison | None = None, *, failures: int = 0
+    review: PeerReview,
+    human: HumanComparison | None = None,
+    *,
+    failures: int = 0,
+    rewards: Sequence[str] = (),
 ) -> Document:
-    """Return the document of a peer review; ``failures`` counts the verdicts that judges failed to give."""
+    """Return the document of a peer review.
+
+    ``failures`` counts the verdicts that judges failed to give, and ``rewards`` are the scores behind the
+    verdicts that a model was trained on.
+    """
     return Document(
         kind="peer-review",
         title=Bilingual("同行评议", "Peer review"),
@@ -99,6 +108,7 @@ def peer_review_document(
         blocks=(
             Decision(title=_title(review), bullets=tuple(_bullets(review))),
             _models(review),
+            *verdicts_on_rewards(rewards),
             *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
             *(
                 Details(title=_without_title(group), blocks=(_without(group, position),))
@@ -111,6 +121,7 @@ def peer_review_document(
             **asdict(review),
             "failures": failures,
             "human": None if human is None else asdict(human),
+            **({"rewards": list(rewards)} if rewards else {}),
         },
     )
 

@@ -19,6 +19,7 @@ from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_ad
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.aggregate import aggregate
+from hengwen.results.decide import rewards_of
 from hengwen.results.run_order import training_order
 from hengwen.score_id import split_address
 
@@ -153,7 +154,7 @@ def evaluate_run(
         address
         for gate, result in zip(gates, results, strict=True)
         for terms in zip(gate.terms, result.terms, strict=True)
-        for address in _judged_addresses(*terms, evaluated)
+        for address in _used_addresses(*terms, evaluated)
     }
     unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
     warnings = (*unfinished, *dict.fromkeys(baselines.warnings))
@@ -163,6 +164,7 @@ def evaluate_run(
         gates=tuple(results),
         warnings=warnings,
         judges=judge_trust(baselines.store, [run], calibrations, used=used),
+        rewards=tuple(sorted(used & rewards_of([run]))),
     )
 
 
@@ -226,7 +228,7 @@ def _gate_result(
     uncertified = {
         evaluated.keys[address].score: problem
         for term, result in zip(gate.terms, terms, strict=True)
-        for address in _judged_addresses(term, result, evaluated)
+        for address in _used_addresses(term, result, evaluated)
         if (problem := evaluated.certificate_problem(address)) is not None
     }
     return GateResult(
@@ -278,7 +280,7 @@ def _score_result(
     )
 
 
-def _judged_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
+def _used_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
     """Return the addresses of the scores whose values decide a condition."""
     if isinstance(term, (NoDropTerm, NoDriftTerm)):
         tested = [item.address for item in result.scores] + [item.address for item in result.drifts]

@@ -146,6 +146,8 @@ class GateReport:
     warnings: tuple[str, ...] = ()
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores the gates use."""
+    rewards: tuple[str, ...] = ()
+    """Addresses of the scores that the gates use and that the model was trained on."""
 
     @property
     def decides(self) -> bool:

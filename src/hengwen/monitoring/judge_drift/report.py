@@ -10,6 +10,7 @@ from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.results.comparisons import ALPHA
+from hengwen.results.decide import rewards_of
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ class JudgeDriftReport:
     """Checkpoints whose runs were made by an older version, which did not record the endpoints of judges."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge of the later run."""
+    rewards: tuple[str, ...] = ()
+    """Addresses of the reported scores that the models were trained on."""
 
     @property
     def is_known(self) -> bool:
@@ -211,6 +214,7 @@ def judge_drift_of(
     crossed = rejudging_for(store, crossed_pair(pair), CROSSED)
     verdicts = StoredVerdicts(store, pair.before, pair.after, *_passes(store, pair), crossed)
     names = verdicts.judged_scores(scores, skip_others=skip_others)
+    used = {name.address for name in names}
     drifts = [drift for name in names for drift in verdicts.drifts(name)]
     return JudgeDriftReport(
         before=pair.before,
@@ -222,5 +226,6 @@ def judge_drift_of(
         problem="" if names else "no judged scores",
         left_out_prompts=sum(map(len, verdicts.differing.values())),
         unchecked=tuple(run.checkpoint for run in (pair.before, pair.after) if not run.facts),
-        judges=judge_trust(store, [pair.before, pair.after], used={name.address for name in names}),
+        judges=judge_trust(store, [pair.before, pair.after], used=used),
+        rewards=tuple(sorted(used & rewards_of([pair.before, pair.after]))),
     )

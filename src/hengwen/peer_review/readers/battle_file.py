@@ -14,6 +14,7 @@ from hengwen.importers.verdicts import VerdictFile, any_rows
 from hengwen.io.field_names import FieldNames
 from hengwen.peer_review.readers.columns import BattleColumns
 from hengwen.records import Failure
+from hengwen.results.decide import rewards_of
 from hengwen.results.run_order import run_labels
 from hengwen.score_id import LEVEL
 
@@ -49,7 +50,7 @@ def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
         _add_verdicts(columns, store.rows(runs), labels)
     judged: dict[tuple[str, Question], dict[str, float | None]] = {}
     for key, column in table.series.items():
-        if key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL:
+        if _is_level(key):
             for question, value in _values(key, column).items():
                 judged.setdefault((key.score.evaluator, question), {})[labels[key.run_id]] = value
     for (judge, question), values in judged.items():
@@ -61,7 +62,13 @@ def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
                 columns.add("/".join(map(str, question)), 1, judge, (first, second), winner, 0)
     if not columns.winner:
         raise ConfigError(f"{store.name}: no judge scored answers of two checkpoints to the same prompt")
-    return BattleFiles(battles=columns.battles(), prompts={}, answers={})
+    used = {key.score.address for key in table.series if _is_level(key) or key.score.part == WINS}
+    rewards = tuple(sorted(used & rewards_of(runs)))
+    return BattleFiles(battles=columns.battles(), prompts={}, answers={}, rewards=rewards)
+
+
+def _is_level(key: SeriesKey) -> bool:
+    return key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL
 
 
 def _add_verdicts(columns: BattleColumns, rows: Iterable[Row], labels: Mapping[str, str]) -> None:
@@ -107,6 +114,8 @@ class BattleFiles:
     """Prompt of each question and turn, as far as the files contain it."""
     answers: Mapping[tuple[str, int, str], str]
     """Answer to each question and turn by each model, as far as the files contain it."""
+    rewards: tuple[str, ...] = ()
+    """Addresses of the scores that became battles and that a model was trained on."""
 
     @property
     def failures(self) -> int:
