@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from importlib.resources import files
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hengwen import RunOptions, open_store
@@ -26,14 +29,17 @@ PLAN = str(files("hengwen.demo") / "data" / "plan.yaml")
 class Trainer:
     """Calls every event at every step, in the order of a training."""
 
-    def __init__(self, folder: Path, *, rank: int = 0) -> None:
+    def __init__(
+        self, folder: Path, *, rank: int = 0, model: object = "model", processing_class: object = "tokenizer"
+    ) -> None:
+        self.context = {"model": model, "processing_class": processing_class}
         self.args = SimpleNamespace(output_dir=str(folder))
         self.state = SimpleNamespace(global_step=0, is_world_process_zero=rank == 0)
         self.control = SimpleNamespace(should_training_stop=False)
 
     def call(self, callback: Any, event: str) -> None:
         returned = getattr(callback, event)(
-            self.args, self.state, self.control, model="model", processing_class="tokenizer", optimizer=None,
+            self.args, self.state, self.control, **self.context, optimizer=None,
             lr_scheduler=None, train_dataloader=None, eval_dataloader=None, metrics={}, logs={},
         )  # fmt: skip
         assert returned is None or returned is self.control
@@ -103,3 +109,137 @@ def test_wrong_arguments_are_refused() -> None:
         HengwenCallback(PLAN)
     with pytest.raises(AttributeError):
         _ = HengwenCallback(PLAN, answer).state
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ANSWER_PLAN = """\
+name: p
+tasks: [{name: short, samples: s.jsonl, scorers: [{length: {least: 2, most: 4}}]}]
+backends: {served: {provider: replay, file: replies.jsonl}}
+checkpoints: [{name: served, backend: served}]
+"""
+REPLY = '{"messages": [["user", "?"]], "text": "abc"}\n'
+
+
+class Rows(list):
+    """The rows of a data set, as ``datasets.load_dataset`` returns them."""
+
+    column_names = ("text",)
+
+    def map(self, function, *, remove_columns=()):
+        return Rows(function(row) for row in self)
+
+
+class Tokens(dict):
+    def to(self, device):
+        assert device == "cpu"
+        return self
+
+
+class Tokenizer:
+    """What the example asks of a tokenizer of transformers 5.23: a token is a character."""
+
+    from_pretrained = classmethod(lambda cls, name: cls())
+
+    def __call__(self, text):
+        return Tokens(input_ids=np.array([[ord(character) for character in text]]))
+
+    def apply_chat_template(self, conversation, *, add_generation_prompt, return_dict, return_tensors):
+        assert (add_generation_prompt, return_dict, return_tensors) == (True, True, "pt")
+        return self(f"{conversation[0]['content']}:")
+
+    def decode(self, tokens, *, skip_special_tokens):
+        assert skip_special_tokens
+        return "".join(map(chr, tokens))
+
+
+class Model:
+    """A model whose answer to every prompt is ``abc``."""
+
+    device = "cpu"
+    from_pretrained = classmethod(lambda cls, name: cls())
+    is_training = True
+
+    def eval(self):
+        self.is_training = False
+
+    def generate(self, *, input_ids, max_new_tokens):
+        assert not self.is_training
+        return np.array([[*input_ids[0], *map(ord, "abc")]])
+
+
+class FakeTrainer:
+    """A trainer with the arguments of ``Trainer`` of transformers 5.23, or ``GRPOTrainer`` of TRL 1.16."""
+
+    def __init__(
+        self, model, *, args, train_dataset, callbacks, reward_funcs=None, data_collator=None,
+        processing_class=None,
+    ) -> None:  # fmt: skip
+        self.rows, self.callbacks, self.reward_funcs = train_dataset, callbacks, reward_funcs
+        self.trainer = Trainer(Path(args.output_dir), model=model, processing_class=processing_class)
+
+    def train(self) -> None:
+        if self.reward_funcs is not None:
+            completions = [[{"role": "assistant", "content": "x" * 30}] for _ in self.rows]
+            prompts = [row["prompt"] for row in self.rows]
+            ids = [[1] for _ in self.rows]
+            rewards = self.reward_funcs(prompts=prompts, completions=completions, completion_ids=ids)
+            assert rewards == [1.0 for _ in self.rows]
+        for callback in self.callbacks:
+            assert self.trainer.train(callback, 2) == 2
+
+
+@pytest.fixture
+def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a plan, and stubs of the libraries that the examples import."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.yaml").write_text(ANSWER_PLAN, "utf-8")
+    (tmp_path / "s.jsonl").write_text('{"id": "1", "input": "?"}\n', "utf-8")
+    (tmp_path / "replies.jsonl").write_text(REPLY, "utf-8")
+    rows = Rows([{"text": "ab", "prompt": [{"role": "user", "content": "?"}]}])
+    modules: dict[str, dict[str, Any]] = {
+        "datasets": {"load_dataset": lambda kind, *, data_files, split: rows},
+        "transformers": {
+            "AutoModelForCausalLM": Model,
+            "AutoTokenizer": Tokenizer,
+            "DataCollatorForLanguageModeling": lambda tokenizer, mlm: None,
+            "Trainer": FakeTrainer,
+            "TrainingArguments": SimpleNamespace,
+        },
+        "trl": {"GRPOConfig": SimpleNamespace, "GRPOTrainer": FakeTrainer},
+        "swift": {},
+        "swift.callbacks": {"callbacks_map": {}},
+        "swift.rewards": {"orms": {}},
+    }
+    for name, members in modules.items():
+        module = ModuleType(name)
+        vars(module).update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+    return tmp_path
+
+
+def scores_of_training(folder: Path) -> list[tuple[str, float]]:
+    """Return checkpoint and score of each evaluation."""
+    with open_store(folder / "out" / "hengwen" / "hengwen.db") as store:
+        runs = store.latest()
+        return [(row.checkpoint, row.outcome.value) for row in store.rows(runs) if row.score.part == "within"]
+
+
+@pytest.mark.parametrize("script", ["trainer.py", "grpo.py"])
+def test_the_example_evaluates_each_saved_checkpoint(
+    trained: Path, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [script, "model", "rows.jsonl", "plan.yaml"])
+    runpy.run_path(str(EXAMPLES / script))
+    assert scores_of_training(trained) == [("checkpoint-10", 1.0), ("checkpoint-20", 1.0)]
+
+
+def test_the_plug_in_for_swift_is_a_reward_and_a_callback(trained: Path) -> None:
+    runpy.run_path(str(EXAMPLES / "swift_plugin.py"))
+    orm = sys.modules["swift.rewards"].orms["hengwen"](args=None)
+    messages = [[{"role": "user", "content": "?"}]]
+    assert orm(["x" * 30], messages=messages) == [1.0]
+    trainer = Trainer(trained / "out")
+    callback = sys.modules["swift.callbacks"].callbacks_map["hengwen"](trainer.args, trainer)
+    assert trainer.train(callback, 1) == 1
+    assert scores_of_training(trained) == [("checkpoint-10", 1.0)]
