@@ -117,7 +117,8 @@ def main() -> None:
             with relaxed_gc(freeze=False):  # also while the command imports its modules
                 app()
         except HengwenError as error:
-            print_error(str(error))
+            for text in (str(error), *getattr(error, "__notes__", ())):
+                print_error(text)
             sys.exit(error.exit_code)
         except OSError as error:
             if not isinstance(error.filename, (str, os.PathLike)):  # an OSError that does not name a file

@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hengwen.importers.verdicts import any_rows
+from hengwen.importers.verdicts import scan_any_rows
 from hengwen.io.row_reader import DataRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from hengwen.errors import DataError
     from hengwen.importers.columns import ColumnMap
     from hengwen.importers.verdicts import Verdict, VerdictFile
 
@@ -37,8 +38,8 @@ class ScoreSource(Protocol):
     def columns(self) -> ColumnMap | None:
         """The columns of the file that were chosen, if they are not those of the rows."""
 
-    def rows(self) -> Iterator[DataRow]:
-        """Yield the rows."""
+    def rows(self) -> Iterator[DataRow | DataError]:
+        """Yield the rows; for a malformed row, its error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ class Table:
     notes: list[str] = field(default_factory=list)
     columns: None = None
 
-    def rows(self) -> Iterator[DataRow]:
-        """Yield the rows of the table."""
-        return any_rows(self.path)
+    def rows(self) -> Iterator[DataRow | DataError]:
+        """Yield the rows of the table; for a malformed row, its error."""
+        return scan_any_rows(self.path)
 
 
 @dataclass(frozen=True, slots=True)

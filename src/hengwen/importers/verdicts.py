@@ -10,7 +10,7 @@ from hengwen.errors import DataError
 from hengwen.importers.columns import ColumnMap, map_verdicts
 from hengwen.io.json_items import json_rows
 from hengwen.io.parquet_reader import scan_parquet
-from hengwen.io.row_reader import read_number, read_rows
+from hengwen.io.row_reader import read_number, scan_rows
 from hengwen.records import digest
 from hengwen.text.safety import short_repr
 
@@ -149,10 +149,18 @@ class VerdictFile:
 
 def any_rows(path: Path) -> Iterator[DataRow]:
     """Yield the rows of a .jsonl, .csv, .parquet or .json file."""
+    for row in scan_any_rows(path):
+        if isinstance(row, DataError):
+            raise row
+        yield row
+
+
+def scan_any_rows(path: Path) -> Iterator[DataRow | DataError]:
+    """Yield the same; for a malformed row of .jsonl or .csv, yield its error instead."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         return json_rows(path)
-    return scan_parquet(path) if suffix == ".parquet" else read_rows(path)
+    return scan_parquet(path) if suffix == ".parquet" else scan_rows(path)
 
 
 def two_models(row: DataRow, first_name: str, second_name: str) -> tuple[str, str]:

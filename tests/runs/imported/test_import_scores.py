@@ -99,11 +99,39 @@ def test_repeats_are_numbered_and_stated_ones_must_differ(store, tmp_path: Path)
         import_scores(stated, store)
 
 
-def test_a_wrong_row_records_nothing(store, tmp_path: Path) -> None:
-    file = write(tmp_path / "j.csv", "model,id,score,step\na,1,5,10\na,2,5,x\n")
-    with pytest.raises(DataError, match=r"j\.csv:3: the step must be a number"):
+def test_wrong_rows_record_nothing_and_each_is_said_with_its_line(store, tmp_path: Path) -> None:
+    rows = ["a,1,5,10", "a,2,5,x", "a,3,5,10", "a,,5,10", ",5,5,10", "a,6,5", "a,7,5,10,1", "a,8,garbage,10"]
+    file = write(tmp_path / "j.csv", "\n".join(["model,id,score,step", *rows]) + "\n")
+    with pytest.raises(DataError, match=r"j\.csv:3: the step must be a number") as caught:
         import_scores(file, store)
+    assert [note.removeprefix(f"{file}:")[:2] for note in caught.value.__notes__] == ["5:", "6:", "7:", "8:"]
     assert store.runs() == []
+    write(file, "model,id,score,step\n" + "a,1,5,x\n" * 25)
+    with pytest.raises(DataError) as caught:
+        import_scores(file, store)
+    assert (len(caught.value.__notes__), caught.value.__notes__[-1]) == (20, "further wrong rows: 5")
+
+
+def test_each_failure_is_said_with_its_line_and_the_others_are_counted(store, tmp_path: Path) -> None:
+    file = write(tmp_path / "j.csv", "model,id,score\na,1,5\na,2,\na,3,x\na,4,4\na,5,99\n")
+    result = import_scores(file, store, judge="g", scale="1-5")
+    assert [text.removeprefix(f"{file}:") for text in result.failed] == [
+        "3: g.level: parse_error: the file has no number here",
+        "4: g.level: parse_error: no number: 'x'",
+        "6: g.level: off_scale: 99 is not on the scale",
+    ]
+    assert (result.scores, sum(result.failures.values()), result.unlisted) == (2, 3, 0)
+    write(file, "model,id,score\n" + "".join(f"a,{number},x\n" for number in range(25)))
+    result = import_scores(file, store)
+    assert (len(result.failed), result.unlisted, dict(result.failures)) == (20, 5, {"parse_error": 25})
+
+
+def test_labels_of_raters_that_are_no_value_are_said(store, tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", "model,id,judge,rater,score\na,1,g,,5\na,1,,ann,x\na,1,,bo,4\n")
+    result = import_scores(file, store)
+    assert result.failed == (f"{file}:3: score: parse_error: no number: 'x'",)
+    assert "labels of raters that are no value, and count nowhere: 1" in result.notes
+    assert (result.scores, dict(result.failures)) == (1, {})
 
 
 def test_the_same_import_is_recorded_once_and_another_version_is_not_comparable(

@@ -153,7 +153,6 @@ def verdicts(
 
 
 def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
-
     if not quiet:
         if result.columns:
             print_info(f"columns: {', '.join(result.columns)}")
@@ -161,6 +160,10 @@ def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
             print_info(f"not read: {', '.join(result.unused)}")
         for note in result.notes:
             print_info(note)
+        for failure in result.failed:
+            print_info(failure)
+        if result.unlisted:
+            print_info(f"{result.unlisted} more; all of them: hengwen export {store} -o FILE.csv")
     failures = ", ".join(f"{number} {status}" for status, number in result.failures.items())
     failed = sum(result.failures.values())
     numbers = {"run": len(result.runs), "score": result.scores, "failure": failed}

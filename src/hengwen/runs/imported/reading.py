@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hengwen.errors import DataError
 from hengwen.importers.columns import JOIN, map_columns
 from hengwen.importers.sources import DETAILS
+from hengwen.records import Score
 from hengwen.runs.imported.values import Levels, Reading
 from hengwen.score_id import IMPORTED_TAG, LEVEL, ScoreId
 from hengwen.text.safety import replace_controls, short_repr, shorten
@@ -64,6 +65,8 @@ class ImportedScore(NamedTuple):
     rater: str
     prompt: str
     answer: str
+    failed: str = ""
+    """File, line and reason of a failure."""
 
 
 class _Series(NamedTuple):
@@ -97,6 +100,8 @@ class ScoreFile:
         """Number of scores that got a number as repeats, because the file has no column of repeats."""
         self.doubles = 0
         """Number of means that repeat an earlier row, which are read once."""
+        self.wrong: list[DataError] = []
+        """Errors of the rows that cannot be read."""
         self._means: dict[tuple[object, ...], str] = {}
         self._origins: dict[tuple[str, ...], _Origin] = {}
         self._origin_columns = [
@@ -106,37 +111,50 @@ class ScoreFile:
     def scores(self, repeats: dict[tuple[object, ...], int]) -> Iterator[ImportedScore]:
         """Yield the scores; ``repeats`` counts those of all files with the same key."""
         self.numbered = self.doubles = 0
-        columns = self.columns
-        has_repeats, has_clusters = columns.has("repeat"), columns.has("cluster")
+        self.wrong = []
         for row in self.source.rows():
-            origin = self._origin(row)
-            sample_id = self._name(row, "id") if columns.has("id") else None
-            if sample_id == "":
-                row.fail(f"{JOIN.join(columns.fields['id'])} is empty: which prompt has this score?")
-            stated = self._repeat(row) if has_repeats else None
-            cluster = (has_clusters and self._name(row, "cluster")) or sample_id or origin.task
-            for series in origin.series:
-                outcome = self._outcome(row, series)
-                key = (origin.run, series.score, sample_id, stated, origin.rater)
-                number = repeats[key] = repeats.get(key, 0) + 1
-                if number > 1:
-                    if sample_id is None and self._is_double(row, key, series):
-                        continue
-                    self._check_repeat(row, sample_id, stated)
-                    self.numbered += 1
-                elif sample_id is None:
-                    self._means[key] = str(row.values.get(series.column))
-                yield ImportedScore(
-                    run=origin.run,
-                    score=series.score,
-                    sample_id=sample_id,
-                    repeat=None if sample_id is None else stated or number,
-                    cluster=cluster,
-                    outcome=outcome,
-                    rater=origin.rater,
-                    prompt=self._text(row, "prompt"),
-                    answer=self._text(row, "answer"),
-                )
+            if isinstance(row, DataError):
+                self.wrong.append(row)
+                continue
+            try:
+                items = list(self._row_scores(row, repeats))
+            except DataError as error:
+                self.wrong.append(error)
+                continue
+            yield from items
+
+    def _row_scores(self, row: DataRow, repeats: dict[tuple[object, ...], int]) -> Iterator[ImportedScore]:
+        columns, origin = self.columns, self._origin(row)
+        sample_id = self._name(row, "id") if columns.has("id") else None
+        if sample_id == "":
+            row.fail(f"{JOIN.join(columns.fields['id'])} is empty: which prompt has this score?")
+        stated = self._repeat(row) if columns.has("repeat") else None
+        cluster = (columns.has("cluster") and self._name(row, "cluster")) or sample_id or origin.task
+        for series in origin.series:
+            outcome = self._outcome(row, series)
+            key = (origin.run, series.score, sample_id, stated, origin.rater)
+            number = repeats[key] = repeats.get(key, 0) + 1
+            if number > 1:
+                if sample_id is None and self._is_double(row, key, series):
+                    continue
+                self._check_repeat(row, sample_id, stated)
+                self.numbered += 1
+            elif sample_id is None:
+                self._means[key] = str(row.values.get(series.column))
+            yield ImportedScore(
+                run=origin.run,
+                score=series.score,
+                sample_id=sample_id,
+                repeat=None if sample_id is None else stated or number,
+                cluster=cluster,
+                outcome=outcome,
+                rater=origin.rater,
+                prompt=self._text(row, "prompt"),
+                answer=self._text(row, "answer"),
+                failed=""
+                if isinstance(outcome, Score)
+                else row.locate(f"{outcome.name}: {outcome.status}: {outcome.message}"),
+            )
 
     def _origin(self, row: DataRow) -> _Origin:
         """Return what many rows have in common, by the cells that say it."""
@@ -263,7 +281,8 @@ class ScoreFile:
 
 
 def _header(source: ScoreSource) -> Sequence[str]:
-    header = dict.fromkeys(name for row in islice(source.rows(), HEADER_ROWS) for name in row.values)
+    rows = islice(source.rows(), HEADER_ROWS)
+    header = dict.fromkeys(name for row in rows if not isinstance(row, DataError) for name in row.values)
     if not header:
         raise DataError(f"{source.path}: no rows")
     return [name for name in header if name is not DETAILS]

@@ -47,6 +47,10 @@ class ImportedRuns:
     scores: int
     failures: Mapping[str, int]
     """Number of failures by status; a failure is never a score."""
+    failed: tuple[str, ...] = ()
+    """File, line and reason of the failures, of at most 20."""
+    unlisted: int = 0
+    """Number of failures that ``failed`` leaves out."""
     notes: tuple[str, ...] = ()
     is_known: bool = False
     """Whether the store had these runs before, so that nothing was recorded."""
@@ -319,6 +323,8 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
         notes.append(
             f"{numbered} scores repeat a prompt; without a column of repeats they are repeats 2, 3, ..."
         )
+    if survey.unlabelled:
+        notes.append(f"labels of raters that are no value, and count nowhere: {survey.unlabelled}")
     ordered = sorted(runs, key=lambda run: (run.plan, run.order))
     if any(run.step is None for run in runs) and len(runs) > 1:
         names = names_text([run.checkpoint for run in ordered])
@@ -330,6 +336,8 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
         unused=tuple(dict.fromkeys(name for item in columns for name in item.unused)),
         scores=scores,
         failures=dict(sorted(counts.items())),
+        failed=tuple(survey.failed),
+        unlisted=survey.unlisted,
         notes=tuple(notes),
         is_known=is_known,
     )

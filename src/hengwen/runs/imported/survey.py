@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from hengwen.runs.imported.reading import ImportedScore, RunKey, ScoreFile
 
+MAX_LISTED = 20
+"""Maximum number of wrong rows, and of failures, that are listed with their lines."""
+
 
 @dataclass(slots=True)
 class Survey:
@@ -33,12 +36,25 @@ class Survey:
     steps: dict[str, list[float | None]] = field(default_factory=dict)
     statuses: dict[RunKey, Counter[str]] = field(default_factory=dict)
     raters: set[str] = field(default_factory=set)
+    failed: list[str] = field(default_factory=list)
+    """File, line and reason of the first failures, and of labels of raters that are no value."""
+    unlisted: int = 0
+    """Number of further ones."""
+    unlabelled: int = 0
+    """Number of labels of raters that are no value."""
     _known_hashes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def read(self) -> None:
-        """Read all rows once, so that nothing is recorded if one of them is wrong."""
+        """Read all rows once; the error of the first wrong row has those of the others as notes."""
         for file, item in self.scores():
             self._add(file, item)
+        wrong = [error for file in self.files for error in file.wrong]
+        if wrong:
+            for error in wrong[1:MAX_LISTED]:
+                wrong[0].add_note(str(error))
+            if len(wrong) > MAX_LISTED:
+                wrong[0].add_note(f"further wrong rows: {len(wrong) - MAX_LISTED}")
+            raise wrong[0]
 
     def scores(self) -> Iterator[tuple[ScoreFile, ImportedScore]]:
         """Yield the scores of all files."""
@@ -53,8 +69,14 @@ class Survey:
         if item.run[1] not in steps:
             steps.append(item.run[1])
         counts = self.statuses.setdefault(item.run, Counter())
+        if item.failed and item.failed not in self.failed[-1:]:  # a verdict on a pair is two scores
+            if len(self.failed) < MAX_LISTED:
+                self.failed.append(item.failed)
+            else:
+                self.unlisted += 1
         if item.rater:
             self.raters.add(item.rater)
+            self.unlabelled += not isinstance(item.outcome, Score)
         else:
             counts["ok" if isinstance(item.outcome, Score) else item.outcome.status] += 1
             self.order.setdefault(score)
