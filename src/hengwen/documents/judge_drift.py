@@ -55,8 +55,8 @@ _PROBLEMS = {
 
 def judge_drift_document(report: JudgeDriftReport) -> Document:
     """Return for each judged score whether the model or the judge changed, with the measured changes."""
-    before_and_after = (report.after,) if report.before is None else (report.before, report.after)
-    names = run_labels(before_and_after)
+    is_pair = report.before is not None and report.before.id != report.after.id
+    names = run_labels((report.before, report.after) if report.before and is_pair else (report.after,))
     blocks: list[Block] = []
     if report.problem:
         blocks.append(Sentence(text=_PROBLEMS[report.problem]))
@@ -71,6 +71,8 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
         if measured:
             blocks.append(_change_table(report, measured, names))
     course = " → ".join(names)
+    if report.compared is not None:
+        course += f" ({' → '.join(report.compared)})"
     return Document(
         kind="judge-drift",
         title=Bilingual(f"评审漂移：{course}", f"judge drift: {course}"),
@@ -155,7 +157,7 @@ def _verdict(score: JudgedScoreDrift) -> Verdict:
 def _change_table(
     report: JudgeDriftReport, scores: Sequence[JudgedScoreDrift], names: Sequence[str]
 ) -> Table:
-    before, after = names
+    before, after = names[0], names[-1]
     notes = []
     if any(score.interaction is not None for score in scores):
         notes.append(
@@ -166,7 +168,15 @@ def _change_table(
                 f"new minus old verdicts on the answers of {before}, then on those of {after} minus that",
             )
         )
-    if any(score.arm == "re-judged" and score.interaction is None for score in scores):
+    if report.compared is not None and report.before == report.after:
+        old, new = report.compared
+        notes.append(
+            Bilingual(
+                f"评审的变化：{before} 的同样回答，{new} 的评分减去 {old} 的评分",
+                f"change of the judge: the same answers of {before}, {new} minus {old}",
+            )
+        )
+    elif any(score.arm == "re-judged" and score.interaction is None for score in scores):
         notes.append(
             Bilingual(
                 f"评审的变化：{before} 的同样回答，重新评审减去当时；模型的变化：{after} 减去重新评审的 "
@@ -278,6 +288,7 @@ def _record(report: JudgeDriftReport) -> dict[str, Any]:
         "unchecked": report.unchecked,
         "scores": [_score_record(score) for score in report.scores],
         "judges": trust_record(report.judges),
+        **({"compared": list(report.compared)} if report.compared else {}),
         **({"rewards": list(report.rewards)} if report.rewards else {}),
     }
 

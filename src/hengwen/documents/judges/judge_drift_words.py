@@ -41,6 +41,10 @@ _REASONS: Mapping[Reason, Bilingual] = {
         "the earlier answers were judged again only once, so how far the judge repeats itself is not known; "
         "the same command judges them a second time",
     ),
+    "judged once each": Bilingual(
+        "每位评审对每个回答只评了一遍，不知评审自身有多不一致",
+        "each judge scored an answer once, so how far a judge repeats itself is not known",
+    ),
     "judge agreement": Bilingual(
         "均值几乎没变，但对同样回答的新旧评分一致得不够，不能说评审没变",
         "the means hardly changed, but old and new verdicts on the same answers agree too little to say that "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hengwen.errors import ConfigError
@@ -16,6 +16,7 @@ from hengwen.results.run_order import training_order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.judge_drift.verdicts import Reason
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run
     from hengwen.store import Store
@@ -36,7 +37,14 @@ class RunPair(NamedTuple):
     after: Run
 
 
-def choose_runs(store: Store, before: str | Run | None, after: str | Run | None, plan: str | None) -> RunPair:
+def choose_runs(
+    store: Store,
+    before: str | Run | None,
+    after: str | Run | None,
+    plan: str | None,
+    *,
+    may_be_equal: bool = False,
+) -> RunPair:
     """Return the two runs to compare: those that are named, or the defaults."""
     latest = store.latest(plan)
     if not latest:
@@ -46,7 +54,7 @@ def choose_runs(store: Store, before: str | Run | None, after: str | Run | None,
     later = latest[-1] if after is None else store.find(after, plan)
     if before is not None:
         earlier = store.find(before, later.plan)
-        if earlier.id == later.id:
+        if earlier.id == later.id and not may_be_equal:
             raise ConfigError(
                 f"{before!r} is both the earlier and the later run ({later.id}); name an earlier run to "
                 "compare with"
@@ -139,6 +147,8 @@ class JudgeDriftReport:
     """Checkpoints whose runs were made by an older version, which did not record the endpoints of judges."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge of the later run."""
+    compared: tuple[str, str] | None = None
+    """The old and the new judge whose stored scores are compared; None if answers were judged again."""
     rewards: tuple[str, ...] = ()
     """Addresses of the reported scores that the models were trained on."""
 
@@ -160,6 +170,7 @@ def judge_drift(
     *,
     plan: str | None = None,
     scores: Sequence[str] = (),
+    judges: tuple[str, str] | None = None,
 ) -> JudgeDriftReport:
     """Tell whether the model changed between two checkpoints, or the judge that scored them.
 
@@ -181,6 +192,9 @@ def judge_drift(
             newest run.
         scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
             summary.
+        judges: An old and a new judge whose stored scores of the same answers are compared, such as imported
+            ones; nothing has to be judged again. Each is the name of a judge, or of one of its scores. Both
+            runs may then be the same: only the judges are compared.
 
     Returns:
         A report with a verdict for each judged score and for each member of its panel. If there is only one
@@ -202,7 +216,40 @@ def judge_drift(
         lyrics/lyric_craft.level cannot tell re-judged 0.0
         persona/persona_generic.level model drifted re-judged 0.0
     """
+    if judges is not None:
+        return stored_judge_drift(store, before, after, judges, plan)
     return judge_drift_of(store, choose_runs(store, before, after, plan), scores)
+
+
+def stored_judge_drift(
+    store: Store,
+    before: str | Run | None,
+    after: str | Run | None,
+    judges: tuple[str, str],
+    plan: str | None = None,
+) -> JudgeDriftReport:
+    """Return the judge drift report of two judges that scored the same answers."""
+    earlier, later = choose_runs(store, before, after, plan, may_be_equal=True)
+    earlier = earlier or later
+    verdicts = StoredVerdicts(store, earlier, later, None, None, None, is_stored=True)
+    pairs = verdicts.judged_twice(*judges)
+    drifts = decide([verdicts.stored_drift(old, new) for old, new in pairs])
+    used = {score.address for pair in pairs for score in pair}
+    return JudgeDriftReport(
+        before=earlier,
+        after=later,
+        compared=judges,
+        scores=tuple(_without_remedy(drift, has_model=earlier.id != later.id) for drift in drifts),
+        left_out_prompts=sum(map(len, verdicts.differing.values())),
+        judges=judge_trust(store, [earlier, later], used=used),
+        rewards=tuple(sorted(used & rewards_of([earlier, later]))),
+    )
+
+
+def _without_remedy(drift: JudgedScoreDrift, *, has_model: bool) -> JudgedScoreDrift:
+    """Return a score without advice to judge again, and without a model's change if there is one run."""
+    reason: Reason = "judged once each" if drift.reason == "judged again once" else drift.reason
+    return replace(drift, reason=reason, model=drift.model if has_model else None)
 
 
 def judge_drift_of(

@@ -45,6 +45,8 @@ class StoredVerdicts:
     """Run in which they were judged once more; None if they were not."""
     crossed: Run | None
     """Run in which the old judge judged the later answers; None if it did not."""
+    is_stored: bool = False
+    """Whether two judges' scores of both runs are compared, and nothing was judged again."""
     differing: Mapping[str, set[str]] = field(init=False)
     """Prompts, by task, whose text, references or metadata differ between ``before`` and ``after``."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
@@ -71,7 +73,9 @@ class StoredVerdicts:
         self.differing = differing_prompts(self.store, (self.before, self.after))
         self.equal = _equal_answers(self.store, self.before, self.after)
         self._lengths_of = {
-            run.id: _answer_lengths(self.store, run) for run in (self.before, self.after) if self.again
+            run.id: _answer_lengths(self.store, run)
+            for run in (self.before, self.after)
+            if self.again or self.is_stored
         }
 
     @property
@@ -97,6 +101,50 @@ class StoredVerdicts:
             if address not in judged:
                 raise ConfigError(f"no judged score {address!r}{did_you_mean(address, judged)}")
         return [judged[address] for address in dict.fromkeys(addresses)]
+
+    def judged_twice(self, old: str, new: str) -> list[tuple[ScoreId, ScoreId]]:
+        """Return the scores that two judges gave; a judge is named, or one of its scores."""
+        scores = [
+            score.id
+            for task in task_scores((self.before, self.after), self._table)
+            for score in task.scores
+            if score.kind == "judge" and score.id.role == "answer"
+        ]
+        names = {name for score in scores for name in (score.evaluator, score.base, score.address)}
+        for name in (old, new):
+            if name not in names:
+                judges = sorted({score.evaluator for score in scores})
+                raise ConfigError(f"no judge {name!r}{did_you_mean(name, judges)}")
+        earlier, later = (
+            {
+                (score.task, score.part if score.evaluator == name else ""): score
+                for score in scores
+                if name in (score.evaluator, score.base, score.address)
+            }
+            for name in (old, new)
+        )
+        pairs = [(earlier[part], later[part]) for part in earlier if part in later]
+        if not pairs or old == new:
+            raise ConfigError(f"{old} and {new} are not two judges with the same scores of the same tasks")
+        return pairs
+
+    def stored_drift(self, old: ScoreId, new: ScoreId) -> JudgedScoreDrift:
+        """Return the changes between the scores of two judges, whose model has both judges' scores too."""
+        then, again, now, crossed = (
+            self._series(run, score)
+            for run, score in ((self.before, old), (self.before, new), (self.after, new), (self.after, old))
+        )
+        drift = JudgedScoreDrift(address=new.address)
+        if then is None or again is None or now is None:
+            return replace(drift, reason="not scored")
+        is_pair = self.before.id != self.after.id
+        return with_changes(
+            drift,
+            Verdicts(then, again, now, crossed=crossed if is_pair else None),
+            differing=self.differing.get(new.task, ()),
+            equal=self.equal.get(new.task),
+            lengths=self._lengths(new.task),
+        )
 
     def drifts(self, score: ScoreId) -> list[JudgedScoreDrift]:
         """Return the changes of one score, then of its panel's members; ``decide`` adds the verdicts."""

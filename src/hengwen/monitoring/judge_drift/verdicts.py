@@ -43,6 +43,7 @@ Reason = Literal[
     "missing scores",
     "not judged again",
     "judged again once",
+    "judged once each",
     "judge agreement",
     "length",
     "few anchors",
@@ -55,7 +56,8 @@ Reason = Literal[
 ]
 """Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
 both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the earlier
-answers. ``judged again once``: how far the judge repeats itself is not known. ``judge agreement``: the means
+answers. ``judged again once``: how far the judge repeats itself is not known. ``judged once each``:
+the same of two judges whose scores are compared. ``judge agreement``: the means
 hardly changed, but old and new verdicts on the same answers agree too little. ``length``: the model changed,
 or the judge on longer answers. ``judge changed``: there are no new verdicts on the earlier answers, and the
 two runs have different judges. ``judges differ``: the new verdicts on the earlier answers are not by the

@@ -10,10 +10,32 @@ import typer
 
 from hengwen.cli.ui import language, options
 
+_OF_CALLS = (
+    *(
+        "score",
+        "base_url",
+        "concurrency",
+        "budget",
+        "price",
+        "time_limit",
+        "dry_run",
+        "fresh",
+        "wait",
+        "trust",
+    ),
+)
+"""Options that have no effect if stored scores are compared."""
+
 
 def judge_drift(
+    context: typer.Context,
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="The plan whose judges judge the earlier answers again.")
+        Path,
+        typer.Argument(
+            metavar="PLAN_OR_STORE",
+            help="A plan, whose judges judge the earlier answers again; or a store, in which the scores by "
+            "--old-judge and --judge are compared.",
+        ),
     ],
     before: Annotated[
         str | None,
@@ -74,12 +96,30 @@ def judge_drift(
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.documents.judge_drift import judge_drift_document
+    from hengwen.errors import ConfigError
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
-    from hengwen.monitoring.judge_drift.report import choose_runs, judge_drift_of
+    from hengwen.monitoring.judge_drift.report import choose_runs, judge_drift_of, stored_judge_drift
     from hengwen.plans.overrides import is_plan_path
     from hengwen.runs.options import RunOptions
 
     outputs = check_outputs(output, [plan])
+    if not is_plan_path(str(plan)):
+        options.refuse(context, dict.fromkeys(_OF_CALLS, "needs a plan: a store is read without a call"))
+        if judge is None or old_judge is None:
+            raise ConfigError(
+                f"{plan}: no plan (.yaml); a store needs --old-judge and --judge, two judges in it"
+            )
+        with open_existing_store(str(plan)) as opened:
+            stored = stored_judge_drift(opened, before, after, (old_judge, judge))
+        show(
+            judge_drift_document(stored),
+            outputs,
+            language=language.report_language(lang, (stored.after,)),
+            as_json=as_json,
+            quiet=quiet,
+            verbose=verbose,
+        )
+        return
     with open_existing_store(store) as opened:
         loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
         old_plan = old_judge is not None and is_plan_path(old_judge)
