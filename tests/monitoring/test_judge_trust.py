@@ -14,6 +14,7 @@ from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.monitoring.judge_trust import judge_trust, trust_of
 from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable
+from hengwen.runs.imported.record import import_scores
 from hengwen.runs.run_plan import run_plan
 from hengwen.store import open_store
 
@@ -180,3 +181,27 @@ def test_the_line_of_a_panel_says_its_members_and_which_are_untested() -> None:
     assert "admission never tested (hengwen doctor --judge openai/other" in sentence.en
     assert sentence.zh.startswith("几乎未经检验：评审团：openai/gpt-4o（")
     assert trust_record([judge])[0]["members"][1] == {"name": "openai/other", "verdict": None}
+
+
+def test_imported_scores_of_a_judge_have_a_line_and_only_labelled_parts_an_agreement(tmp_path) -> None:
+    def imported(*, raters: bool):
+        rows = ["checkpoint,id,name,rater,score"]
+        for i in range(60):
+            rows += [f"a,p{i},fluency,,{1 + i % 9}", f"a,p{i},tone,,{1 + i * 7 % 10}"]
+            rows += [f"a,p{i},fluency,ann,{1 + i % 9}"] if raters else []
+        file = tmp_path / f"{raters}.csv"
+        file.write_text("\n".join(rows), encoding="utf-8")
+        return import_scores(file, store, judge="gpt-x", scale="1-10").runs
+
+    with open_store(tmp_path / "x.db") as store:
+        runs = imported(raters=False)
+        (trust,) = judge_trust(store, runs)
+        assert (trust.judge, trust.kind, trust.agreement) == ("gpt-x", "imported", None)
+        assert line([trust]).startswith(
+            "untested: never tested: scores of another tool · admission never tested"
+        )
+        assert judge_trust(store, runs, used={"scores/gpt-x.tone"}) == (trust,)
+        assert judge_trust(store, runs, used={"scores/other.tone"}) == ()
+        (trust,) = judge_trust(store, imported(raters=True))
+        assert (trust.judge, trust.agreement.n, trust.agreement.kappa.value) == ("gpt-x.fluency", 60, 1.0)
+        assert trust.agreement.decision == "certified"

@@ -91,7 +91,10 @@ class DecisionWords:
         rises = [self._words[score.address] for score in decision.scores if score.newest == "better"]
         verb = Bilingual("建议发布", "Ship") if decision.verdict == "ship" else Bilingual("暂留", "Keep")
         if chosen == newest:
-            return Bilingual(f"{verb.zh} {chosen}，即最新的检查点。", f"{verb.en} {chosen}, the newest.")
+            return Bilingual(
+                f"{verb.zh} {chosen}，即最新的检查点：没有哪个检查点显示比它更好。",
+                f"{verb.en} {chosen}, the newest: no checkpoint is shown to be better.",
+            )
         if falls and rises:
             down = [self._words[score.address] for score, _ in falls]
             return Bilingual(
@@ -112,6 +115,16 @@ class DecisionWords:
                 f"{verb.en} {chosen}. The newest, {newest}, has fallen {size} below {it_en} in {name.en}."
                 if (standing.difference or 0.0) < 0
                 else f"{verb.en} {chosen}. The newest, {newest}, is {size} worse than {it_en} in {name.en}.",
+            )
+        lacking = [
+            self._words[score.address]
+            for score in self._decision.scores
+            if score.standings and score.standings[-1].standing == "missing answers"
+        ]
+        if lacking:
+            return Bilingual(
+                f"{verb.zh} {chosen}；最新的 {newest} {_zh(lacking)}缺回答，不下结论。",
+                f"{verb.en} {chosen}. The newest, {newest}, lacks answers in {_and(_en(lacking))}: no verdict.",
             )
         return Bilingual(
             f"{verb.zh} {chosen}；最新的 {newest} 没有显示更差，但均值落后。",
@@ -177,6 +190,9 @@ class DecisionWords:
         decimals, name = self._decimals[score.address], self._words[score.address]
         before, after = mean_text(means[score.peak], decimals), mean_text(score.standings[-1].mean, decimals)
         size, p = self._size(score), p_text(score.p if score.p is not None else 1.0)
+        own = (score.standings[-1].mean or 0.0) - (means[score.peak] or 0.0)
+        if not score.is_group and abs(own - (score.change or 0.0)) > 10**-decimals:
+            size = Bilingual(f"题目与次数相同时 {size.zh}", f"at equal prompts and repeats {size.en}")
         newest = self._decision.newest
         return Bilingual(
             f"{name.zh} {before}（{score.peak}）→ {after}（{newest}）（{size.zh}，{p}）",

@@ -14,15 +14,15 @@ from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
 from hengwen.judges.calibration.within import measure_within
 from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.results.score_table import SeriesKey
-from hengwen.score_id import LEVEL
+from hengwen.score_id import IMPORTED_TAG, LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from hengwen.judges.calibration.artifact import Calibration, Decision
     from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.trust.admission_report import AdmissionDecision
-    from hengwen.records import Run
+    from hengwen.records import Run, Scale
     from hengwen.results.score_table import Column, ScoreTable
     from hengwen.score_id import Role, ScoreId
     from hengwen.store import Store
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 """Number of bootstrap resamples for the intervals of an agreement that a report computes."""
 CONFIDENCE = 0.95
-JudgeKind = Literal["rules", "model"]
+RANGE_STEPS = 11
+"""Steps into which the range of a scale without levels is cut; quadratic kappa does not depend on it."""
+JudgeKind = Literal["rules", "model", "imported"]
+"""``imported``: another tool gave the scores, so its judge cannot be asked again."""
 
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
@@ -73,6 +76,7 @@ class JudgeTrust:
 
     task: str
     judge: str
+    """Name of the judge; with a part of its verdict if it gives no level and only this part has labels."""
     kind: JudgeKind
     models: tuple[str, ...]
     """Names of the models as their server returned them; empty for a rules judge."""
@@ -111,9 +115,9 @@ def judge_trust(
         used: Addresses of the scores whose judges are meant; default: all.
     """
     newest = runs[-1]
-    scores = [score for score in store.statuses([newest]) if score.is_of_run]
+    scores = [score for score in store.statuses([newest], kind="judge") if score.is_of_run]
     judges = {score.with_part(LEVEL) for score in scores if used is None or score.address in used}
-    levels = [score for score in scores if score in judges]
+    levels = [score for score in _verdicts(scores) if score.with_part(LEVEL) in judges]
     if not levels:
         return ()
     known = {run.id for run in runs}
@@ -135,21 +139,41 @@ def trust_of(
     others: Sequence[Run] = (),
 ) -> tuple[JudgeTrust, ...]:
     """Return what is known of each judge whose levels a table holds; labels of ``others`` count too."""
+    by_address = {calibration.address: calibration for calibration in calibrations}
+    given = [key.score for key in table.series if key.kind == "judge" and key.score.role == "answer"]
+    labelled = {key.score.about("answer") for key in table.series if key.score.role == "human"}
+    labelled |= {score for score in given if score.address in by_address}
     columns: dict[ScoreId, list[tuple[Run, Column]]] = {}
-    for key in table.series:
-        if key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL:
-            columns.setdefault(key.score, [])
-    for score, of_runs in columns.items():
+    for score in _one_of_each_judge(_verdicts(given), labelled):
+        of_runs = columns.setdefault(score, [])
         for run in (*others, *runs):
             column = table.series.get(SeriesKey(run.id, score, "judge"))
             if column is not None and column.has_scores:
                 of_runs.append((run, column))
-    by_address = {calibration.address: calibration for calibration in calibrations}
     return tuple(
         _trust(score, of_runs, runs, table, admissions, by_address)
         for score, of_runs in columns.items()
         if of_runs
     )
+
+
+def _verdicts(scores: Iterable[ScoreId]) -> list[ScoreId]:
+    """Return the levels of judges; of a judge without one, as another tool may have, all parts."""
+    scores = dict.fromkeys(scores)
+    return [
+        score
+        for score in scores
+        if score.part == LEVEL or (score.with_part(LEVEL) not in scores and not score.is_derived)
+    ]
+
+
+def _one_of_each_judge(verdicts: Sequence[ScoreId], labelled: Collection[ScoreId]) -> Iterator[ScoreId]:
+    """Yield the parts with labels of each judge; of a judge without labels, its first part."""
+    judges: dict[ScoreId, list[ScoreId]] = {}
+    for score in verdicts:
+        judges.setdefault(score.with_part(LEVEL), []).append(score)
+    for parts in judges.values():
+        yield from [score for score in parts if score in labelled] or parts[:1]
 
 
 def _trust(
@@ -162,7 +186,7 @@ def _trust(
 ) -> JudgeTrust:
     newest_run, newest = columns[-1]
     signature = min(newest.signatures).partition("|repeats:")[0]
-    by_rules = newest.judged_by_rules
+    by_rules, is_imported = newest.judged_by_rules, IMPORTED_TAG in signature
     admission = admissions.get(judge_key(signature))
     calibration = calibrations.get(score.address)
     stale = calibration is not None and bool(is_stale(calibration, signature, rubric_hash_of(signature)))
@@ -178,8 +202,8 @@ def _trust(
     models = {value for _, column in columns for part, value in column.provenance if part == "model"}
     return JudgeTrust(
         task=score.task,
-        judge=score.evaluator,
-        kind="rules" if by_rules else "model",
+        judge=score.evaluator if score.part == LEVEL or agreement is None else score.base,
+        kind="rules" if by_rules else "imported" if is_imported else "model",
         models=() if by_rules else tuple(sorted(models)),
         doctor_name="rules" if by_rules else model[1] if model else "",
         members=tuple(_members(signature, admissions)),
@@ -219,7 +243,7 @@ def _computed(
 ) -> KnownAgreement | None:
     """Return the agreement with the labels that are stored with the runs."""
     pairs = [pair for run, column in columns for pair in _pairs(score, run, column, table)]
-    levels = next((column.scale.levels for _, column in columns if column.scale), None)
+    levels = next((_levels(column.scale) for _, column in columns if column.scale), None)
     if not pairs or levels is None:
         return None
     settings: dict[str, Any] = {"levels": levels, "resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": 0}
@@ -236,6 +260,11 @@ def _computed(
         kappa=agreement.quadratic_kappa,
         within=None if within is None else within.quadratic_kappa,
     )
+
+
+def _levels(scale: Scale) -> tuple[float, ...]:
+    step = (scale.high - scale.low) / (RANGE_STEPS - 1)
+    return scale.levels or tuple(scale.low + step * index for index in range(RANGE_STEPS - 1)) + (scale.high,)
 
 
 def _pairs(score: ScoreId, run: Run, column: Column, table: ScoreTable) -> Iterator[RatedAnswer]:

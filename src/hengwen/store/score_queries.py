@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Engine, Select
 
-    from hengwen.records import Row, Run
+    from hengwen.records import Kind, Row, Run
     from hengwen.score_id import ScoreId
 
 
@@ -71,8 +71,10 @@ def read_evaluators(connection: Connection, evaluator_ids: Any) -> dict[int, Eva
     return {columns["id"]: evaluator_from(columns) for columns in rows}
 
 
-def count_statuses(engine: Engine, runs: Sequence[Run]) -> dict[ScoreId, Counter[str]]:
-    """Return the number of outcomes of each score by status, over all these runs."""
+def count_statuses(
+    engine: Engine, runs: Sequence[Run], kind: Kind | None = None
+) -> dict[ScoreId, Counter[str]]:
+    """Return the number of outcomes of each score (of one kind, if given) by status, over all these runs."""
     evaluation = tables.evaluation
     query = (
         select(evaluation.c.evaluator_id, evaluation.c.statuses, func.count())
@@ -84,6 +86,8 @@ def count_statuses(engine: Engine, runs: Sequence[Run]) -> dict[ScoreId, Counter
         evaluators = read_evaluators(connection, {evaluator_id for evaluator_id, _, _ in groups})
     counts: dict[ScoreId, Counter[str]] = {}
     for evaluator_id, text, count in groups:
+        if kind not in (None, evaluators[evaluator_id].kind):
+            continue
         scores = evaluators[evaluator_id].scores
         for score, status in zip(scores, statuses_from(text, len(scores)), strict=True):
             counts.setdefault(score, Counter())[status] += count

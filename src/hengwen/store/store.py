@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Engine, Table
 
-    from hengwen.records import Attempt, Outcome, Row
+    from hengwen.records import Attempt, Kind, Outcome, Row
     from hengwen.score_id import ScoreId
     from hengwen.store.answer import ResponseKey
 
@@ -213,9 +213,12 @@ class Store:
                 table.set_sample_count(run.id, task, facts["samples_total"])
         return table
 
-    def statuses(self, runs: Sequence[Run]) -> dict[ScoreId, Counter[str]]:
-        """Return the number of outcomes of each score by status, over all these runs."""
-        counts = count_statuses(self._engine, runs)
+    def statuses(self, runs: Sequence[Run], kind: Kind | None = None) -> dict[ScoreId, Counter[str]]:
+        """Return the number of outcomes of each score by status, over all these runs.
+
+        If a kind is given, only scores of this kind are counted, such as those of judges.
+        """
+        counts = count_statuses(self._engine, runs, kind)
         addresses = dict.fromkeys(address for run in runs for address in run.score_order)
         order = {address: index for index, address in enumerate(addresses)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0].address, len(order))))

@@ -67,7 +67,11 @@ def _first_screen(report: DriftReport) -> Decision:
     lines = tuple(drift_line(report, score, names[score.address]) for score in report.scores)
     return DecisionWords(report.decision, decimals, names).block(
         scores=Scores(key="scores", lines=lines, title=TITLE, compared=BEFORE_NEWEST),
-        further=(*words.first_answers(report, names), *reward_verdicts(names)),
+        further=(
+            *words.first_answers(report, names),
+            *words.left_out_verdicts(report, names),
+            *reward_verdicts(names),
+        ),
         judges=trust_verdicts(report.judges),
     )
 
@@ -130,7 +134,9 @@ def _heading_notes(report: DriftReport) -> list[Bilingual]:
 def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
     first, second = words.differs_text(report, score), words.drifts_text(score)
     evidence: list[Text] = [words.means_text(score)] if score.means else []
-    evidence += [words.left_out_text(item, words.mean_decimals(score)) for item in score.left_out]
+    for item in score.left_out:
+        text = words.left_out_text(item, words.mean_decimals(score))
+        evidence.append(Bilingual(f"略去：{text.zh}", f"left out: {text.en}"))
     if score.drifts == "one checkpoint":
         evidence.append(
             Bilingual(

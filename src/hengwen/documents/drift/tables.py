@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
 
+_EQUAL_REPEATS = Bilingual(
+    "基线与最新：只取共同的题，各取同样多的回答，所以与检查点自己的均值可能不同",
+    "baseline, newest: of the common prompts, with equally many answers, so these means can differ from those of "
+    "the checkpoints",
+)
+
+
 def answer_tables(report: DriftReport, scores: Sequence[ScoreDrift]) -> list[Block]:
     """Return the tests of both questions for the tested scores."""
     return [_differ_table(report, scores), _drift_table(report, scores)]
@@ -47,7 +54,19 @@ def _differ_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
                 "p: between the newest checkpoint and the baseline; differing pairs: of all pairs of "
                 "checkpoints, those better or worse",
             ),
+            *([_EQUAL_REPEATS] if any(map(_has_other_means, scores)) else ()),
         ),
+    )
+
+
+def _has_other_means(score: ScoreDrift) -> bool:
+    """Return whether the newest checkpoint has another mean on the common prompts than on its own."""
+    difference, decimals = score.difference, words.mean_decimals(score)
+    own = score.means[-1].mean if score.means else None
+    return (
+        difference is not None
+        and own is not None
+        and number(difference.means[1], decimals) != number(own, decimals)
     )
 
 

@@ -63,6 +63,7 @@ DIRECTIONS: Mapping[str, tuple[Tone, Bilingual]] = {
 }
 FIRST = Bilingual("在这类题目上，检查点之间有差别吗？", "Do these checkpoints differ on prompts like these?")
 SECOND = Bilingual("差别是否超出检查点平常的波动？", "Is that more than checkpoints usually move?")
+LEFT_OUT = Bilingual("略去", "Left out")
 GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered without a value for each prompt")
 
 
@@ -97,6 +98,20 @@ def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[V
         )
         for (tone, word), listed in answers.items()
     ]
+
+
+def left_out_verdicts(report: DriftReport, names: Mapping[str, ScoreName]) -> list[Verdict]:
+    """Return, for each score that is tested without some checkpoints, which these are and why."""
+    verdicts = []
+    for score in report.scores:
+        if not score.left_out or not score.means:
+            continue
+        name, decimals = names[score.address].words, mean_decimals(score)
+        texts = [left_out_text(item, decimals) for item in score.left_out]
+        zh, en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
+        sentence = Bilingual(f"{name.zh}：{zh}。", f"{name.en}: {en}.")
+        verdicts.append(Verdict(tone="open", subject=LEFT_OUT, sentence=sentence))
+    return verdicts
 
 
 def direction_tone(score: ScoreDrift) -> Tone:
@@ -158,19 +173,23 @@ def means_text(score: ScoreDrift) -> Bilingual:
     texts = [f"{item.checkpoint} {number(item.mean, decimals)}" for item in score.means]
     if len(texts) > MAX_MEANS:
         texts = [*texts[:3], "…", *texts[-3:]]
-    return Bilingual(f"均值：{'，'.join(texts)}", f"means: {', '.join(texts)}")
+    if len({item.prompts for item in score.means}) > 1:
+        head = Bilingual("均值（已按缺失的题调整）", "means, adjusted for missing prompts")
+    else:
+        head = Bilingual("均值", "means")
+    return Bilingual(f"{head.zh}：{'，'.join(texts)}", f"{head.en}: {', '.join(texts)}")
 
 
 def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
     """Return why a checkpoint is left out of the tests of a score."""
     name = item.checkpoint
     if item.problem == "keys":
-        return Bilingual(f"略去 {name}：评分设置不同（{item.detail}）", f"{name} left out: {item.detail}")
+        return Bilingual(f"{name} 的评分设置不同（{item.detail}）", f"{name}, because {item.detail}")
     if item.problem == "coverage":
         shares = item.coverage or 0.0, item.answer_coverage or 0.0
         text, least = missing_text(name, *shares, item.bounds, decimals), least_text()
-        return Bilingual(f"略去：{text.zh}，{least.zh}", f"left out: {text.en}, {least.en}")
-    return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
+        return Bilingual(f"{text.zh}，{least.zh}", f"{text.en}, {least.en}")
+    return Bilingual(f"{name} 没有这项分数", f"{name} does not have this score")
 
 
 def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:

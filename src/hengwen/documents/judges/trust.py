@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_PATH = 4096
 """Maximum length of a path in a command; a cut command could not be copied."""
 _BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
+_IMPORTED = Bilingual("由别的工具给分", "scores of another tool")
 _NO_ANCHORS = Bilingual("没有锚点", "no anchors")
 _UNKNOWN = Bilingual("已准入，与人的一致性未知", "admitted, agreement with people not known")
 _TESTED = {
@@ -92,6 +93,8 @@ def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
         yield Bilingual(f"评审团：{zh}", f"panel of {en}")
     elif judge.kind == "rules":
         yield _BY_RULES
+    elif judge.kind == "imported":
+        yield _IMPORTED
     else:
         names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.doctor_name, 80)
         yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
@@ -144,8 +147,13 @@ def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
         )
     agreement = judge.agreement
     if agreement is None:
-        command = "hengwen label PLAN"
-        yield Bilingual(f"没有人工标注（{command}）", f"people: no labels ({command})")
+        if judge.kind == "imported":
+            yield Bilingual(
+                "没有人工标注（导入时用 rater 一列）", "people: no labels (import a column rater)"
+            )
+        else:
+            command = "hengwen label PLAN"
+            yield Bilingual(f"没有人工标注（{command}）", f"people: no labels ({command})")
         return
     word = DECISIONS[agreement.decision]
     zh, en = _kappas(agreement)

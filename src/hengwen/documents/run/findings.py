@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hengwen.documents.cells import reason_text
 from hengwen.documents.missing import least_text, mend_text, missing_text
 from hengwen.results.comparisons import family_size
+from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.documents.blocks import Tone
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_series import ScoreSeries
     from hengwen.results.score_summaries import ScoreSummaries
@@ -165,28 +167,39 @@ def _order_problem(score: ScoreContext) -> Finding | None:
 def _coverage_problem(score: ScoreContext) -> Finding | None:
     if score.series is None or score.is_tested:
         return None
-    low = [
-        (name, summary)
-        for name, summary in zip(score.checkpoints, score.score.summaries, strict=True)
-        if summary is not None and not summary.is_covered
-    ]
+    low = _low_coverage(score)
     if not low:
         return None
-    texts = [
-        missing_text(
-            name, summary.prompt_coverage or 0.0, summary.coverage or 0.0, summary.bounds, score.decimals
-        )
-        for name, summary in low
-    ]
-    failures = sum((Counter(summary.failures) for _, summary in low), Counter[str]())
-    is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for _, summary in low)
+    failures = sum((Counter(summary.failures) for summary, _ in low), Counter[str]())
+    is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for summary, _ in low)
     least, mend = least_text(), mend_text(failures, is_recorded=is_recorded)
-    names_zh, names_en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
+    names_zh, names_en = "；".join(text.zh for _, text in low), "; ".join(text.en for _, text in low)
     return score.finding(
         f"不作比较：{names_zh}；{least.zh}；{mend.zh}",
         f"not compared: {names_en}; {least.en}; {mend.en}",
         alarm=True,
     )
+
+
+def left_out(score: ScoreContext) -> Finding | None:
+    """Return which checkpoints of a tested score lack so many answers that they are not compared."""
+    low = _low_coverage(score) if score.is_tested else []
+    if not low:
+        return None
+    least = least_text()
+    names_zh, names_en = "；".join(text.zh for _, text in low), "; ".join(text.en for _, text in low)
+    return score.finding(f"{names_zh}；{least.zh}", f"{names_en}; {least.en}", alarm=True)
+
+
+def _low_coverage(score: ScoreContext) -> list[tuple[Summary, Bilingual]]:
+    """Return the checkpoints that lack too many answers, also of those that other checkpoints have."""
+    shares = score.series.coverages if score.series else ()
+    low = []
+    for name, summary, share in zip(score.checkpoints, score.score.summaries, shares, strict=True):
+        if summary is not None and (not summary.is_covered or share < MIN_COVERAGE):
+            prompts, answers = summary.prompt_coverage or 0.0, min(summary.coverage or 0.0, share)
+            low.append((summary, missing_text(name, prompts, answers, summary.bounds, score.decimals)))
+    return low
 
 
 def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:

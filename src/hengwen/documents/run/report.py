@@ -10,7 +10,7 @@ from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.answers.source import AnswerList
 from hengwen.documents.groups import group_texts
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
-from hengwen.documents.run.findings import Finding, ScoreContext, finding_of
+from hengwen.documents.run.findings import Finding, ScoreContext, finding_of, left_out
 from hengwen.documents.run.judge_notes import (
     calibration_notes,
     certificate_notes,
@@ -177,6 +177,7 @@ def build_report(data: ReportData) -> Report:
         for address, item in group_texts(data.groups, labels).items()
     }
     findings = [groups.get(finding.address, finding) for finding in findings]
+    findings += [finding for context in contexts if (finding := left_out(context)) is not None]
     findings += [*empty.findings(), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
     answers = collector.table(data.answers, WHOLE_ANSWERS)
