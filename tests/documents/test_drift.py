@@ -206,6 +206,16 @@ def test_missing_scores_are_said_in_words(record: Record) -> None:
     text = words(record(JITTER, missing=2))
     assert "◇ t/s.value: too many missing scores for a verdict" in text
     assert "left out: c5 has a score for 83.3% of the prompts, 83.3% of the answers" in text
+    assert "◇ Left out: s.value: c5 has a score for 83.3% of the prompts" in text
+
+
+def test_means_of_other_prompts_than_their_difference_say_so(record: Record) -> None:
+    text = words(record(JITTER, missing=1, prompts=24, noise=0.3))
+    assert "means, adjusted for missing prompts: c0 0." in text
+    assert "baseline, newest: of the common prompts, with equally many answers" in text
+    complete = words(record([0.5, 0.6], prompts=24, plan="q"), plan="q")
+    assert "means: c0 0." in complete
+    assert "baseline, newest" not in complete
 
 
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(record: Record, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from rows import each_row
 from score_rows import row_of, score_of
 
@@ -13,6 +14,7 @@ from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, min_clusters
 from hengwen.results.score_series import ScoreSeries, score_series
 from hengwen.results.score_table import ScoreTable
+from hengwen.stats.step_down import FamilyScore, step_down
 
 
 def row(
@@ -128,9 +130,24 @@ def test_a_coverage_of_95_per_cent_is_enough_and_an_unknown_key_no_obstacle() ->
     assert comparable_pairs(plain_series(2, coverages=(0.95, 0.95), keys=keys)) == [(0, 1)]
 
 
-@each_row(("tests", "clusters"), [(1, 6), (2, 7), (4, 8), (8, 9), (9, 9), (20, 10)])
-def test_a_larger_family_needs_more_clusters(tests: int, clusters: int) -> None:
-    assert min_clusters(tests) == clusters
+@each_row(("tasks", "clusters"), [(1, 6), (2, 7), (4, 8)])
+def test_more_tasks_need_more_clusters_and_more_scores_of_a_task_do_not(tasks: int, clusters: int) -> None:
+    def p_adjusted(units: int) -> list[float]:
+        families = [
+            FamilyScore(
+                task=str(task),
+                clusters=[f"{task}/{unit}" for unit in range(units)],
+                values=np.column_stack((np.zeros(units), np.ones(units))),
+                pairs=[(0, 1)],
+            )
+            for task in range(tasks)
+            for _ in range(3)
+        ]
+        return step_down(families).p_adjusted.tolist()
+
+    assert min_clusters(tasks) == clusters
+    assert max(p_adjusted(clusters)) <= 0.05
+    assert clusters == 6 or max(p_adjusted(clusters - 1)) > 0.05
 
 
 def test_a_comparison_says_which_score_and_which_checkpoints_it_compares() -> None:

@@ -116,6 +116,11 @@ class DecisionWords:
                 if (standing.difference or 0.0) < 0
                 else f"{verb.en} {chosen}. The newest, {newest}, is {size} worse than {it_en} in {name.en}.",
             )
+        return self._newest_trails(verb)
+
+    def _newest_trails(self, verb: Bilingual) -> Bilingual:
+        """Return the title where the newest is neither chosen nor shown to be worse."""
+        chosen, newest = self._decision.checkpoint, self._decision.newest
         lacking = [
             self._words[score.address]
             for score in self._decision.scores
@@ -124,7 +129,8 @@ class DecisionWords:
         if lacking:
             return Bilingual(
                 f"{verb.zh} {chosen}；最新的 {newest} {_zh(lacking)}缺回答，不下结论。",
-                f"{verb.en} {chosen}. The newest, {newest}, lacks answers in {_and(_en(lacking))}: no verdict.",
+                f"{verb.en} {chosen}. The newest, {newest}, lacks answers in {_and(_en(lacking))}, so "
+                "there is no verdict on it.",
             )
         return Bilingual(
             f"{verb.zh} {chosen}；最新的 {newest} 没有显示更差，但均值落后。",

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
 from hengwen.judges.calibration.agreement import measure_agreement
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, decide
+from hengwen.judges.calibration.estimates import RESAMPLES
 from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
 from hengwen.judges.calibration.within import measure_within
 from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
@@ -27,11 +30,9 @@ if TYPE_CHECKING:
     from hengwen.score_id import Role, ScoreId
     from hengwen.store import Store
 
-RESAMPLES = 1000
-"""Number of bootstrap resamples for the intervals of an agreement that a report computes."""
 CONFIDENCE = 0.95
 RANGE_STEPS = 11
-"""Steps into which the range of a scale without levels is cut; quadratic kappa does not depend on it."""
+"""Number of values that stand for the levels of a scale without them; it does not change quadratic kappa."""
 JudgeKind = Literal["rules", "model", "imported"]
 """``imported``: another tool gave the scores, so its judge cannot be asked again."""
 
@@ -263,8 +264,7 @@ def _computed(
 
 
 def _levels(scale: Scale) -> tuple[float, ...]:
-    step = (scale.high - scale.low) / (RANGE_STEPS - 1)
-    return scale.levels or tuple(scale.low + step * index for index in range(RANGE_STEPS - 1)) + (scale.high,)
+    return scale.levels or tuple(np.linspace(scale.low, scale.high, RANGE_STEPS).tolist())
 
 
 def _pairs(score: ScoreId, run: Run, column: Column, table: ScoreTable) -> Iterator[RatedAnswer]:

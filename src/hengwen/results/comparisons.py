@@ -298,10 +298,13 @@ def family_size(comparisons: Iterable[Comparison]) -> int:
     return sum(item.clusters >= MIN_UNITS for item in comparisons)
 
 
-def min_clusters(tests: int, alpha: float = ALPHA) -> int:
-    """Return the smallest number of clusters with which one of ``tests`` tests can be significant."""
-    clusters = 2
-    while too_few(clusters, tests, alpha):
+def min_clusters(tasks: int = 1, alpha: float = ALPHA) -> int:
+    """Return the smallest number of clusters of which a change of all is significant in a family.
+
+    The scores of a task are flipped together, so their number does not matter, but tasks flip apart.
+    """
+    clusters = MIN_UNITS
+    while too_few(clusters, tasks, alpha):
         clusters += 1
     return clusters
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from rows import each_row
 
 from hengwen.documents.gates.gate_text import gate_details, term_decimals
+from hengwen.documents.gates.limits import short_figures
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult
@@ -48,6 +49,14 @@ def test_no_fall_is_seen_only_if_the_condition_holds() -> None:
     assert en.startswith("difference from a: t/s -0.10; 40 prompts, ")
     assert zh.startswith("与 a 的差别：t/s -0.10；")
     assert details(replace(passed, outcome="inconclusive"))[0].startswith("difference from a: ")
+
+
+def test_a_pattern_names_the_score_of_which_it_shows_the_difference() -> None:
+    worse = replace(FALL, address="t/other", outcome="worse", p_adjusted=0.001)
+    single = term("failed", kind="no_drop", scores=(worse,))
+    assert short_figures(single).en == "−0.10 from a, p = .001, 40 prompts"
+    several = replace(single, scores=(FALL, worse))
+    assert short_figures(several).en == "t/other −0.10 from a, p = .001, 40 prompts"
 
 
 def test_no_drift_is_seen_only_if_the_condition_holds() -> None:

@@ -57,6 +57,27 @@ def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
     assert "; below 95%, so no verdict" in result.text.en
 
 
+def test_a_checkpoint_that_lacks_answers_is_named_though_others_are_compared(table_of) -> None:
+    values = [index / 20 for index in range(20)]
+    data = table_of({"a": values, "b": [None, None, *values[2:]], "c": values[::-1]}, scale=UNIT)
+    named = [item for item in build_report(data).findings if item.text.en.startswith("b has a score")]
+    assert [item.is_alarm for item in named] == [True]
+    assert named[0].text.en.startswith(
+        "b has a score for 90% of the prompts, 90% of the answers (mean 0.47 to 0.57 if"
+    )
+    (screen,) = [item for item in run_document(data).blocks if isinstance(item, Decision)]
+    assert named[0].text.en in " ".join(str(verdict.sentence.en) for verdict in screen.bullets)
+
+
+def test_the_newest_is_shipped_only_because_none_is_shown_to_be_better(table_of) -> None:
+    rising = {"a": [0.1 * (i % 3) for i in range(30)], "b": [0.7 + 0.1 * (i % 3) for i in range(30)]}
+    (screen,) = [
+        item for item in run_document(table_of(rising, scale=UNIT)).blocks if isinstance(item, Decision)
+    ]
+    assert screen.title.en == "Ship b, the newest: no checkpoint is shown to be better."
+    assert screen.title.zh == "建议发布 b，即最新的检查点：没有哪个检查点显示比它更好。"
+
+
 def test_an_unknown_order_is_no_trend(table_of) -> None:
     data = replace(
         table_of({"a": [1.0] * 12, "b": [0.0] * 12}), order_problem="the order of a, b is not known"

@@ -19,7 +19,7 @@ def run(checkpoint: str) -> Run:
 
 
 def score_of(address: str, variance: PairedVariance, cost: AnswerCost, **more: Any) -> ScorePower:
-    search = PowerSearch(variance=variance, answer=cost, level=ALPHA / TESTS, power=POWER, tests=TESTS)
+    search = PowerSearch(variance=variance, answer=cost, level=ALPHA / TESTS, power=POWER)
     return ScorePower(
         address=address,
         scale=Scale(low=0, high=100),

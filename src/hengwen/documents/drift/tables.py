@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _EQUAL_REPEATS = Bilingual(
     "基线与最新：只取共同的题，各取同样多的回答，所以与检查点自己的均值可能不同",
-    "baseline, newest: of the common prompts, with equally many answers, so these means can differ from those of "
-    "the checkpoints",
+    "baseline, newest: of the common prompts, with equally many answers, so these means can differ from "
+    "those of the checkpoints",
 )
 
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
 
 _WARNS = Bilingual("仅警告", "warns only")
+_WIDER = Bilingual(
+    "门槛的区间按量表两端计，所以比报告的宽：没见过的低分也须不越过界限",
+    "a gate counts both ends of the scale, so its interval is wider than a report's: a collapse that was not "
+    "seen must not let it pass",
+)
 _RESULTS: Mapping[GateOutcome, tuple[Tone, Bilingual]] = {
     "failed": ("worse", Bilingual("不成立", "fails")),
     "error": ("worse", Bilingual("没有得分", "not scored")),
@@ -145,7 +150,13 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
         ),
         rows=tuple(_check_row(gate, term) for gate, term in ordered),
         records=tuple(_values(gate, term) for gate, term in ordered),
+        notes=(_WIDER,) if any(_is_wider(term) for _, term in ordered) else (),
     )
+
+
+def _is_wider(term: TermResult) -> bool:
+    is_continuous = term.scale is not None and not term.scale.discrete
+    return term.kind == "score" and term.interval is not None and is_continuous
 
 
 def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:

@@ -8,7 +8,7 @@ from hengwen.documents.missing import least_text, mend_text, missing_text
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.score_id import address_of
+from hengwen.score_id import address_of, split_address
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, decimals_for, interval, level_text, number, p_text, percent, signed
 
@@ -317,7 +317,8 @@ def _next_step(term: TermResult) -> Bilingual:
             f"about {n} prompts are needed, or more answers: --confirm N",
         )
     if term.reason == "too few prompts" and term.level is not None:
-        clusters = min_clusters(max(1, len(term.scores)), term.level)
+        tasks = {split_address(score.address)[0] for score in term.scores}
+        clusters = min_clusters(max(1, len(tasks)), term.level)
         return Bilingual(
             f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
         )

@@ -89,6 +89,8 @@ def _fall(term: TermResult) -> Bilingual | None:
     change = minus(signed(score.test.difference, decimals))
     p = "" if score.p_adjusted is None else p_text(score.p_adjusted)
     zh, en = (f"，{p}", f", {p}") if p else ("", "")
+    if len(term.scores) > 1:
+        change = f"{score.address} {change}"
     return Bilingual(f"{change}，比 {baseline_name(term)}{zh}", f"{change} from {baseline_name(term)}{en}")
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import SCORE, right, run_record
 from hengwen.documents.score_names import score_names
-from hengwen.results.comparisons import min_clusters
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, decimals_for, number, percent
@@ -119,7 +118,7 @@ def _bullets(result: PlanPower) -> Iterator[Verdict]:
     names = score_names(score.address for score in result.scores)
     for score in result.scores:
         if score.present is None or score.present.smallest_difference is None:
-            yield Verdict(tone="open", subject=names[score.address].head, sentence=_unknown(score, result))
+            yield Verdict(tone="open", subject=names[score.address].head, sentence=_unknown(score))
 
 
 def _summary_table(result: PlanPower) -> Iterator[Table]:
@@ -190,19 +189,18 @@ def _heading(result: PlanPower) -> Bilingual:
     )
 
 
-def _unknown(score: ScorePower, result: PlanPower) -> Bilingual:
+def _unknown(score: ScorePower) -> Bilingual:
     """Return why no detectable difference can be estimated."""
     if score.present is None:
         return _PROBLEMS[score.problem]
-    least = max(min_clusters(result.tests), MIN_UNITS)
-    if score.variance is not None and score.present.prompts >= least * score.variance.cluster_size:
+    if score.variance is not None and score.present.prompts >= MIN_UNITS * score.variance.cluster_size:
         return Bilingual(
             "量表之内没有以此功效可检出的差别", "no difference on the scale is detected with this power"
         )
     prompts = count(score.present.prompts)
     return Bilingual(
-        f"现有 {prompts} 题太少，至少需要 {least} 个互相独立的题目",
-        f"{prompts} prompts are too few, an estimate needs at least {least} independent ones",
+        f"现有 {prompts} 题太少，至少需要 {MIN_UNITS} 个互相独立的题目",
+        f"{prompts} prompts are too few, an estimate needs at least {MIN_UNITS} independent ones",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,9 @@ from hengwen.results.run_order import run_labels, training_order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.records import Run
+    from hengwen.results.comparisons import ComparisonVerdict
     from hengwen.results.run_order import RunOrder
     from hengwen.store import Store
 
@@ -95,6 +98,8 @@ def drift_report(
     used = {score.address for score in answered}
     groups = () if order.problem else compare_groups(store, tested, used=used)
     evidence = FurtherEvidence(store, tested, human_values)
+    decision = decision_of(collected, tested, order.problem, groups)
+    newest_verdicts = {score.address: score.newest for score in decision.scores}
     return DriftReport(
         runs=tested,
         labels=labels,
@@ -102,14 +107,26 @@ def drift_report(
         before_baseline=tuple(names[run.id] for run in before),
         order_problem=order.problem,
         looks=looks,
-        decision=decision_of(collected, tested, order.problem, groups),
-        scores=tuple(evidence.add(score, item) for score, item in zip(answered, series, strict=True)),
+        decision=decision,
+        scores=tuple(
+            _as_in_report(evidence.add(score, item), newest_verdicts.get(score.address))
+            for score, item in zip(answered, series, strict=True)
+        ),
         other_scores=others,
         other_prompts=() if runs else run_labels(store.left_out(plan)),
         unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
         groups=groups,
         judges=judge_trust(store, tested, used=used),
     )
+
+
+def _as_in_report(score: ScoreDrift, newest: ComparisonVerdict | None) -> ScoreDrift:
+    """Return a score without a difference with the report's verdict: could one have been seen?"""
+    if score.differs not in ("no difference seen", "too few prompts"):
+        return score
+    if newest not in ("no difference seen", "too few"):
+        return score
+    return replace(score, differs="too few prompts" if newest == "too few" else "no difference seen")
 
 
 def _from_baseline(order: RunOrder, base: Run | None) -> tuple[tuple[Run, ...], tuple[Run, ...]]:

@@ -33,7 +33,8 @@ MIN_MANN_KENDALL = 5
 DiffersAnswer = Literal[
     "differ", "no difference seen", "too few prompts", "missing scores", "not comparable", "one checkpoint"
 ]
-"""Answer to the question whether checkpoints differ. ``missing scores``: the newest checkpoint has a score
+"""Answer to the question whether checkpoints differ. ``too few prompts``: between the newest checkpoint and
+the best seen before it, no difference could have been seen. ``missing scores``: the newest has a score
 for fewer than 95 % of its prompts. ``not comparable``: the score has no values for single prompts, or no
 other checkpoint is comparable."""
 DriftAnswer = Literal[

@@ -21,13 +21,13 @@ from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
 from hengwen.results.aggregate import range_of, summarize_column
-from hengwen.results.comparisons import ALPHA
+from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
+from hengwen.score_id import split_address
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.paired import too_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -256,13 +256,13 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
     return "", ""
 
 
-def comparison_outcome(item: ScoreComparison, tests: int, level: float) -> GateOutcome:
+def comparison_outcome(item: ScoreComparison, least: int) -> GateOutcome:
     """Return the outcome of ``no_drop`` for one score.
 
-    A score that changes on few of many prompts has not dropped; only if a change of all prompts could not be
-    significant are there too few.
+    A score that changes on few of many prompts has not dropped; only with fewer than ``least`` independent
+    prompts, of which not even a change of all would be significant, are there too few.
     """
-    if item.outcome == "too few" and item.test and not too_few(item.test.clusters, tests, level):
+    if item.outcome == "too few" and item.test and item.test.clusters >= least:
         return "passed"
     return COMPARISON_OUTCOMES[item.outcome]
 
@@ -271,7 +271,9 @@ def no_drop_result(
     result: TermResult, comparisons: tuple[ScoreComparison, ...], is_certified: Callable[[str], bool]
 ) -> TermResult:
     """Return the result of ``no_drop``, computed from the comparison of each score with the baseline."""
-    outcomes = [comparison_outcome(item, len(comparisons), result.level or ALPHA) for item in comparisons]
+    tasks = {split_address(item.address)[0] for item in comparisons}
+    least = min_clusters(max(1, len(tasks)), result.level or ALPHA)
+    outcomes = [comparison_outcome(item, least) for item in comparisons]
     enforced = [
         outcome for outcome, item in zip(outcomes, comparisons, strict=True) if is_certified(item.address)
     ]

@@ -20,7 +20,6 @@ from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
 from hengwen.stats.alpha_spending import alpha_at_look
-from hengwen.stats.paired import enough_clusters
 from hengwen.stats.paired_variance import paired_variance
 from hengwen.stats.power import MIN_UNITS, POWER, detectable_effect
 
@@ -239,8 +238,8 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     sizes = [runs.sizes[task] for task in tasks]
     level = alpha_at_look(1, ALPHA)
     counts = [sample.clusters(size) for sample, size in zip(samples, sizes, strict=True)]
-    if not all(enough_clusters(counts, level)):
-        fewest = min_clusters(len(pairs), level)
+    fewest = min_clusters(len(set(tasks)), level)
+    if min(counts) < fewest:
         needed = max(ceil(fewest * sample.prompts_per_cluster - 1e-9) for sample in samples)
         return replace(power, unknown="too few prompts", needed_prompts=needed)
     if max(counts) < MIN_UNITS:

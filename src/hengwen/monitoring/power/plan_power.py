@@ -129,7 +129,6 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
             answer=costs[item.score.task],
             level=ALPHA / tests,
             power=power,
-            tests=tests,
             answers_per_prompt=collector.answers_per_prompt(item),
             span=inf if item.score.scale is None else item.score.scale.high - item.score.scale.low,
         )

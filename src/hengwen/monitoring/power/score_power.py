@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.results.comparisons import min_clusters
 from hengwen.stats.power import MIN_UNITS
 
 if TYPE_CHECKING:
@@ -104,7 +103,6 @@ class PowerSearch:
     answer: AnswerCost | None
     level: float
     power: float
-    tests: int
     span: float = inf
     """Range of the scale, which no difference exceeds."""
     answers_per_prompt: float | None = None
@@ -113,7 +111,7 @@ class PowerSearch:
     @property
     def least(self) -> int:
         """Smallest number of prompts for which the power of the sign-flip test can be estimated."""
-        return ceil(max(min_clusters(self.tests), MIN_UNITS) * self.variance.cluster_size - 1e-9)
+        return ceil(MIN_UNITS * self.variance.cluster_size - 1e-9)
 
     def size(self, prompts: int, repeats: float, interval: tuple[int, int] | None = None) -> RunSize:
         """Return the size of a run, with the difference that such a run detects and its cost."""
