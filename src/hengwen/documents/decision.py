@@ -106,15 +106,12 @@ class DecisionWords:
             score, standing = falls[0]
             size = number(abs(standing.difference or 0.0), self._decimals[score.address])
             name = self._words[score.address]
-            is_chosen = standing.better == chosen
+            is_chosen, is_above = standing.better == chosen, (standing.difference or 0.0) >= 0
             it_zh, it_en = ("它", "it") if is_chosen else (f" {standing.better} ", standing.better)
+            zh, en = ("差", f"is {size} worse than") if is_above else ("低", f"has fallen {size} below")
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}低 {size}。"
-                if (standing.difference or 0.0) < 0
-                else f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}差 {size}。",
-                f"{verb.en} {chosen}. The newest, {newest}, has fallen {size} below {it_en} in {name.en}."
-                if (standing.difference or 0.0) < 0
-                else f"{verb.en} {chosen}. The newest, {newest}, is {size} worse than {it_en} in {name.en}.",
+                f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}{zh} {size}。",
+                f"{verb.en} {chosen}. The newest, {newest}, {en} {it_en} in {name.en}.",
             )
         return self._newest_trails(verb)
 
@@ -216,11 +213,10 @@ class DecisionWords:
             return Bilingual(f"{change}，{n} 题", f"{change}, {n} prompts")
         moves, total = (moved.worse if score.newest == "worse" else moved.better), moved.prompts
         zh, en = ("变差", "worse") if score.newest == "worse" else ("变好", "better")
-        if moves == total:
-            return Bilingual(f"{change}，{total} 题全部{zh}", f"{change}, all {total} prompts {en}")
-        return Bilingual(
-            f"{change}，{total} 题中 {moves} 题{zh}", f"{change}, {moves} of {total} prompts {en}"
+        of_zh, of_en = (
+            ("全部", f"all {total}") if moves == total else (f"中 {moves} 题", f"{moves} of {total}")
         )
+        return Bilingual(f"{change}，{total} 题{of_zh}{zh}", f"{change}, {of_en} prompts {en}")
 
     def _disagreement(self) -> Iterator[Verdict]:
         decision = self._decision
