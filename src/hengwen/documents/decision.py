@@ -143,9 +143,7 @@ class DecisionWords:
                 f"{newest}：只有一个检查点有得分，尚无可比。",
                 f"{newest}: only one checkpoint has scores, so there is nothing to compare yet.",
             )
-        return Bilingual(
-            "无法决定：没有可以比较的分数。", "Nothing can be decided: no score can be compared."
-        )
+        return Bilingual("无法决定：没有可以比较的分数。", "Nothing can be decided: no score is comparable.")
 
     def _newest_is_worse(self) -> list[tuple[ScoreDecision, CheckpointStanding]]:
         """Return the scores in which the newest checkpoint is shown to be worse."""
