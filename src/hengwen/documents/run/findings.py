@@ -182,7 +182,7 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
 
 
 def left_out(score: ScoreContext) -> Finding | None:
-    """Return which checkpoints of a tested score lack so many answers that they are not compared."""
+    """Return which checkpoints of a tested score are not compared, because they lack answers."""
     low = _low_coverage(score) if score.is_tested else []
     if not low:
         return None
