@@ -41,6 +41,13 @@ def test_no_heavy_library_is_loaded(arguments: tuple[str, ...]) -> None:
     assert not heavy_modules
 
 
+@pytest.mark.slow
+def test_a_store_in_a_file_loads_no_dialect_of_a_server() -> None:
+    modules = loaded("-c", "from hengwen import open_store; open_store('sqlite://').close()")
+    assert "sqlalchemy.dialects.sqlite" in modules
+    assert "sqlalchemy.dialects.postgresql" not in modules
+
+
 def test_every_public_name_can_be_imported() -> None:
     import hengwen
 

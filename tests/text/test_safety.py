@@ -30,6 +30,11 @@ def test_what_cannot_be_seen_is_removed(text: str, expected: str) -> None:
     assert strip_controls(text) == expected
 
 
+def test_no_character_that_is_removed_counts_as_printable() -> None:
+    shown = [chr(code) for code in range(0x110000) if chr(code).isprintable()]
+    assert strip_controls("\n".join(shown)) == "\n".join(shown)
+
+
 @given(st.text(st.characters(), max_size=60))
 @settings(deadline=None, max_examples=100)
 def test_stripped_text_is_plain_and_stays_as_it_is(text: str) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Column, MetaData, String, Table, inspect, text
 
 from hengwen.errors import StoreError
 from hengwen.store.location import display_url, sqlite_path
-from hengwen.store.tables import FIRST, HEAD, metadata
+from hengwen.store.tables import FIRST, HAS_FAILURE, HEAD, evaluation, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +60,9 @@ def create(engine: Engine) -> None:
     with _locked(engine) as connection:
         if _version(connection) is not None:  # another process has created the tables
             return
+        if engine.dialect.name == "postgresql":  # in the table it would import this dialect for every store
+            index = next(index for index in evaluation.indexes if index.name == "evaluation_failed")
+            index.dialect_kwargs["postgresql_where"] = HAS_FAILURE
         metadata.create_all(connection)
         _VERSION.create(connection)
         connection.execute(_VERSION.insert().values(version_num=HEAD))

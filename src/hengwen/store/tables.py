@@ -135,7 +135,7 @@ evaluation = Table(
     UniqueConstraint("run_id", "sample_id", "repeat", "series_id", name="evaluation_key"),
     # in a SQLite file, this index would take as much space as a tenth of the answers' texts
     Index("evaluation_evaluator", "run_id", "evaluator_id", "statuses").ddl_if(dialect="postgresql"),
-    Index("evaluation_failed", "run_id", sqlite_where=HAS_FAILURE, postgresql_where=HAS_FAILURE),
+    Index("evaluation_failed", "run_id", sqlite_where=HAS_FAILURE),
 )
 """Table of evaluations: all scores and failures that one evaluator gave one answer, or one group of answers.
 
