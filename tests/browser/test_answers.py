@@ -64,6 +64,36 @@ def test_a_number_of_a_table_leads_to_the_answers_behind_it(demo, opened) -> Non
     assert values == sorted(values)
 
 
+def test_the_number_of_empty_answers_leads_to_them(demo, opened) -> None:
+    page = opened(demo)
+    page.locator("#decision a", has_text="1 of 24 answers").click()
+    (row,) = page.locator(".answers tbody tr").all()
+    assert row.locator("td").nth(2).inner_text() == "empty"
+    assert row.locator("td").nth(-2).inner_text() == "0"
+
+
+def test_the_menu_of_scores_has_those_of_the_chosen_task(demo, opened) -> None:
+    page = opened(demo)
+    task, score = page.locator(".filters [name=task]"), page.locator(".filters [name=score]")
+    assert score.locator("option:checked").inner_text() == "lyric.total"
+    task.select_option("persona")
+    assert score.locator("option:checked").inner_text() == "persona_generic.level"
+    page.locator(".filters [name=most]").fill("0.25")
+    assert page.locator(".answers tbody tr").count() > 0
+    assert score.locator("option:not([disabled])").all_inner_texts() == ["persona_generic.level"]
+    task.select_option("lyrics")
+    assert score.locator("option:checked").inner_text() == "lyric.total"
+
+
+def test_each_repeat_of_a_worst_prompt_is_one_click_away(demo, opened) -> None:
+    page = opened(demo)
+    other = page.locator("details.change[open] .repeats").last.locator("a")
+    value = other.inner_text()
+    other.click()
+    row = page.locator(page.evaluate("location.hash"))
+    assert value in [cell.inner_text() for cell in row.locator("td").all()]
+
+
 def test_without_a_script_all_answers_are_in_the_page(demo, opened) -> None:
     page = opened(demo, java_script_enabled=False)
     assert page.locator(".answers tbody tr").count() == 192

@@ -36,6 +36,8 @@ class Link:
     """Part of the sentence; if the sentence does not have it, it is put behind the sentence."""
     target: str
     """Key of the block that is meant; on pages of a server, an address, which begins with a slash."""
+    rows: AnswerFilter | None = None
+    """The answers that are meant, if the block is the table of all answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

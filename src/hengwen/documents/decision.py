@@ -138,7 +138,8 @@ class DecisionWords:
         scores, newest = self._decision.scores, self._decision.newest
         if not scores or all(score.problem == "nothing scored" for score in scores):
             return Bilingual("没有分数，无从决定。", "No scores, so nothing to decide.")
-        if all(score.problem in ("one checkpoint", "nothing scored") for score in scores):
+        alone = ("one checkpoint", "nothing scored")
+        if all(score.problem in alone or len(score.standings) < 2 for score in scores):
             return Bilingual(
                 f"{newest}：只有一个检查点有得分，尚无可比。",
                 f"{newest}: only one checkpoint has scores, so there is nothing to compare yet.",

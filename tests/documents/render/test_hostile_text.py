@@ -102,7 +102,7 @@ def document(text: str) -> Document:
         text=(Marked(text), Marked(text, "differs"), Marked(text, "reference")),
         faults=text,
         outcomes=(AnswerOutcome(name=text, kind="judge", text=text, reason=text),),
-        link="a-1",
+        links=("a-1", "a-1"),
     )
     sung = SungLine(text=f"{text}词", surplus=1, rhyme=0, rhyming=len(text), misses_rhyme=False)
     section = SectionPair(text, True, (TemplateLine(3, True, (sung, None)),))

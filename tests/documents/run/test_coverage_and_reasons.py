@@ -7,14 +7,17 @@ import re
 
 import pytest
 from rich.console import Console
+from rows import each_row
 from score_rows import row_of
 
+from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.blocks import Details, Sentence, Table
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.documents.render.rows import to_rows
 from hengwen.documents.render.terminal import to_terminal
 from hengwen.documents.run.document import run_document
+from hengwen.documents.run.failures import failure_findings
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Failure, Row, Run, Score
 from hengwen.results.score_table import ScoreTable
@@ -109,9 +112,35 @@ def test_every_format_gives_each_status_with_its_first_reason(half_answered) -> 
     reason = "there is no stored answer to this sample"
     for text in faces(half_answered).values():
         assert f"20 missing: {reason}" in text
-        assert text.count(reason) == 2  # in a sentence, and in the table of all failures
+        assert text.count(reason) == 3  # on the first screen, in a sentence, in the table of all failures
     cell = run_document(half_answered).record["runs"][0]["scores"]["t/a.x"]
     assert cell["first_messages"] == {"missing": reason}
+
+
+def test_the_first_screen_names_each_status_and_leads_to_its_answers() -> None:
+    failures = [("timeout", "late"), ("parse_error", "no level"), ("parse_error", "no other level")]
+    rows = [
+        row(i, 1, Failure(name="a.x", status=status, message=message, signature="s|v:1", kind="judge"))
+        for i, (status, message) in enumerate(failures)
+    ]
+    (finding,) = failure_findings(
+        build_report(data_of(*rows, *(row(i, 1, score("a.x")) for i in range(3, 60))))
+    )
+    assert finding.is_alarm
+    assert finding.text.en == "5% of the answers have no score: 2 parse_error (no level) · 1 timeout (late)"
+    assert finding.link is not None
+    assert finding.link.text == "2 parse_error"
+    assert finding.link.rows == AnswerFilter("", "t", status="parse_error")
+
+
+@each_row("failed", [0, 1, 2])
+def test_two_answers_in_a_hundred_without_a_score_are_not_on_the_first_screen(failed: int) -> None:
+    failures = [
+        row(i, 1, Failure(name="a.x", status="timeout", message="late", signature="s|v:1"))
+        for i in range(failed)
+    ]
+    data = data_of(*failures, *(row(i, 1, score("a.x")) for i in range(failed, 100)))
+    assert [*failure_findings(build_report(data))] == []
 
 
 def test_a_reason_is_in_the_language_of_the_report(half_answered) -> None:

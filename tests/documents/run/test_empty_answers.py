@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
+from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.run.empty_answers import EmptyAnswerCounter
 from hengwen.documents.run.findings import Finding
@@ -34,6 +35,14 @@ def test_more_than_two_in_a_hundred_empty_answers_are_an_alarm_in_both_languages
     assert finding.is_alarm
     assert finding.text.en.startswith("12 of 60 answers of step-2 are empty")
     assert finding.text.zh.startswith("step-2 的 60 个回答中有 12 个是空的")
+
+
+def test_the_number_of_empty_answers_leads_to_them() -> None:
+    (finding,) = findings("step-2", 12, 60)
+    assert finding.link is not None
+    for text, part in zip(finding.text, finding.link.text, strict=True):
+        assert part in text
+    assert finding.link.rows == AnswerFilter("step-2", "t", status="empty")
 
 
 @each_row(("empty", "total"), [(0, 60), (1, 50), (2, 100)])

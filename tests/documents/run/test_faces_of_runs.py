@@ -61,6 +61,14 @@ def test_a_poor_report_says_what_it_lacks(table_of, values, message):
     assert not re.search(r"\bnan\b", page(table_of(values)).lower())
 
 
+def test_a_single_checkpoint_has_its_mean_with_its_interval_and_no_column_of_comparisons(table_of):
+    document = run_document(table_of({"only": [0.1, 0.2, 0.3, 0.4]}))
+    (line,) = document.blocks[0].scores.lines
+    assert line.after.startswith("0.25 [")
+    head = re.search("<thead>.*</thead>", to_html(document, "en"))[0]
+    assert re.findall("<th[^>]*>([^<]+)", head) == ["score", "mean", "verdict"]
+
+
 def test_a_single_checkpoint_has_no_trajectory(table_of):
     assert "Trajectory over the checkpoints" not in page(table_of({"a": [1.0, 2.0]}))
     assert "Trajectory over the checkpoints" in page(table_of({"a": [1.0], "b": [2.0]}))

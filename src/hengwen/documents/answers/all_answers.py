@@ -7,7 +7,7 @@ from heapq import heappush, heappushpop
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hengwen.documents.answers.blocks import AnswerRow, AnswerTable, ScoreColumn
+from hengwen.documents.answers.blocks import EMPTY, AnswerRow, AnswerTable, ScoreColumn
 from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, shown_text
 from hengwen.text.safety import one_line
 
@@ -81,7 +81,8 @@ class AnswerCollector:
     def _row(self, answer: StreamedAnswer) -> AnswerRow:
         of_task = [tasks.get(answer.task) for tasks in self._columns.values()]
         values = [answer.scores.get(score.id) if score else None for score in of_task]
-        status = next((status for status in answer.failures.values() if status != "not_applicable"), "ok")
+        unfailed = "ok" if answer.text.strip() else EMPTY
+        status = next((status for status in answer.failures.values() if status != "not_applicable"), unfailed)
         is_excerpt = self._size != "numbers"
         return AnswerRow(
             key=answer_key(answer.key),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     Text = str | Bilingual
 
+EMPTY = "empty"
+"""Status of an answer without text that no scorer or judge failed on."""
 Size = Literal["numbers", "excerpts", "full"]
 """How much of the answers a document holds: no text, the first words, or the whole text and all reasons."""
 
@@ -42,6 +44,7 @@ class AnswerFilter(NamedTuple):
     """Rows of the table of all answers, such as those behind a mean; they are sorted by the score."""
 
     checkpoint: str
+    """Empty for all checkpoints."""
     task: str
     score: str = ""
     """Empty if the score has no column: the rows keep their order."""
@@ -80,8 +83,13 @@ class AnswerSide:
     """What is wrong with the text, counted."""
     outcomes: tuple[AnswerOutcome, ...] = ()
     """What judges said of the answer, and its failures."""
-    link: str = ""
-    """Where the answer is shown: in the table of all answers, or on a page; empty if nowhere."""
+    links: tuple[str, ...] = ()
+    """Where each of the answers is shown: in the table of all answers, or on a page; empty if nowhere."""
+
+    @property
+    def link(self) -> str:
+        """Where the answer of the text is shown; empty if nowhere."""
+        return self.links[self.answer] if self.links else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +153,7 @@ class AnswerRow:
     sample_id: str
     repeat: int
     status: str
-    """``ok``, or the status of the first failure."""
+    """``ok``, ``empty``, or the status of the first failure."""
     values: tuple[float | None, ...]
     """One for each column."""
     length: int

@@ -253,7 +253,11 @@ class _Pairs:
             answer=repeats.index(value.typical),
             ticks=tuple(value.answers[repeat] for repeat in repeats),
             outcomes=tuple(self.outcomes(record)) if record else (),
-            link=self.prompts.address(key) if self.prompts.has_rows else "",
+            links=tuple(
+                self.prompts.address(key._replace(repeat=repeat))
+                for repeat in repeats
+                if self.prompts.has_rows
+            ),
         )
 
     def outcomes(self, record: AnswerRecord) -> Iterator[AnswerOutcome]:

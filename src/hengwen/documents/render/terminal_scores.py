@@ -77,7 +77,7 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
         for left_out in left_outs
     ]
     for points, left_out, bar_widths in candidates:
-        columns = _columns(scores.lines, points, words)
+        columns = _columns(scores, points, words)
         kept = [column for key, column in columns.items() if key not in left_out]
         drawn = table_lines(kept, width, bar_widths if "bar" in columns else (0,))
         if drawn is not None:
@@ -85,8 +85,10 @@ def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]
     return None
 
 
-def _columns(lines: Sequence[ScoreLine], points: int, words: Words) -> dict[str, TextColumn]:
+def _columns(scores: Scores, points: int, words: Words) -> dict[str, TextColumn]:
     """Return the columns of which any line has a text; a course has at most ``points`` points."""
+    lines = scores.lines
+    compared = _COMPARED if any(line.before for line in lines) else scores.compared or _COMPARED
     columns = {
         "score": TextColumn(
             head=words(SCORE), cells=[Text(words(line.name)) for line in lines], is_whole=True
@@ -94,8 +96,8 @@ def _columns(lines: Sequence[ScoreLine], points: int, words: Words) -> dict[str,
         "course": TextColumn(
             head=words(_COURSE), cells=[_course(line, points) for line in lines], is_whole=True
         ),
-        "named": _column(_COMPARED, words, [_compared(line, words, named=True) for line in lines]),
-        "compared": _column(_COMPARED, words, [_compared(line, words) for line in lines]),
+        "named": _column(compared, words, [_compared(line, words, named=True) for line in lines]),
+        "compared": _column(compared, words, [_compared(line, words) for line in lines]),
         "change": _column(_CHANGE, words, [_change(line, words) for line in lines]),
         "bar": TextColumn(
             head=words(_BAR),

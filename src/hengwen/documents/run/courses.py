@@ -123,7 +123,7 @@ def score_chart(
 ) -> Chart:
     """Return the chart of a score over the checkpoints, with what its judge gave to the anchors."""
     scale = f" · {scale_text(score.scale)}" if score.scale else ""
-    name = "" if title.en == score.name else f" {score.name}"
+    name = "" if title.en == score.name else f" · {score.name}"
     lane = None
     if anchor is not None:
         lane = course_of(anchor, report)

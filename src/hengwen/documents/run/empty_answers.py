@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from hengwen.documents.answers.blocks import EMPTY, AnswerFilter
+from hengwen.documents.blocks import Link
 from hengwen.documents.run.findings import Finding
 from hengwen.text.language import Bilingual
 
@@ -31,18 +33,25 @@ class EmptyAnswerCounter:
     def findings(self) -> list[Finding]:
         """Return a finding for each task and checkpoint with more than 2 % empty answers."""
         return [
-            Finding(
-                address=task,
-                text=Bilingual(
-                    f"{checkpoint} 的 {total} 个回答中有 {self._empty[task, checkpoint]} 个是空的；"
-                    "它们照样计分，请查明原因",
-                    f"{self._empty[task, checkpoint]} of {total} answers of {checkpoint} "
-                    f"{'is' if self._empty[task, checkpoint] == 1 else 'are'} empty; empty answers are "
-                    "scored like others, so find out why",
-                ),
-                tone="worse",
-                is_alarm=True,
-            )
+            _finding(task, checkpoint, self._empty[task, checkpoint], total)
             for (task, checkpoint), total in self._answers.items()
             if self._empty[task, checkpoint] > MAX_EMPTY_SHARE * total
         ]
+
+
+def _finding(task: str, checkpoint: str, empty: int, total: int) -> Finding:
+    return Finding(
+        address=task,
+        text=Bilingual(
+            f"{checkpoint} 的 {total} 个回答中有 {empty} 个是空的；它们照样计分，请查明原因",
+            f"{empty} of {total} answers of {checkpoint} {'is' if empty == 1 else 'are'} empty; "
+            "empty answers are scored like others, so find out why",
+        ),
+        tone="worse",
+        is_alarm=True,
+        link=Link(
+            text=Bilingual(f"{empty} 个是空的", f"{empty} of {total} answers"),
+            target="all-answers",
+            rows=AnswerFilter(checkpoint, task, status=EMPTY),
+        ),
+    )

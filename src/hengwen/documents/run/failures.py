@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.documents.blocks import Cell, Column, Details, Sentence, Table
+from hengwen.documents.answers.blocks import AnswerFilter
+from hengwen.documents.blocks import Cell, Column, Details, Link, Sentence, Table
 from hengwen.documents.cells import reason_text
+from hengwen.documents.run.findings import Finding
+from hengwen.documents.run.report import has_answers
 from hengwen.documents.run.tables import CHECKPOINT, FAILED, SCORE
 from hengwen.documents.run.words import score_counts
 from hengwen.results.coverage import failed_answers
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count
+from hengwen.text.numbers import NOTHING, count, percent
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hengwen.documents.answers.blocks import AnswerFilter
     from hengwen.documents.run.report import Report
+    from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.score_id import ScoreId
 
+MAX_UNREPORTED_SHARE = 0.02
+"""Largest share of answers without a score that the first screen does not mention."""
 MAX_FAILURE_KINDS = 8
 """Maximum number of kinds of failure that are named before the table of all failures."""
 
@@ -64,6 +70,62 @@ def failure_details(report: Report) -> Details:
     )
     by_checkpoint = Details(title=Bilingual("按检查点", "by checkpoint"), blocks=(table,), is_open=False)
     return Details(title=title, blocks=(*_failure_kinds(_failure_totals(report)), by_checkpoint))
+
+
+def failure_findings(report: Report) -> Iterator[Finding]:
+    """Yield, for each scorer or judge of a task that failed on more than a few answers, what it failed on."""
+    scores: dict[tuple[str, str], ScoreSummaries] = {}
+    for task in report.tasks:
+        for score in task.headlines:
+            key = score.task, score.id.source
+            if has_answers(score, report.data) and (
+                key not in scores or _failed(score) > _failed(scores[key])
+            ):
+                scores[key] = score
+    for score in scores.values():
+        present = [summary for summary in score.summaries if summary is not None]
+        scored = sum(summary.n for summary in present)
+        expected = sum(
+            summary.n / summary.coverage if summary.coverage else summary.failed for summary in present
+        )
+        if expected - scored > MAX_UNREPORTED_SHARE * expected:
+            yield _finding(score, 1 - scored / expected)
+
+
+def _failed(score: ScoreSummaries) -> int:
+    return sum(summary.failed for summary in score.summaries if summary)
+
+
+def _finding(score: ScoreSummaries, share: float) -> Finding:
+    statuses: Counter[str] = Counter()
+    reasons: dict[str, Bilingual] = {}
+    for summary in score.summaries:
+        for status, n in summary.failures.items() if summary else ():
+            statuses[status] += n
+            message = summary.first_messages.get(status, "") if summary else ""
+            if message:
+                reasons.setdefault(status, reason_text(message))
+    (first, n), *_ = ranked = statuses.most_common()
+    zh, en = (
+        " · ".join(
+            f"{count(n)} {status}" + (f" ({one_line(reasons[status][i], 60)})" if status in reasons else "")
+            for status, n in ranked
+        )
+        for i in range(2)
+    )
+    return Finding(
+        address=score.address,
+        text=Bilingual(
+            f"{percent(share)} 的回答没有得分：{zh}", f"{percent(share)} of the answers have no score: {en}"
+        ),
+        tone="worse",
+        is_alarm=True,
+        link=Link(
+            text=f"{count(n)} {first}",
+            target="all-answers",
+            rows=AnswerFilter("", score.task, status=first),
+        ),
+    )
 
 
 def _failure_totals(report: Report) -> Counter[tuple[str, str]]:

@@ -18,7 +18,7 @@ from hengwen.text.numbers import interval, number, p_text, percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.documents.blocks import Tone
+    from hengwen.documents.blocks import Link, Tone
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_series import ScoreSeries
@@ -42,6 +42,8 @@ class Finding:
     """In a few words, why the score can hardly tell checkpoints apart; None if it can."""
     is_alarm: bool = False
     """Whether a change for the worse is significant, or nothing can be compared."""
+    link: Link | None = None
+    """Part of the text that leads to the answers it speaks of."""
 
     def with_prefix(self, note: Bilingual | None) -> Finding:
         """Return the finding with a note about the judge before it."""

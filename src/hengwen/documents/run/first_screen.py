@@ -12,6 +12,7 @@ from hengwen.documents.decision import DecisionWords, PromptChanges
 from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.documents.run.courses import course_of
+from hengwen.documents.run.failures import failure_findings
 from hengwen.documents.run.words import comparison_note
 from hengwen.documents.score_names import (
     difference_text,
@@ -21,7 +22,7 @@ from hengwen.documents.score_names import (
 )
 from hengwen.results.comparisons import family_size
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import p_text, scale_text
+from hengwen.text.numbers import interval, p_text, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,6 +51,7 @@ WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
 """Tone and words of what is known of the newest checkpoint."""
 WEIGHTS: Mapping[Tone, int] = {"worse": 0, "better": 1}
 """The lines that matter most come first."""
+MEAN = Bilingual("均值", "mean")
 COMPARED = Bilingual("此前所见最高 → 最新", "best seen before → newest")
 LEGEND = Bilingual(
     "◆ 所见最高（多个中最高的，偏高）· ○ 最新 · ▼ 低于此前所见最高 · 浅带：均值的 95% 区间。横条左为变差；"
@@ -71,7 +73,12 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
     legend = Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))
     return words.block(
-        scores=Scores(key="scores", lines=tuple(lines), compared=COMPARED, legend=(legend,) if tests else ())
+        scores=Scores(
+            key="scores",
+            lines=tuple(lines),
+            compared=COMPARED if len(report.labels) > 1 else MEAN,
+            legend=(legend,) if tests else (),
+        )
         if lines
         else None,
         further=(*_doubts(report, names), *reward_verdicts(names)),
@@ -82,12 +89,13 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
 
 def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     """Yield what cannot be compared or told."""
-    for finding in report.findings:
+    for finding in (*report.findings, *failure_findings(report)):
         if finding.is_alarm or finding.short:
             yield Verdict(
                 tone=finding.tone,
                 subject=CANNOT if finding.tone in ("open", "none") else CHECK,
                 sentence=_about(finding.address, finding.short or finding.text, names),
+                link=finding.link if finding.link and report.has_rows(finding.link.rows) else None,
             )
 
 
@@ -98,7 +106,7 @@ def _about(address: str, text: Bilingual, names: Mapping[str, ScoreName]) -> Bil
 
 def _details(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Block]:
     for finding in report.findings:
-        if not finding.is_alarm:
+        if finding.short or not finding.is_alarm:
             yield Sentence(text=_about(finding.address, finding.text, names), tone=finding.tone)
     if family_size(item for items in report.comparisons.values() for item in items):
         yield Sentence(text=comparison_note(report), is_note=True)
@@ -152,7 +160,9 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     newest = summary.mean if summary else None
     peak = _peak_before_newest(score)
     before = score.summaries[peak] if peak is not None else None
-    problem = decided.newest or decided.problem or "missing answers"
+    alone = len(report.labels) == 1 and newest is not None
+    ends = f" {interval(summary.interval, decimals)}" if alone and summary and summary.interval else ""
+    problem = "one checkpoint" if alone else decided.newest or decided.problem or "missing answers"
     tone, word = WORDS[problem]
     judged_zh, judged_en = ("，评审", ", judged") if score.kind == "judge" and name.is_known else ("", "")
     head = name.head
@@ -163,7 +173,7 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
         scale=_scale(score),
         course=course_of(score, report) if len(report.labels) > 1 else None,
         before=mean_text(before.mean, decimals) if before else "",
-        after=mean_text(newest, decimals) if newest is not None else "",
+        after=f"{mean_text(newest, decimals)}{ends}" if newest is not None else "",
         answers=(
             report.answers_of(score, peak) if peak is not None else None,
             report.answers_of(score, len(report.labels) - 1),

@@ -101,7 +101,8 @@ class Report:
     warnings: tuple[str, ...]
     answers: AnswerTable
     statuses: Mapping[tuple[str, str], Collection[str]]
-    """Statuses of the rows of all answers, by checkpoint and task; the empty one stands for any."""
+    """Statuses of the rows of all answers, by checkpoint and task; an empty status or checkpoint stands for
+    any."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge."""
 
@@ -125,17 +126,17 @@ class Report:
         if not has_answers(score, self.data):
             return None
         has_column = any(column.head == score.name for column in self.answers.columns)
-        return self._rows_of(
-            AnswerFilter(self.data.runs[index].checkpoint, score.task, score.name if has_column else "")
-        )
+        rows = AnswerFilter(self.data.runs[index].checkpoint, score.task, score.name if has_column else "")
+        return rows if self.has_rows(rows) else None
 
     def failed_answers(self, task: str, checkpoint: str, status: str) -> AnswerFilter | None:
         """Return the rows of the table of all answers with a status; None if there are none."""
-        return self._rows_of(AnswerFilter(checkpoint, task, status=status))
+        rows = AnswerFilter(checkpoint, task, status=status)
+        return rows if self.has_rows(rows) else None
 
-    def _rows_of(self, rows: AnswerFilter) -> AnswerFilter | None:
-        key = rows.checkpoint, rows.task
-        return rows if rows.status in self.statuses.get(key, ()) else None
+    def has_rows(self, rows: AnswerFilter | None) -> bool:
+        """Return whether the table of all answers has any of these rows."""
+        return rows is not None and rows.status in self.statuses.get((rows.checkpoint, rows.task), ())
 
     def worse_runs(self, score: ScoreSummaries) -> set[int]:
         """Return the indices of the runs in which a score is worse than in an earlier one."""
@@ -183,7 +184,8 @@ def build_report(data: ReportData) -> Report:
     answers = collector.table(data.answers, WHOLE_ANSWERS)
     statuses: dict[tuple[str, str], set[str]] = {}
     for row in answers.rows:
-        statuses.setdefault((row.checkpoint, row.task), {""}).add(row.status)
+        for checkpoint in (row.checkpoint, ""):
+            statuses.setdefault((checkpoint, row.task), {""}).add(row.status)
     return Report(
         data=data,
         labels=labels,

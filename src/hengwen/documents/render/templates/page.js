@@ -33,7 +33,10 @@
       table.classList.add("ready");
       this.addButtons();
       this.form.hidden = false;
-      this.form.addEventListener("input", () => this.show(FIRST));
+      this.form.addEventListener("input", (event) => {
+        if (event.target.name === "task") this.offerScores();
+        this.show(FIRST);
+      });
       this.form.addEventListener("submit", (event) => event.preventDefault());
       this.form.elements.more.addEventListener("click", () => this.show(this.limit + MORE));
       this.show(FIRST);
@@ -81,6 +84,20 @@
       this.show(FIRST);
     }
 
+    // the menu of scores has those that answers to the task have
+    offerScores() {
+      const { task, score } = this.form.elements;
+      if (!task || !score) return;
+      for (const option of score.options) {
+        const values = this.column(Number(option.value));
+        const hasValue = (row, index) => values[index] !== "" && row.dataset.task === task.value;
+        option.hidden = option.disabled = task.value !== "" && !this.rows.some(hasValue);
+      }
+      if (score.selectedOptions[0]?.disabled) {
+        score.value = [...score.options].find((option) => !option.disabled)?.value ?? "";
+      }
+    }
+
     // the indices of the rows that pass the filters, in order
     passing() {
       const chosen = (name) => this.form.elements[name]?.value ?? "";
@@ -116,6 +133,7 @@
       for (const [name, value] of Object.entries({ checkpoint, task, status })) {
         if (this.form.elements[name]) this.form.elements[name].value = value;
       }
+      this.offerScores();
       const head = all("th", this.table).find((other) => other.textContent === score);
       head?.removeAttribute("aria-sort");
       if (head) this.sort(head);
@@ -129,6 +147,7 @@
       let place = this.passing().indexOf(index);
       if (place < 0) {
         this.form.reset();
+        this.offerScores();
         place = this.order.indexOf(index);
       }
       this.show(Math.max(this.limit, place + 1));
