@@ -135,10 +135,8 @@ def test_the_first_screen_names_each_status_and_leads_to_its_answers() -> None:
 
 @each_row("failed", [0, 1, 2])
 def test_two_answers_in_a_hundred_without_a_score_are_not_on_the_first_screen(failed: int) -> None:
-    failures = [
-        row(i, 1, Failure(name="a.x", status="timeout", message="late", signature="s|v:1"))
-        for i in range(failed)
-    ]
+    failure = Failure(name="a.x", status="timeout", message="late", signature="s|v:1", kind="judge")
+    failures = [row(i, 1, failure) for i in range(failed)]
     data = data_of(*failures, *(row(i, 1, score("a.x")) for i in range(failed, 100)))
     assert [*failure_findings(build_report(data))] == []
 
