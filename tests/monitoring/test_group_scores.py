@@ -16,6 +16,7 @@ from hengwen.documents.groups import group_verdicts
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.monitoring.group_scores import compare_groups
 from hengwen.objective.diversity import compare_sets
+from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.runs.run_plan import run_plan
 from hengwen.store import open_store
 
@@ -110,3 +111,10 @@ def test_of_many_checkpoints_the_newest_is_tested_against_three(store, tmp_path)
     runs = run_plan(plan, store=store).runs
     assert [(item.earlier, item.later) for item in compare_groups(store, runs)] == [(0, 8), (5, 8), (7, 8)]
     assert compare_groups(store, runs, used={"t/other"}) == ()
+
+
+def test_a_score_whose_tokens_are_counted_in_another_way_is_not_tested(store, tmp_path, monkeypatch) -> None:
+    signature = DistinctN().signature.replace("|v:", "|by:word|v:")
+    monkeypatch.setattr(DistinctN, "signature", signature)
+    runs = run_plan(write_plan(tmp_path, {"a": (26, 40), "b": (5, 40)}), store=store).runs
+    assert compare_groups(store, runs) == ()

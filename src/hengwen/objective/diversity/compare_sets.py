@@ -37,7 +37,8 @@ MAX_PROMPTS = 100
 MAX_DRAWS = 9999
 """Largest number of random exchanges of a pair."""
 
-_NGRAMS = re.compile(r"(distinct_n|ngram_entropy)\|n:(\d+)\|scope:checkpoint\|")
+_NGRAMS = re.compile(r"(distinct_n|ngram_entropy)\|n:(\d+)\|scope:checkpoint\|tok:mixed\|v:\d+")
+"""Signatures of the scores whose tokens are counted here as they were for the score."""
 _STATISTICS: Mapping[str, SetStatistic] = {"distinct_n": distinct_share, "ngram_entropy": normalised_entropy}
 Texts = dict[tuple[str, int], "Ints"]
 """Codes of the tokens, or of the n-grams, of each answer, by sample id and repeat."""
@@ -104,7 +105,7 @@ def _testable(runs: Sequence[Run], table: ScoreTable) -> Iterator[tuple[ScoreId,
         if key.run_id in known and key.kind == "scorer":
             signatures.setdefault(key.score, set()).update(column.signatures)
     for score, of_score in signatures.items():
-        match = _NGRAMS.match(next(iter(of_score))) if len(of_score) == 1 else None
+        match = _NGRAMS.fullmatch(next(iter(of_score))) if len(of_score) == 1 else None
         if match is not None:
             yield score, (match[1], int(match[2]))
 
