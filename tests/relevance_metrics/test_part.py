@@ -7,12 +7,15 @@ import json
 import subprocess
 import sys
 import tracemalloc
+from typing import get_args
 
 import numpy as np
 import pytest
 from rows import each_row
 
 import hengwen.relevance_metrics as metrics
+from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric
+from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS
 
 X = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
 
@@ -27,6 +30,14 @@ def test_every_public_name_is_there_and_documented() -> None:
 def test_functions_stay_functions_after_all_modules_are_loaded() -> None:
     for name in dir(metrics):
         assert callable(getattr(metrics, name)), name
+
+
+def test_every_metric_of_the_registry_has_its_name_and_a_place_in_streams() -> None:
+    assert set(get_args(Metric)) == set(METRICS)
+    stream = metrics.StreamingMetrics(4, metrics=ROLLING_METRICS)
+    for score in X:
+        snapshot = stream.update(score)
+    assert [name for name in ROLLING_METRICS if getattr(snapshot, name) is None] == []
 
 
 @pytest.mark.slow

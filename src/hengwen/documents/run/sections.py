@@ -9,6 +9,7 @@ from hengwen.documents.run.courses import score_chart
 from hengwen.documents.run.failures import failure_details
 from hengwen.documents.run.tables import level_table, score_table, trajectory_table
 from hengwen.documents.score_names import score_names
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
 
@@ -71,12 +72,13 @@ def _order(report: Report) -> Iterator[Block]:
     """Yield what the order of the means says, or that there are too few checkpoints to say it."""
     paths = [path for path in report.trajectories.values() if path.is_compared]
     if not paths or all(path.too_short for path in paths):
-        n = len(report.data.runs)
+        n, symbols = len(report.data.runs), [metric.symbol for metric in MAIN_METRICS]
         yield Sentence(
             text=Bilingual(
-                f"均值的次序（PEN、CIN、LIS）在 {n} 个检查点时说明不了什么：需要 {MIN_WINDOWS} 个窗口。",
-                f"The order of the means (PEN, CIN, LIS) says nothing with {n} checkpoints: {MIN_WINDOWS} "
-                "windows are needed.",
+                f"均值的次序（{'、'.join(symbols)}）在 {n} 个检查点时说明不了什么："
+                f"需要 {MIN_WINDOWS} 个窗口。",
+                f"The order of the means ({', '.join(symbols)}) says nothing with {n} checkpoints: "
+                f"{MIN_WINDOWS} windows are needed.",
             ),
             is_note=True,
         )

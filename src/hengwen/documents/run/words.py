@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import MAX_ALL_PAIRS, family_size
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, percent, plural
@@ -54,12 +55,12 @@ GUIDE = (
     (
         Bilingual("先看水平，再看次序", "Level first, order second"),
         Bilingual(
-            "PEN（排列熵，m=3）、CIN（逆序对数）、LIS（最长递增子序列）只取决于均值的大小次序："
-            "所有检查点降低同样的分数，三者不变。因此先看首末水平。不足 30 个窗口（32 个检查点）时，"
-            "PEN 主要是偏差，标为“太短”。",
-            "PEN (permutation entropy, m=3), CIN (inversions) and LIS (longest increasing subsequence) "
+            f"{'、'.join(f'{metric.symbol}（{metric.title.zh}）' for metric in MAIN_METRICS)}"
+            "只取决于均值的大小次序：所有检查点降低同样的分数，它们不变。因此先看首末水平。"
+            "不足 30 个窗口（m=3，32 个检查点）时，PEN 主要是偏差，标为“太短”。",
+            f"{', '.join(f'{metric.symbol} ({metric.title.en})' for metric in MAIN_METRICS)} "
             "depend only on the order of the means; a uniform drop does not change them. Read the level "
-            "first. Below 30 windows (32 checkpoints) PEN is mostly bias and is marked “too short”.",
+            "first. Below 30 windows (m=3, 32 checkpoints) PEN is mostly bias and is marked “too short”.",
         ),
     ),
     (

@@ -37,8 +37,6 @@ class SequenceMetric:
     name: Metric
     title: Bilingual
     """Name in words, without the abbreviation."""
-    meaning: Bilingual
-    """What the value of a sequence of checkpoint means says."""
     evaluate: Callable[[Rows, int, int], Values]
     """Function from sequences (the rows), m and delay to the value of each sequence."""
     is_main: bool = True
@@ -89,10 +87,6 @@ METRICS: dict[str, SequenceMetric] = {
         SequenceMetric(
             name="pen",
             title=Bilingual("排列熵", "permutation entropy"),
-            meaning=Bilingual(
-                "均值的排列熵，m=3，单位奈特：只有一种模式时为 0，最大 1.792",
-                "permutation entropy of the means, m=3, in nats: 0 for one pattern, at most 1.792",
-            ),
             evaluate=lambda rows, m, delay: batch_entropies(rows, m, delay) + 0.0,
             has_patterns=True,
             decimals=3,
@@ -119,10 +113,6 @@ METRICS: dict[str, SequenceMetric] = {
         SequenceMetric(
             name="cin",
             title=Bilingual("逆序数", "inversions"),
-            meaning=Bilingual(
-                "后一个均值较低的检查点对数 / 全部对数",
-                "pairs of checkpoints whose later mean is lower / all pairs",
-            ),
             evaluate=lambda rows, _m, _delay: batch_inversions(rows).astype(np.float64),
             maximum=_pairs,
             moments=inversion_moments,
@@ -151,10 +141,6 @@ METRICS: dict[str, SequenceMetric] = {
         SequenceMetric(
             name="lis",
             title=Bilingual("最长上升子序列", "longest increasing subsequence"),
-            meaning=Bilingual(
-                "最长递增子序列的长度 / 检查点数",
-                "length of the longest increasing subsequence / number of checkpoints",
-            ),
             evaluate=lambda rows, _m, _delay: batch_lengths(rows, strict=True).astype(np.float64),
             maximum=int,
             no_interval=_SUBSEQUENCE,
@@ -179,10 +165,6 @@ METRICS: dict[str, SequenceMetric] = {
         SequenceMetric(
             name="lnds",
             title=Bilingual("最长不降子序列", "longest non-decreasing subsequence"),
-            meaning=Bilingual(
-                "最长不降子序列的长度 / 检查点数",
-                "length of the longest non-decreasing subsequence / number of checkpoints",
-            ),
             evaluate=lambda rows, _m, _delay: batch_lengths(rows, strict=False).astype(np.float64),
             is_main=False,
             maximum=int,

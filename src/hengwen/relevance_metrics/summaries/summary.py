@@ -102,7 +102,7 @@ class MetricResult:
     """Distance from the mean over random orders, in standard deviations: (value - null_mean) / null_sd. ``z``
     is None if there is no test, or if all orders give the same value."""
     p: float | None = None
-    """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
+    """Two-sided p-value; it is not corrected for the number of metrics that are tested."""
     orders: int = 0
     """Number of orders from which the p-value is computed; 0 if the p-value comes from the normal
     approximation or is None."""
