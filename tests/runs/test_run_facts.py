@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from hengwen import RunOptions, run_plan
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import load_suite
 from hengwen.records import Run
 from hengwen.results.score_summaries import task_scores
 from hengwen.runs import run_facts
+from hengwen.runs.resources import RunResources
 from hengwen.store import open_store
 
 PLAN = """\
@@ -24,6 +27,16 @@ tasks:
 checkpoints:
   - {name: early, responses: early.jsonl}
   - {name: late, responses: late.jsonl}
+"""
+
+
+BACKEND = """\
+backends:
+  large:
+    provider: openai
+    model: big-1
+    base_url: "http://127.0.0.1:9/v1"
+    price: {input: 2, output: 8, currency: CNY}
 """
 
 
@@ -121,3 +134,14 @@ def test_another_version_of_a_package_scores_again_in_a_new_run(
     with open_store(folder / "x.db") as store:
         values = {row.outcome.value for row in store.rows([after]) if row.outcome.kind == "scorer"}
     assert 0.125 not in values, "a score of the other version was copied"
+
+
+def test_a_judge_is_stored_with_its_model_and_price(folder: Path) -> None:
+    text = PLAN.replace("{rubric: lyric_craft}", "{rubric: lyric_craft, backend: large}")
+    (folder / "plan.yaml").write_text(text + BACKEND, "utf-8")
+    suite = load_suite(load_plan(folder / "plan.yaml"))
+    with open_store("sqlite://") as store:
+        facts = RunResources(suite, store, RunOptions(), dry=True).facts
+    (judge,) = facts.judges(suite.tasks[0]).values()
+    assert judge["models"] == ["big-1"]
+    assert judge["prices"] == [{"input": 2.0, "output": 8.0, "currency": "CNY", "source": "plan"}]

@@ -80,7 +80,7 @@ class RunResources:
         if options.budget is not None:
             _check_prices({name: self.price(name) for name in self.specs})
         self._pool: ScoringPool | None = None
-        self.facts = FactCollector(suite, self.backends, options.limit)
+        self.facts = FactCollector(suite, self.backends, options.limit, self.price)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {name: self._limiter(name) for name in self.specs}
         self.batches = batch_session(self)

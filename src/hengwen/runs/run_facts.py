@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cache, cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,9 @@ from hengwen.protocols import parts_read
 from hengwen.records import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from hengwen.engine.budget import Price
     from hengwen.plans.datasets import ResponseSet, Samples
     from hengwen.plans.plan import CheckpointSpec
     from hengwen.plans.suite import LoadedPlan, LoadedTask
@@ -37,10 +39,17 @@ USUAL_SHARE = 0.95
 class FactCollector:
     """Collect the facts of the runs of one plan, such as hashes of prompts."""
 
-    def __init__(self, suite: LoadedPlan, backends: Mapping[str, Backend], limit: int | None) -> None:
+    def __init__(
+        self,
+        suite: LoadedPlan,
+        backends: Mapping[str, Backend],
+        limit: int | None,
+        price: Callable[[str], Price | None],
+    ) -> None:
         self._suite = suite
         self._backends = backends
         self._limit = limit
+        self._price = price
         self._hashes: dict[tuple[str, int], dict[str, str]] = {}
 
     def facts(self, order: int, responses: ResponseSet, earlier: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,10 +123,12 @@ class FactCollector:
         }
 
     def judges(self, task: LoadedTask) -> dict[str, Any]:
-        """Return for each judge of a task its endpoints, rubric, and whether rules can lower its score."""
+        """Return endpoints, models, prices and rubric of each judge of a task, and whether rules cap it."""
         return {
             judge.name: {
                 "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
+                "models": [self._suite.plan.used_backends[name].model for name in judge.spec.backend_names],
+                "prices": [price and asdict(price) for price in map(self._price, judge.spec.backend_names)],
                 "rules": judge.rules is not None,
                 "rubric": str(judge.spec.rubric),
             }

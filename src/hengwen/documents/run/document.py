@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.stored_answers import StoredAnswers
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
+from hengwen.documents.run.calls import call_details
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
@@ -21,7 +22,7 @@ from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, format_timestamp, number
+from hengwen.text.numbers import NOTHING, count, format_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,7 +120,7 @@ def run_document(data: ReportData) -> Document:
             *changes,
             *course_section(report),
             tables_section(report),
-            judges_section(report, _usage(report)),
+            judges_section(report, call_details(report)),
             *_answers(report),
             Details(
                 title=Bilingual("方法与版本", "Method"),
@@ -180,36 +181,6 @@ def _versions(runs: Sequence[Run]) -> Iterator[Bilingual]:
         of_runs = f" ({', '.join(names)})" if len(checkpoints) > 1 else ""
         if text or of_runs:
             yield Bilingual(f"版本{of_runs}：{text}", f"Versions{of_runs}: {text}")
-
-
-def _usage(report: Report) -> Iterator[Details]:
-    if not report.data.calls:
-        return
-    table = Table(
-        key="usage",
-        columns=(
-            Column(key="role", head=Bilingual("角色", "role")),
-            Column(key="model", head=Bilingual("模型", "model")),
-            Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
-            Column(key="failed_attempts", head=Bilingual("失败的尝试", "failed attempts"), align="right"),
-            Column(key="input_tokens", head=Bilingual("输入", "input tokens"), align="right"),
-            Column(key="output_tokens", head=Bilingual("输出", "output tokens"), align="right"),
-            Column(key="seconds", head=Bilingual("平均用时，秒", "mean latency, s"), align="right"),
-        ),
-        rows=tuple(
-            (
-                Cell(text=item.role),
-                Cell(text=item.model or NOTHING),
-                *(
-                    Cell(text=count(value), values={"": value})
-                    for value in (item.calls, item.failed, item.input_tokens, item.output_tokens)
-                ),
-                Cell(text=number(item.seconds, 2), values={"": item.seconds}),
-            )
-            for item in report.data.calls
-        ),
-    )
-    yield Details(title=Bilingual("调用与用时", "Calls and latency"), blocks=(table,))
 
 
 def _guide() -> Details:
