@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import re
 import shutil
@@ -13,6 +14,7 @@ from rows import each_row
 from tests.view.conftest import TOKEN, client_of
 
 from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
+from hengwen.results.score_table import ScoreTable
 from hengwen.score_id import ScoreId
 
 WORSE = {"a": "ckpt-3000", "b": "ckpt-4000", "score": "persona/persona_generic.level"}
@@ -26,6 +28,11 @@ def values_of(page, name: str) -> list[float]:
     """Return the values of a class of cells; the minus sign is that of typography."""
     cells = re.findall(rf'class="{name}">(?:<[^>]*>)*.*?<span>([^<]*)</span>', page.text)
     return [float(cell.replace("−", "-")) for cell in cells]
+
+
+def verdicts_of(page) -> list[str]:
+    """Return the decision on each plan with its reasons."""
+    return re.findall(r"<h1>.*?</h1>|<ul class=\"verdicts\">.*?</ul>", page.text, re.DOTALL)
 
 
 def copy_of(demo_store, tmp_path):
@@ -246,3 +253,22 @@ def test_the_scores_of_rules_that_cap_a_judge_stand_last_in_the_grid(tmp_path) -
     client.get("/", params={"token": TOKEN})
     scores = re.findall(r'<option value="t/([^"]*)"', client.get("/grid").text)
     assert (len(scores), scores[-1]) == (10, "broken.match")
+
+
+def test_what_takes_long_in_a_large_store_has_a_process_of_its_own(client, demo_store, monkeypatch) -> None:
+    monkeypatch.setattr("hengwen.view.data.LARGE", 10)
+    large = client_of(demo_store)
+    page = large.get("/", params={"token": TOKEN})
+    assert "being computed" in page.text, "the page does not wait"
+    data = large.app.state.view.data
+    concurrent.futures.wait(data._newest.values())
+    assert verdicts_of(large.get("/")) == verdicts_of(client.get("/"))
+
+
+def test_results_are_kept_up_to_a_number_of_scores(client, demo_store, monkeypatch) -> None:
+    monkeypatch.setattr("hengwen.view.data.MAX_OUTCOMES", 100)
+    for number in (1, 2, 3, 4):
+        client.get("/grid", params={"n": number, "score": WORSE["score"]})
+    kept = client.app.state.view.data._kept.values()
+    sizes = [sum(map(len, table.series.values())) for table in kept if isinstance(table, ScoreTable)]
+    assert 0 < sum(sizes) <= 100

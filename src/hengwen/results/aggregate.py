@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -233,7 +233,7 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
         return float(worst(value for value, count in counts.items() if count == largest))
     if reducer in ("worst", "best"):
         return float(worst(values) if reducer == "worst" else best(values))
-    return float(np.mean(values) if reducer == "mean" else np.median(values))
+    return fmean(values) if reducer == "mean" else float(np.median(values))
 
 
 def value_by_prompt(column: Column) -> dict[str | None, float]:

@@ -81,7 +81,8 @@ def pair_values(
             answers = [value for _, value in scored]
             reduced.append(reduce_repeats(answers, column.reducer, higher_is_better=higher))
             if size > 1:
-                squares += sum((value - sum(answers) / size) ** 2 for value in answers)
+                mean = sum(answers) / size
+                squares += sum((value - mean) ** 2 for value in answers)
                 freedom += size - 1
     is_mean = before.reducer == after.reducer == "mean"
     return PairedValues(

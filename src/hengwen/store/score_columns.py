@@ -7,6 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[ScoreId] | None = 
             by_series: dict[int, list[Row[Any]]] = {}
             reader.read_notes(connection, {row.notes_id for row in rows if row.is_read})
             for row in rows:
-                by_series.setdefault(row.series_id, []).append(row)
+                by_series.setdefault(row[0], []).append(row)
             for of_series in by_series.values():
                 for evaluator_id, group in groupby(of_series, itemgetter(1)):
                     reader.add(evaluators[evaluator_id], list(group))
@@ -78,16 +79,18 @@ class _ColumnReader:
         """Append evaluations of one evaluator, in the order in which they were written."""
         count = len(evaluator.parts)
         keys = self._keys.setdefault((rows[0].series_id, evaluator.parts), AnswerKeys())
+        _, _, ids, repeats, clusters, statuses, numbers, *_ = zip(*rows, strict=True)
+        sample_ids = [intern(name) for name in ids]  # the runs of a plan have the same samples
         keys.extend(
-            [row.sample_id or None for row in rows],
-            [row.repeat or None for row in rows],
-            [row.cluster or row.sample_id for row in rows],
+            [name or None for name in sample_ids],
+            [repeat or None for repeat in repeats],
+            [cluster or name for cluster, name in zip(clusters, sample_ids, strict=True)],
         )
-        numbers = np.array(json.loads(f"[{','.join([row.numbers for row in rows])}]"), dtype=float)
+        values = np.array(json.loads(f"[{','.join(numbers)}]"), dtype=float)
         codes = np.zeros((len(rows), count), dtype=np.uint8)
-        for index, row in enumerate(rows):
-            if row.statuses:
-                codes[index] = [STATUS_CODES[status] for status in _statuses(row.statuses, count)]
+        for index, text in enumerate(statuses):
+            if text:
+                codes[index] = [STATUS_CODES[status] for status in _statuses(text, count)]
         texts = Counter(
             (
                 row.notes if row.notes_id is None else self._notes[row.notes_id],
@@ -101,11 +104,11 @@ class _ColumnReader:
             if not self.reads(score):
                 continue
             column = self.table.column(SeriesKey(self._run.id, score, evaluator.kind))
-            column.extend(keys, numbers[:, position], codes[:, position], evaluator.signature)
+            column.extend(keys, values[:, position], codes[:, position], evaluator.signature)
             column.scale = column.scale or scale
-            for (notes, statuses, is_group_score), times in texts.items():
+            for (notes, of_scores, is_group_score), times in texts.items():
                 text, more = _notes(notes, count)[position]
-                status = _statuses(statuses, count)[position]
+                status = _statuses(of_scores, count)[position]
                 if status != "ok":
                     column.record_message(status, text)
                 elif more:

@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from hengwen.documents.render.html import environment
 from hengwen.documents.viewer import words
 from hengwen.errors import ConfigError, HengwenError
 from hengwen.text.catalogue import localized
@@ -54,6 +55,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        data.submit(_prepare)
         yield
         data.close()
 
@@ -75,6 +77,15 @@ def create_app(
     )
     app.state.view = View(data, language, desk, tuple(route.path for route in routes))
     return app
+
+
+def _prepare() -> None:
+    """Load what the first page of each kind would wait for."""
+    import scipy.special  # noqa: F401
+
+    templates = environment("hengwen.view")
+    for name in templates.list_templates(extensions=["j2"]):
+        templates.get_template(name)
 
 
 def _problem(request: Request, error: Exception) -> Response:

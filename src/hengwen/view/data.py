@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReady
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy import func, select
 
+from hengwen._internal.worker_pool import WorkerPool
 from hengwen.errors import StoreError
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import open_store, store_files
@@ -25,8 +28,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAX_KEPT = 300
 """Number of results that are kept, the ones used last; of 100 checkpoints, each has some."""
+MAX_OUTCOMES = 300_000
+"""Number of scores and failures in the tables that are kept: about 40 MB."""
 PATIENCE = 0.1
 """Seconds that a page waits for a result that takes longer; then it is drawn without."""
+LARGE = 50_000
+"""Evaluations of a store from which on long computations have a process of their own: there they neither slow
+pages down nor leave their memory behind. In small stores, the process would start longer than it computes."""
 
 
 class StoreData:
@@ -38,10 +46,11 @@ class StoreData:
         self._store: Store | None = None
         self._file: tuple[int, int] | None = None
         self._kept: OrderedDict[Hashable, object] = OrderedDict()
-        self._last_id = 0
+        self._last_id: int | None = None
         self._writes: dict[str, int] = {}
-        self._worker = ThreadPoolExecutor(1)
-        self._next: Future[Any] | None = None
+        self._workers = ThreadPoolExecutor(2)
+        self._newest: dict[Hashable, Future[Any]] = {}
+        self._pools: set[WorkerPool[Any, Any]] = set()
         self.starts: dict[str, tuple[float, int]] = {}
         """When a running run was first asked for, and how many answers it had then: for the time left."""
 
@@ -71,13 +80,23 @@ class StoreData:
                 file = state.st_dev, state.st_ino
             if self._store is None or file != self._file:
                 self._forget()
-                location = f"{files[0].absolute().as_uri()}?mode=ro" if files else self.location
-                self._store, self._file = open_store(location), file
+                self._store, self._file = open_store(self._address()), file
             return self._store
+
+    def _address(self) -> str:
+        """Return the address that opens the store for reading only."""
+        files = store_files(self.location)
+        return f"{files[0].absolute().as_uri()}?mode=ro" if files else self.location
+
+    def submit(self, work: Callable[[], object]) -> None:
+        """Do work that no page waits for."""
+        self._workers.submit(work)
 
     def close(self) -> None:
         """Close the store; what is still computed is given up."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        for pool in list(self._pools):
+            pool.close()
         self._forget()
 
     def _forget(self) -> None:
@@ -87,12 +106,14 @@ class StoreData:
             self._store = None
             self._kept.clear()
             self._writes.clear()
-            self._last_id = 0
+            self._last_id = None
 
     def states(self, runs: Sequence[Run]) -> tuple[Hashable, ...]:
         """Return for each run a value that changes whenever answers or scores of the run do."""
         with self.store.connect() as connection, self._lock:
             last = connection.execute(select(func.max(evaluation.c.id))).scalar() or 0
+            if self._last_id is None:
+                self._last_id = last
             if last != self._last_id:
                 is_new = evaluation.c.id > min(last, self._last_id)
                 for run_id in connection.execute(
@@ -118,22 +139,51 @@ class StoreData:
             self._kept[key] = result
             while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
+            sizes = {
+                name: sum(map(len, table.series.values()))
+                for name, table in self._kept.items()
+                if isinstance(table, ScoreTable)
+            }
+            total = sum(sizes.values())
+            for name, size in [*sizes.items()][:-1]:
+                if total > MAX_OUTCOMES:
+                    del self._kept[name]
+                    total -= size
         return result
 
-    def awaited(self, name: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T | None:
-        """Return a result that may take long; None if it is not ready yet: ask again in a second."""
+    def awaited(
+        self, name: Hashable, runs: Sequence[Run], compute: Callable[[Store, Sequence[Run]], T]
+    ) -> T | None:
+        """Return a result that may take long; None if it is not ready yet: ask again in a second.
+
+        Of the results with one name, at most one is computed and one waits: that for the newest page.
+        """
         key = name, self.states(runs)
         with self._lock:
+            is_large = (self._last_id or 0) > LARGE
             future = cast("Future[T] | None", self._kept.get(key))
             if future is None or future.cancelled():
-                if self._next is not None:
-                    self._next.cancel()  # the reader went on to another page; what is computed goes on
-                future = self._next = self._worker.submit(compute)
-                self._kept[key] = future
+                if name in self._newest:
+                    self._newest[name].cancel()  # the reader went on to another page
+                work = (
+                    partial(self._in_process, compute, runs)
+                    if is_large
+                    else partial(compute, self.store, runs)
+                )
+                self._kept[key] = self._newest[name] = future = self._workers.submit(work)
         try:
-            return future.result(PATIENCE)
+            return future.result(0 if is_large else PATIENCE)
         except NotReady:
             return None
+
+    def _in_process(self, compute: Callable[[Store, Sequence[Run]], T], runs: Sequence[Run]) -> T:
+        pool = WorkerPool(partial(_compute, compute, self._address()), 1)
+        self._pools.add(pool)
+        try:
+            return pool.submit([runs]).result()[0]
+        finally:
+            self._pools.discard(pool)
+            pool.close()
 
     def table(self, runs: Sequence[Run], scores: Collection[ScoreId] | None = None) -> ScoreTable:
         """Return the outcomes of runs, by default of all scores; each run is read once."""
@@ -146,3 +196,10 @@ class StoreData:
 
             whole.series |= self._get(("table", names, state), read).series
         return whole
+
+
+def _compute(compute: Callable[[Store, Sequence[Run]], T], location: str, runs: Sequence[Run]) -> T:
+    if hasattr(os, "nice"):
+        os.nice(10)  # pages come first
+    with open_store(location) as store:
+        return compute(store, runs)

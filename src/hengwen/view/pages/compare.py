@@ -10,7 +10,7 @@ from hengwen.documents.answers.pairs import WorsePrompts
 from hengwen.documents.answers.stored_answers import StoredAnswers
 from hengwen.documents.compare.document import compare_document
 from hengwen.documents.viewer import words
-from hengwen.errors import ConfigError
+from hengwen.errors import ConfigError, HengwenError
 from hengwen.monitoring.compare.compare_runs import compare_runs, scoring_conflict
 from hengwen.results.prompt_changes import prompt_changes
 from hengwen.results.run_order import run_labels
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hengwen.results.prompt_changes import PromptChange
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
     from hengwen.view.data import StoreData
 
 ROWS = 10
@@ -64,11 +65,10 @@ class Pair:
         self.data: StoreData = view_of(request).data
         store = self.data.store
         self.plan, self.known = chosen_runs(request)
-        plan = self.plan or None
         if len(self.known) < 2 and not self.query.get("a"):
             raise ConfigError(f"{store.name} has no two runs of one plan to compare; see: hengwen run")
-        self.after = store.find(self.query.get("b") or self.known[-1], plan)
-        self.before = store.find(self.query.get("a") or self._default_before(), plan)
+        self.after = self._find(self.query.get("b")) or self.known[-1]
+        self.before = self._find(self.query.get("a")) or self._default_before()
         if self.before.id == self.after.id:
             raise ConfigError(f"{self.after.checkpoint} is compared with itself; name two runs")
         self.runs = (self.before, self.after)
@@ -81,6 +81,13 @@ class Pair:
             raise ConfigError(f"{self.labels[0]} and {self.labels[1]} have no score in common")
         headlines = [score for score in self.scores if score.is_headline]
         self.score = self._score(self.query.get("score")) or _first_fallen(headlines or self.scores)
+
+    def _find(self, name: str | None) -> Run | None:
+        """Return the run with an id, a prefix of an id, or the name of a checkpoint; None without a name."""
+        if not name:
+            return None
+        newest = next((run for run in self.known if name in (run.id, run.checkpoint)), None)
+        return newest or self.data.store.find(name, self.plan or None)
 
     def _default_before(self) -> Run:
         baseline = self.data.store.baselines().get(self.plan)
@@ -161,7 +168,6 @@ def _first_fallen(scores: Sequence[ScoreSummaries]) -> ScoreSummaries:
 def show(request: Request) -> Response:
     """Show the verdict on two runs, and the prompts that changed, with both answers."""
     pair = Pair(request)
-    document, problem = _document(pair)
     conflict = scoring_conflict(pair.score, pair.labels)
     changes = Changes([], [], []) if conflict else pair.changes()
     kind = request.query_params.get("show", "worse")
@@ -170,6 +176,8 @@ def show(request: Request) -> Response:
     start = request.query_params.get("from", "0")
     begin = int(start) if start.isdecimal() and len(start) < 10 else 0
     part = listed[begin : begin + ROWS]
+    pairs = pair.pairs(part, kind) if part else None
+    document, problem = _document(pair)
     response = respond(
         request,
         "compare.html.j2",
@@ -179,7 +187,7 @@ def show(request: Request) -> Response:
         pair=pair,
         document=document,
         problem=problem or conflict,
-        pairs=pair.pairs(part, kind) if part else None,
+        pairs=pairs,
         counts={name: len(getattr(changes, name)) for name in Changes._fields},
         kind=kind,
         begin=begin,
@@ -203,14 +211,14 @@ def show(request: Request) -> Response:
 
 def _document(pair: Pair) -> tuple[Document | None, str]:
     """Return the comparison as a document, or why there is none; neither while it is being computed."""
-    store = pair.data.store
     try:
-        document = pair.data.awaited(
-            "comparison", pair.runs, lambda: compare_document(compare_runs(store, *pair.runs))
-        )
-    except ConfigError as error:
+        return pair.data.awaited("comparison", pair.runs, _comparison), ""
+    except HengwenError as error:
         return None, str(error)
-    return document, ""
+
+
+def _comparison(store: Store, runs: Sequence[Run]) -> Document:
+    return compare_document(compare_runs(store, *runs))
 
 
 routes = [Route("/compare", show)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote_plus
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hengwen.results.prompt_changes import PromptChange
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
     from hengwen.view.data import StoreData
 
 COLUMNS = 8
@@ -106,7 +108,7 @@ class Choice:
         """Return the position of the run that the chosen one is compared with; None if there is none."""
         if self.against == "best":
             summaries = data.awaited(
-                ("best", self.score), self.runs, lambda: _summarize(self, data, self.runs)
+                ("best", self.score), self.runs, partial(_summaries_of, score=self.score)
             )
             self.is_computing = summaries is None
             means = [item.mean if item else None for item in summaries.summaries] if summaries else []
@@ -207,12 +209,14 @@ def _second(choice: Choice) -> AnswerScore | None:
 
 def _summaries(choice: Choice, data: StoreData, runs: Sequence[Run]) -> ScoreSummaries | None:
     """Return mean and interval of the chosen score at checkpoints; None if none has it."""
-    return data.kept(("means", choice.score), runs, lambda: _summarize(choice, data, runs))
+    return data.kept(("means", choice.score), runs, lambda: _summaries_of(data, runs, choice.score))
 
 
-def _summarize(choice: Choice, data: StoreData, runs: Sequence[Run]) -> ScoreSummaries | None:
-    tasks = task_scores(runs, data.table(runs, [choice.score.id]))
-    return next((score for task in tasks for score in task.scores if score.id == choice.score.id), None)
+def _summaries_of(
+    source: StoreData | Store, runs: Sequence[Run], score: AnswerScore
+) -> ScoreSummaries | None:
+    tasks = task_scores(runs, source.table(runs, [score.id]))
+    return next((item for task in tasks for item in task.scores if item.id == score.id), None)
 
 
 def _changes(choice: Choice, table: ScoreTable, data: StoreData) -> tuple[dict[str, PromptChange], str]:

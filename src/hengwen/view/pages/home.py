@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -101,9 +102,8 @@ def _linked(document: Document, runs: Sequence[Run]) -> Iterator[Verdict]:
 
 def _report(data: StoreData, runs: Sequence[Run]) -> tuple[Document | None, str]:
     """Return the report of runs, or why there is none; neither while it is being computed."""
-    store = data.store
     try:
-        return data.awaited("report", runs, lambda: report_document(store, runs, answers="numbers")), ""
+        return data.awaited(("report", runs[0].plan), runs, partial(report_document, answers="numbers")), ""
     except HengwenError as error:
         return None, str(error)
 
