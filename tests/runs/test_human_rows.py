@@ -11,7 +11,7 @@ import pytest
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.records import Row, Run, Score
-from hengwen.runs.checkpoint_run import human_rows
+from hengwen.runs.human_rows import human_rows
 from hengwen.runs.run_plan import run_plan
 from hengwen.store.store import open_store
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from label_plan import ANSWERS, HOSTILE, LIVE, PLAN, TOPIC, jsonl, labels
 from starlette.testclient import TestClient
 from tests.view.conftest import ADDRESS, TOKEN, client_of
 
+from hengwen import open_store
 from hengwen.labels.desk import LabelDesk, open_desk
 from hengwen.plans.plan import load_plan
 
@@ -191,10 +193,87 @@ def test_a_form_of_another_site_writes_nothing(rater, plan) -> None:
     assert not plan.with_name("labels.csv").exists()
 
 
-def test_a_label_is_in_the_calibration_of_the_next_command(rater, plan, hengwen) -> None:
-    page = rater.get("/label", params={"rater": "ann"}).text
-    for level in "ABCDEAB":
-        page = press(rater, page, level=level).text
-    hengwen("run", "plan.yaml", "--quiet")
-    calibrated = hengwen("calibrate", "plan.yaml", "--json")
-    assert sum(item["agreement"]["n"] for item in calibrated.json["calibrations"] if not item["tasks"]) == 7
+@pytest.fixture
+def stored(plan: Path, hengwen) -> Path:
+    """A store with the runs of the plan, from before it named labels."""
+    with_labels = plan.read_text("utf-8")
+    plan.write_text(PLAN, "utf-8")
+    assert hengwen("run", "plan.yaml", "--quiet").code == 0
+    plan.write_text(with_labels, "utf-8")
+    return plan.with_name("hengwen.db")
+
+
+def labelling(plan: Path, store: Path | str) -> TestClient:
+    client = client_of(store, desk=open_desk(load_plan(plan), plan, str(store)))
+    client.get("/", params={"token": TOKEN})
+    return client
+
+
+def label_all(client: TestClient, rater: str, levels: str) -> str:
+    page = client.get("/label", params={"rater": rater}).text
+    for level in levels:
+        page = press(client, page, level=level).text
+    return page
+
+
+def calibrated(hengwen, *command: str) -> int:
+    """Return the number of labelled answers that calibrate counts."""
+    done = hengwen("calibrate", *command, "--json")
+    return sum(item["agreement"]["n"] for item in done.json["calibrations"] if not item["tasks"])
+
+
+@pytest.mark.parametrize("command", [["plan.yaml"], []])
+def test_labels_are_in_the_calibration_of_the_next_command(stored, plan, hengwen, command) -> None:
+    client = labelling(plan, stored)
+    page = label_all(client, "ann", "ABCDEAB")
+    assert calibrated(hengwen, *command) == 7
+    press(client, page, action="undo")
+    assert calibrated(hengwen, *command) == 6
+
+
+def test_the_store_has_the_labels_of_each_rater_under_one_signature(stored, plan) -> None:
+    client = labelling(plan, stored)
+    label_all(client, "ann", "AB")
+    press(client, label_all(client, "bob", "CDE"), action="undo")
+    with open_store(stored) as store:
+        rows = [row for row in store.rows(store.latest()) if row.outcome.kind == "human"]
+    raters = sorted(row.outcome.details["raters"] for row in rows)
+    assert raters == [["ann", "bob"], ["ann", "bob"]]
+    values = sorted((row.outcome.details["values"], row.outcome.value) for row in rows)
+    assert values == [([0.75, 0.25], 0.5), ([1.0, 0.5], 0.75)]
+    assert len({row.outcome.signature for row in rows}) == 1
+
+
+def test_a_label_of_an_answer_that_the_run_does_not_have_is_not_stored(stored, plan) -> None:
+    changed = {name: [{**row, "output": "another text"} for row in rows] for name, rows in ANSWERS.items()}
+    for name, rows in changed.items():
+        plan.with_name(f"{name}.jsonl").write_text(jsonl(rows), "utf-8")
+    label_all(labelling(plan, stored), "ann", "AB")
+    assert len(labels(plan.with_name("labels.csv"))) == 2
+    with open_store(stored) as store:
+        assert [row for row in store.rows(store.latest()) if row.outcome.kind == "human"] == []
+
+
+def test_many_labels_at_once_are_all_in_file_and_store(stored, plan) -> None:
+    client = labelling(plan, stored)
+    page = client.get("/label", params={"rater": "ann"}).text
+    tokens = [question.token for question in client.app.state.view.desk.questions]
+    forms = [(token, rater) for token in tokens for rater in ("ann", "bob", "eve")]
+
+    def give(form: tuple[str, str]) -> int:
+        return press(client, page, token=form[0], rater=form[1], level="B").status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        assert set(pool.map(give, forms)) == {200}
+    with open_store(stored) as store:
+        rows = [row for row in store.rows(store.latest()) if row.outcome.kind == "human"]
+    assert [sorted(row.outcome.details["raters"]) for row in rows] == [["ann", "bob", "eve"]] * 7
+    assert len({row.outcome.signature for row in rows}) == 1
+    assert len(labels(plan.with_name("labels.csv"))) == 21
+
+
+def test_a_label_that_the_store_does_not_take_is_in_the_file_and_the_page_says_so(stored, plan) -> None:
+    page = label_all(labelling(plan, f"{stored.as_uri()}?mode=ro"), "ann", "A")
+    assert "The labels are in the file, but not in the store" in page
+    assert "readonly database" in page
+    assert len(labels(plan.with_name("labels.csv"))) == 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.errors import ConfigError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from hengwen.labels.queue import Question
     from hengwen.plans.plan import Plan
+    from hengwen.plans.suite import LoadedPlan
+    from hengwen.records import Label
 
 
 class RaterAgreement(NamedTuple):
@@ -42,12 +45,18 @@ class LabelDesk:
     """Name of the plan."""
     path: Path
     """File of the plan."""
+    suite: LoadedPlan
+    """The plan with its files, without the labels."""
     questions: Sequence[Question]
     file: LabelFile
     warnings: Sequence[str]
     """What the rater should know first, such as checkpoints without answers."""
     is_in_plan: bool
     """Whether the plan names the label file."""
+    unstored: str = ""
+    """Why the labels are in the file but not in the store; empty if they are in both."""
+    lock: Lock = field(default_factory=Lock)
+    """Held by who writes the labels to the store."""
 
     @cached_property
     def _by_token(self) -> dict[str, Question]:
@@ -74,11 +83,13 @@ class LabelDesk:
                 return
         self.file.append(label)
 
-    def take_back(self, question: Question, rater: str) -> None:
-        """Remove the label of a rater."""
+    def take_back(self, question: Question, rater: str) -> Label | None:
+        """Remove and return the label of a rater; None if it is gone."""
         for label in self.file.labels():
             if label.key == question.key and label.rater == rater:
                 self.file.take_back(question.label(label.value, rater))
+                return label
+        return None
 
     def rater_agreement(self) -> RaterAgreement:
         """Return how well the raters agree on the answers that two or more of them labelled."""
@@ -116,6 +127,7 @@ def open_desk(  # noqa: PLR0913 - options of a command
     return LabelDesk(
         plan=loaded.name,
         path=path,
+        suite=suite,
         questions=questions,
         file=LabelFile(target, suite.levels),
         warnings=warnings,

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
@@ -21,7 +21,7 @@ from hengwen.store.codecs.evaluations import EvaluationEncoder, evaluator_from, 
 from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.database import store_errors
 from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
-from hengwen.store.upsert import conditions_of, copy_evaluations, upsert
+from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,6 +94,7 @@ class SqlLedger:
         self._encoder = EvaluationEncoder()
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
         self._completed_units: list[Columns] = []
+        self._removed: list[Columns] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._stored_calls: CallKeyFilter | None = None
@@ -204,6 +205,10 @@ class SqlLedger:
             self._evaluations.pop(key, None)
             self._evaluations[key] = columns
 
+    def remove_rows(self, rows: Sequence[Row]) -> None:
+        """Remove the stored scores that rows of the same series would replace."""
+        self._removed += self._encoder.encode(rows)
+
     def record_completed_unit(self, run_id: str, unit: str) -> None:
         """Record that a unit (a sample in a run) is fully recorded; see ``hengwen.engine.sharing``."""
         self._completed_units.append({"run_id": run_id, "unit": unit})
@@ -235,6 +240,10 @@ class SqlLedger:
             write(tables.sample, list(self._samples.values()))
             write(tables.response, self._responses)
             self._write_attempts(write)
+            for columns in self._removed:
+                names = UNIQUE_COLUMNS[tables.evaluation.name]
+                same = (tables.evaluation.c[name] == columns[name] for name in names)
+                connection.execute(delete(tables.evaluation).where(*same))
             for run_id, source, key in self._adopted:
                 copy_evaluations(connection, run_id, source, key)
             write(tables.evaluator, list(self._encoder.new_evaluators.values()))
@@ -242,6 +251,7 @@ class SqlLedger:
             write(tables.evaluation, list(self._evaluations.values()))
             write(tables.completed_unit, self._completed_units)
         self._runs, self._responses, self._adopted, self._completed_units = [], [], [], []
+        self._removed = []
         self._samples, self._evaluations = {}, {}
         self._encoder.forget_new()
         self._forget_attempts()

@@ -227,12 +227,17 @@ class Store:
         """Return, for each status of failures, the first message of such a failure in these runs."""
         return first_messages(self._engine, runs)
 
-    def responses(self, run: Run) -> Iterator[Response]:
-        """Yield the answers of a run without outcomes and metadata, sorted by task, sample and repeat."""
+    def responses(self, run: Run, sample_ids: Collection[str] | None = None) -> Iterator[Response]:
+        """Yield the answers of a run without outcomes and metadata, sorted by task, sample and repeat.
+
+        Args:
+            run: A run of this store.
+            sample_ids: Samples whose answers are read, at most a few thousand; default: all.
+        """
         response = tables.response
         query = (
             select(response.c.task, response.c.sample_id, response.c.repeat, response.c.text)
-            .where(response.c.run_id == run.id)
+            .where(_condition(response, run, sample_ids))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
         with store_errors(self._engine), self._engine.connect() as connection:
@@ -267,7 +272,7 @@ class Store:
         query = (
             select(response, *(sample.c[name] for name in ("input", "references")), sample_metadata)
             .join(sample, sample.c.hash == response.c.sample_hash)
-            .where(_condition(response, run, keys))
+            .where(_condition(response, run, sample_ids))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
         with store_errors(self._engine), self._engine.connect() as connection:
@@ -391,9 +396,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
     return list(newest.values())
 
 
-def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """Return the SQL condition for answers of a run; with ``keys``, only for the samples that they name."""
+def _condition(table: Table, run: Run, sample_ids: Collection[str] | None) -> ColumnElement[bool]:
+    """Return the SQL condition for answers of a run; with ``sample_ids``, only for these samples."""
     in_run = table.c.run_id == run.id
-    if keys is None:
-        return in_run
-    return and_(in_run, table.c.sample_id.in_({sample_id for _, sample_id, _ in keys}))
+    return in_run if sample_ids is None else and_(in_run, table.c.sample_id.in_(sample_ids))

@@ -125,6 +125,11 @@ class StoreData:
             failed: dict[str, int] = dict(connection.execute(query).all())
         return tuple((run.id, run.status, self._writes.get(run.id, 0), failed.get(run.id, 0)) for run in runs)
 
+    def forget(self, plan: str) -> None:
+        """Compute again what is about the newest runs of a plan: their labels have changed."""
+        for run in self.store.latest(plan):
+            self._writes[run.id] = self._writes.get(run.id, 0) + 1
+
     def kept(self, name: Hashable, runs: Sequence[Run], compute: Callable[[], T]) -> T:
         """Return a result about runs; it is computed again once one of the runs has changed."""
         return self._get((name, self.states(runs)), compute)

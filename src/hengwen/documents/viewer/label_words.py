@@ -25,6 +25,10 @@ LEVELS = Bilingual("等级", "Levels")
 UNDO = Bilingual("撤销", "undo")
 SKIP = Bilingual("跳过", "skip")
 LABELLED = Bilingual("已保存上一个：", "Saved the one before: ")
+UNSTORED = Bilingual(
+    "标注只写进了文件，没有写进结果库；下一次 hengwen run 会写入。原因：",
+    "The labels are in the file, but not in the store; the next hengwen run writes them there. Reason: ",
+)
 SKIPPED = Bilingual("跳过了上一个", "Skipped the one before")
 NO_DRAWS = Bilingual(
     "标注文件没有 drawn 列，不知道回答是怎样抽的；请加上这一列。",

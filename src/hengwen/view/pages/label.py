@@ -15,9 +15,11 @@ from starlette.routing import Route
 from hengwen.documents.answers.outcomes import shown_text
 from hengwen.documents.viewer import label_words
 from hengwen.documents.viewer.words import PAGES
-from hengwen.errors import ConfigError, HengwenError
+from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.labels.file import RATER
 from hengwen.labels.preferences import preference_pairs
+from hengwen.runs.human_rows import store_labels
+from hengwen.store import open_store
 from hengwen.text.catalogue import localized
 from hengwen.text.safety import replace_surrogates
 from hengwen.view.page import respond, view_of
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from hengwen.labels.desk import LabelDesk
+    from hengwen.records import Label
+    from hengwen.view.data import StoreData
 
 MAX_TEXT = 100_000
 """Characters of an answer that a rater sees; who reads more needs another tool."""
@@ -65,6 +69,7 @@ def _page(request: Request, values: Mapping[str, str], problem: str = "") -> Res
         w=label_words,
         desk=desk,
         warnings=[localized(text, view_of(request).language) for text in desk.warnings],
+        unstored=localized(desk.unstored, view_of(request).language),
         use=f"labels: {os.path.relpath(desk.file.path.resolve(), desk.path.resolve().parent)}",
         rater=rater,
         past=past,
@@ -88,13 +93,14 @@ async def answer(request: Request) -> Response:
 
 def _take(request: Request, values: Mapping[str, str]) -> Response:
     desk, rater, past = _desk(request), values.get("rater", ""), _past(values)
+    gone = None
     if not RATER.fullmatch(rater):
         return _page(request, values)
     try:
         if values.get("action") == "undo":
             last = past.pop() if past else "-"
             if not last.startswith("-"):
-                desk.take_back(desk.question(last), rater)
+                gone = desk.take_back(desk.question(last), rater)
         elif values.get("action") == "skip":
             past.append(f"-{desk.question(values.get('token', '')).token}")
         else:
@@ -103,8 +109,22 @@ def _take(request: Request, values: Mapping[str, str]) -> Response:
             past.append(question.token)
     except HengwenError as error:
         return _page(request, values, localized(str(error), view_of(request).language))
+    if values.get("action") != "skip":
+        _store(desk, view_of(request).data, gone)
     query = urlencode({"rater": rater, "past": ".".join(past[-MAX_PAST:])})
     return RedirectResponse(f"/label?{query}", status_code=303)
+
+
+def _store(desk: LabelDesk, data: StoreData, gone: Label | None) -> None:
+    """Write the labels of the file to the store, too; if that fails, the page says so."""
+    with desk.lock:
+        desk.unstored = ""
+        try:
+            with open_store(data.location) as store:
+                store_labels(desk.suite, desk.file.labels(), store, gone)
+        except StoreError as error:
+            desk.unstored = str(error)
+        data.forget(desk.plan)
 
 
 def pairs(request: Request) -> Response:
