@@ -32,7 +32,7 @@ MAX_OUTCOMES = 300_000
 """Number of scores and failures in the tables that are kept: about 40 MB."""
 PATIENCE = 0.1
 """Seconds that a page waits for a result that takes longer; then it is drawn without."""
-LARGE = 50_000
+LARGE = 5_000
 """Evaluations of a store from which on long computations have a process of their own: there they neither slow
 pages down nor leave their memory behind. In small stores, the process would start longer than it computes."""
 
