@@ -37,6 +37,7 @@ def calibrate_series(
             score=series.score,
             rubric=rubric,
             levels=levels_for(rubric, series),
+            is_continuous=rubric is None and series.scale is not None and series.scale.levels is None,
             threshold=THRESHOLD if threshold is None else threshold,
             seed=seed,
             created=datetime.now(UTC).isoformat(timespec="seconds"),

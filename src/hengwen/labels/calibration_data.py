@@ -191,11 +191,12 @@ def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str |
 
 
 def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:
-    """Return all levels of a score."""
+    """Return all levels of a score; of a continuous scale, its two ends."""
     if rubric is not None:
         return tuple(rubric.levels)
-    if series.scale is not None and series.scale.levels is not None:
-        return series.scale.levels
+    if series.scale is not None:
+        return series.scale.levels or (series.scale.low, series.scale.high)
     raise ConfigError(
-        f"the store has no levels of {series.address}; name the plan, or a rubric with --rubric"
+        f"the store has no scale of {series.address}; name the plan, a rubric with --rubric, or --scale when "
+        "the scores are imported"
     )

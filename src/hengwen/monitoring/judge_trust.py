@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-
 from hengwen.judges.calibration.agreement import measure_agreement
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.judges.calibration.certify import THRESHOLD, decide
 from hengwen.judges.calibration.estimates import RESAMPLES
-from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
+from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer, rounded
 from hengwen.judges.calibration.within import measure_within
 from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 from hengwen.results.score_table import SeriesKey
@@ -25,14 +23,12 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration, Decision
     from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.trust.admission_report import AdmissionDecision
-    from hengwen.records import Run, Scale
+    from hengwen.records import Run
     from hengwen.results.score_table import Column, ScoreTable
     from hengwen.score_id import Role, ScoreId
     from hengwen.store import Store
 
 CONFIDENCE = 0.95
-RANGE_STEPS = 11
-"""Number of values that stand for the levels of a scale without them; it does not change quadratic kappa."""
 JudgeKind = Literal["rules", "model", "imported"]
 """``imported``: another tool gave the scores, so its judge cannot be asked again."""
 
@@ -244,13 +240,17 @@ def _computed(
 ) -> KnownAgreement | None:
     """Return the agreement with the labels that are stored with the runs."""
     pairs = [pair for run, column in columns for pair in _pairs(score, run, column, table)]
-    levels = next((_levels(column.scale) for _, column in columns if column.scale), None)
-    if not pairs or levels is None:
+    scale = next((column.scale for _, column in columns if column.scale), None)
+    if not pairs or scale is None:
         return None
+    levels = scale.levels or (scale.low, scale.high)
+    if scale.levels is None:
+        pairs = list(rounded(pairs, scale.low, scale.high))
     settings: dict[str, Any] = {"levels": levels, "resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": 0}
     agreement = measure_agreement(
         [pair.human for pair in pairs],
         [pair.value for pair in pairs],
+        is_continuous=scale.levels is None,
         clusters=[pair.answer.prompt for pair in pairs],
         **settings,
     )
@@ -261,10 +261,6 @@ def _computed(
         kappa=agreement.quadratic_kappa,
         within=None if within is None else within.quadratic_kappa,
     )
-
-
-def _levels(scale: Scale) -> tuple[float, ...]:
-    return scale.levels or tuple(np.linspace(scale.low, scale.high, RANGE_STEPS).tolist())
 
 
 def _pairs(score: ScoreId, run: Run, column: Column, table: ScoreTable) -> Iterator[RatedAnswer]:

@@ -80,3 +80,21 @@ def test_every_imported_score_is_reported_tested_and_decides(
     first = hengwen("report").out.splitlines()[1]
     assert first.startswith("Ship base.")
     assert "tone" in first
+
+
+def test_a_judge_without_levels_is_calibrated_by_raters_one_by_one_or_by_majority(
+    hengwen, judged: Path
+) -> None:
+    assert hengwen("import", "scores", "judged.csv", "--scale", "1-5").code == 0
+    for raters in ("mean", "majority", "ann"):
+        done = hengwen("calibrate", "hengwen.db", "--raters", raters, "-v")
+        assert done.code in {0, 3}
+        assert "the scale has no levels: quadratic kappa is Lin's concordance correlation" in done.out
+        assert "Pearson" in done.out
+    assert "no labels by the rater 'zoe'" in hengwen("calibrate", "hengwen.db", "--raters", "zoe").err
+
+
+def test_without_a_scale_calibrate_says_how_to_give_one(hengwen, judged: Path) -> None:
+    assert hengwen("import", "scores", "judged.csv").code == 0
+    done = hengwen("calibrate", "hengwen.db")
+    assert (done.code, "or --scale when the scores are imported" in done.err) == (2, True)

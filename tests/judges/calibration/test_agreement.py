@@ -20,7 +20,7 @@ from hengwen.judges.calibration.statistics import (
 )
 
 FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]
-CHANCE_CORRECTED = ("quadratic_kappa", "linear_kappa", "kappa", "spearman", "kendall")
+CHANCE_CORRECTED = ("quadratic_kappa", "linear_kappa", "kappa", "pearson", "spearman", "kendall")
 
 
 def tables(count: int = 60) -> list:
@@ -131,7 +131,7 @@ def test_uneven_levels_are_as_far_apart_as_their_number() -> None:
     human, judge = [0, 0.1, 1, 1, 0.1], [0.1, 0.1, 1, 0.1, 0]
     even = measure(np.searchsorted([0, 0.1, 1], human), np.searchsorted([0, 0.1, 1], judge), levels=[0, 1, 2])
     uneven = measure(human, judge, levels=[0, 0.1, 1])
-    for name in COEFFICIENTS:
+    for name in (name for name in COEFFICIENTS if name != "pearson"):  # which is of the values
         assert getattr(uneven, name).value == pytest.approx(getattr(even, name).value), name
     assert uneven.bias.value == pytest.approx(-0.18)
 
@@ -291,3 +291,27 @@ def test_a_judge_value_between_levels_keeps_its_position() -> None:
     concordance = 2 * np.cov(human, judge, ddof=0)[0, 1]
     concordance /= human.var() + judge.var() + (human.mean() - judge.mean()) ** 2
     assert agreement.quadratic_kappa.value == pytest.approx(concordance)
+
+
+@each_row(("human", "judge"), tables(10))
+def test_pearson_is_that_of_numpy_on_the_values(human, judge) -> None:
+    levels = [0.0, 0.25, 0.5, 0.75, 3.0]  # distances between values differ from those between levels
+    values = [np.interp(side, FIVE, levels) for side in (human, judge)]
+    expected = np.corrcoef(*values)[0, 1]
+    assert measure(*values, levels=levels).pearson.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_on_a_continuous_scale_quadratic_kappa_is_the_concordance_correlation() -> None:
+    rng = np.random.default_rng(3)
+    human = rng.uniform(1, 10, 80)
+    judge = np.clip(human + rng.normal(0.5, 1, 80), 1, 10)
+    agreement = measure(human, judge, levels=[1, 10], is_continuous=True, resamples=200)
+    covariance = np.mean((human - human.mean()) * (judge - judge.mean()))
+    distance = human.var() + judge.var() + (human.mean() - judge.mean()) ** 2
+    assert agreement.quadratic_kappa.value == pytest.approx(2 * covariance / distance, abs=1e-12)
+    assert agreement.spearman.value == pytest.approx(stats.spearmanr(human, judge).statistic, abs=1e-12)
+    assert agreement.bias.value == pytest.approx((judge - human).mean(), abs=1e-12)
+    assert agreement.pearson.low is not None
+    assert agreement.pearson.low < agreement.pearson.value < agreement.pearson.high
+    assert (agreement.levels, agreement.confusion, agreement.human_base) == ((), (), ())
+    assert {agreement.kappa.reason, agreement.exact.reason} == {"the scale has no levels"}

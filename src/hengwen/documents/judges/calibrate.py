@@ -19,6 +19,7 @@ from hengwen.documents.judges.calibration_words import (
     remark_text,
 )
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.judges.calibration.agreement import OF_LEVELS
 from hengwen.judges.calibration.artifact import calibrations_json
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, interval
@@ -40,12 +41,17 @@ _ESTIMATES = {
     "linear_kappa": Bilingual("线性加权 kappa", "linear kappa"),
     "kappa": Bilingual("无权 kappa", "unweighted kappa"),
     "alpha": Bilingual("Krippendorff alpha", "Krippendorff alpha"),
+    "pearson": Bilingual("Pearson", "Pearson"),
     "spearman": Bilingual("Spearman", "Spearman"),
     "kendall": Bilingual("Kendall tau-b", "Kendall tau-b"),
     "exact": Bilingual("完全一致", "exact"),
     "within_one": Bilingual("相差不超过一级", "within one level"),
     "bias": Bilingual("偏差（评审减人工）", "bias (judge - human)"),
 }
+_CONCORDANCE = Bilingual(
+    "分数没有等级：二次加权 kappa 即 Lin 的一致性相关系数",
+    "the scale has no levels: quadratic kappa is Lin's concordance correlation",
+)
 _DROPPED = {
     "no_answer": Bilingual("没有评审过的回答", "without a judged answer"),
     "other_text": Bilingual("回答文本已变", "for another text"),
@@ -178,7 +184,8 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
     yield _agreement_table(calibration, agreement, f"agreement-{number_of}")
     if calibration.within is not None:
         yield _within_table(calibration.within, f"within-{number_of}")
-    yield _confusion_table(agreement, f"confusion-{number_of}")
+    if agreement.confusion:
+        yield _confusion_table(agreement, f"confusion-{number_of}")
     if calibration.maps:
         yield _maps_table(calibration, f"maps-{number_of}")
     else:
@@ -194,7 +201,9 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
 
 def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -> Table:
     n, prompts, raters = agreement.n, agreement.prompts, calibration.raters
-    estimates = [(title, getattr(agreement, name)) for name, title in _ESTIMATES.items()]
+    is_continuous = not agreement.levels
+    names = [name for name in _ESTIMATES if not (is_continuous and name in OF_LEVELS)]
+    estimates = [(_ESTIMATES[name], getattr(agreement, name)) for name in names]
     if calibration.within is not None:
         kappa = _ESTIMATES["quadratic_kappa"]
         title = Bilingual(f"{WITHIN.zh}的{kappa.zh}", f"{kappa.en} {WITHIN.en}")
@@ -216,6 +225,7 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
             _estimate_row(title, estimate, agreement.resamples)
             for title, estimate in (*estimates, (among_raters, calibration.ceiling))
         ),
+        notes=(_CONCORDANCE,) if is_continuous else (),
     )
 
 

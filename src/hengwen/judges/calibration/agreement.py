@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.estimates import EstimateKind
     from hengwen.judges.calibration.statistics import PairCells
 
+OF_LEVELS = ("kappa", *SHARES)
+"""Statistics that need levels."""
+NOT_MEASURED = Estimate(value=None, reason="not measured by an older version")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
@@ -42,12 +46,14 @@ class Agreement:
     prompts: int
     """Number of prompts."""
     levels: tuple[float, ...]
+    """All levels, ascending; empty for a continuous scale, whose quadratic kappa is Lin's concordance."""
     quadratic_kappa: Estimate
     linear_kappa: Estimate
     kappa: Estimate
     """Cohen's unweighted kappa; values between two levels are rounded to the nearest level."""
     alpha: Estimate
     """Krippendorff's alpha for ordinal values, with the human and the judge as the two raters."""
+    pearson: Estimate = NOT_MEASURED
     spearman: Estimate
     kendall: Estimate
     """Kendall's rank correlation tau-b of human and judge values."""
@@ -61,7 +67,7 @@ class Agreement:
     judge_mean: float
     confusion: tuple[tuple[int, ...], ...]
     """Counts of pairs: one row for each human level and one column for each judge level, in ascending
-    order."""
+    order; empty for a continuous scale."""
     between: int
     """Number of values that lie between two levels, such as a mean of several raters. ``confusion``,
     ``kappa`` and ``exact`` round values between two levels to the nearest level."""
@@ -70,12 +76,12 @@ class Agreement:
     @property
     def human_base(self) -> tuple[float, ...]:
         """Share of the human values at each level."""
-        return tuple(float(share) for share in np.sum(self.confusion, axis=1) / self.n)
+        return tuple(sum(row) / self.n for row in self.confusion)
 
     @property
     def judge_base(self) -> tuple[float, ...]:
         """Share of the judge's values at each level."""
-        return tuple(float(share) for share in np.sum(self.confusion, axis=0) / self.n)
+        return tuple(sum(column) / self.n for column in zip(*self.confusion, strict=True))
 
 
 def measure_agreement(
@@ -83,6 +89,7 @@ def measure_agreement(
     judge: Sequence[float],
     *,
     levels: Sequence[float],
+    is_continuous: bool = False,
     clusters: Sequence[str] | None = None,
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
@@ -93,7 +100,10 @@ def measure_agreement(
     Args:
         human: Human values, length n >= 1; a value may be between two levels.
         judge: The judge's values for the same answers.
-        levels: All levels of the scale in ascending order, at least two, including levels that do not occur.
+        levels: All levels of the scale in ascending order, at least two, including levels that do not occur;
+            of a continuous scale, its two ends.
+        is_continuous: Whether the scale has no levels between its ends. Then there are no unweighted kappa,
+            no shares of equal levels and no confusion matrix.
         clusters: Prompt of each pair; the bootstrap draws whole prompts. By default, each pair counts as a
             separate prompt.
         resamples: Number of bootstrap resamples.
@@ -112,7 +122,8 @@ def measure_agreement(
         Weighted kappa is 1 - D / E. D is the mean distance between the human and the judge value of a pair. E
         is the mean distance expected by chance: the mean over all combinations of one human value and one
         judge value. Distances are counted in levels; for quadratic kappa, each distance is squared. If no
-        value lies between two levels, weighted kappa is that of Cohen (1968).
+        value lies between two levels, weighted kappa is that of Cohen (1968). On a continuous scale,
+        quadratic kappa is Lin's concordance correlation (1989).
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])
@@ -145,14 +156,16 @@ def measure_agreement(
         )
         for name in (*COEFFICIENTS, *SHARES, "bias")
     }
+    if is_continuous:
+        estimates |= dict.fromkeys(OF_LEVELS, Estimate(value=None, reason="the scale has no levels"))
     return Agreement(
         n=n,
         prompts=count,
-        levels=tuple(float(value) for value in scale),
+        levels=() if is_continuous else tuple(float(value) for value in scale),
         human_mean=float(human_values.mean()),
         judge_mean=float(judge_values.mean()),
-        confusion=_confusion(cells),
-        between=_count_between(cells),
+        confusion=() if is_continuous else _confusion(cells),
+        between=0 if is_continuous else _count_between(cells),
         resamples=len(resampled),
         **estimates,
     )

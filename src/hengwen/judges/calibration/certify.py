@@ -16,7 +16,7 @@ from hengwen.judges.calibration.estimates import (
     cluster_index,
     resample_clusters,
 )
-from hengwen.judges.calibration.joining import MAJORITY, MEAN, count_draws, join
+from hengwen.judges.calibration.joining import MAJORITY, MEAN, STEPS, count_draws, join, rounded
 from hengwen.judges.calibration.maps import FOLDS, fit_maps
 from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
@@ -59,6 +59,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     score: str,
     rubric: Rubric | None = None,
     levels: Sequence[float] | None = None,
+    is_continuous: bool = False,
     threshold: float = THRESHOLD,
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
@@ -76,7 +77,9 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         score: Name of the score, such as ``muice_live.level``.
         rubric: Rubric that defines the levels. An answer that is equal to one of the rubric's examples is
             left out, because the judge has read the example with its level.
-        levels: All levels in ascending order, instead of the levels of the rubric.
+        levels: All levels in ascending order, instead of the levels of the rubric; of a continuous scale, its
+            two ends.
+        is_continuous: Whether the scale has no levels between its ends; there are no calibration maps then.
         threshold: Value, from -1 to 1, that the lower bound of quadratic kappa (agreement beyond chance) must
             reach for a certificate.
         resamples: Number of bootstrap resamples, at least 1.
@@ -119,7 +122,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     joined = join(
         [label for label in labels if label.score == score and label.task in tasks], answers, rubric, raters
     )
-    pairs = joined.pairs
+    pairs = rounded(joined.pairs, scale[0], scale[-1]) if is_continuous else joined.pairs
     human, judge = [pair.human for pair in pairs], [pair.value for pair in pairs]
     settings: dict[str, Any] = {
         "levels": scale,
@@ -128,10 +131,10 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         "confidence": confidence,
         "seed": seed,
     }
-    agreement = measure_agreement(human, judge, **settings) if pairs else None
+    agreement = measure_agreement(human, judge, is_continuous=is_continuous, **settings) if pairs else None
     within = measure_within(pairs, levels=scale, resamples=resamples, confidence=confidence, seed=seed)
     decision, reasons = decide(agreement, within, threshold)
-    maps, maps_reason = _maps(judge, human, settings)
+    maps, maps_reason = ((), Remark("no_levels_for_maps")) if is_continuous else _maps(judge, human, settings)
     ceiling = _ceiling(pairs, resamples, confidence, seed)
     drawn = count_draws(text for pair in pairs for text in pair.draws)
     means = corrected_means(joined, answers, scale, confidence, drawn)
@@ -157,6 +160,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         warnings=(
             *([] if raters == MEAN else [Remark(_RATERS.get(raters, "one_rater"), {"rater": raters})]),
             *_warnings(agreement, ceiling),
+            *([] if pairs is joined.pairs else [Remark("rounded", {"steps": STEPS})]),
             *sampling_warnings(means, drawn),
         ),
         created=created,
@@ -177,7 +181,7 @@ def decide(
         problems.append(Remark("few_labels", {"n": agreement.n, "needed": MIN_LABELS}))
     if agreement.prompts < MIN_PROMPTS:
         problems.append(Remark("few_prompts", {"prompts": agreement.prompts, "needed": MIN_PROMPTS}))
-    if max(agreement.human_base) >= MAX_LEVEL_SHARE:
+    if max(agreement.human_base, default=0) >= MAX_LEVEL_SHARE:
         problems.append(_one_level("labels_on_one_level", agreement.levels, agreement.human_base))
     kappa = agreement.quadratic_kappa if within is None else within.quadratic_kappa
     if kappa.value is None or kappa.low is None:
@@ -270,7 +274,9 @@ def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[Remark, .
         ("judge_on_one_level", agreement.judge_base),
     )
     warnings = [
-        _one_level(code, agreement.levels, shares) for code, shares in sides if max(shares) >= MAX_LEVEL_SHARE
+        _one_level(code, agreement.levels, shares)
+        for code, shares in sides
+        if max(shares, default=0) >= MAX_LEVEL_SHARE
     ]
     kappa = agreement.quadratic_kappa
     if kappa.undefined > MAX_UNDEFINED_SHARE * max(1, agreement.resamples):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -96,6 +96,25 @@ class LabelJoin:
     """Judged answers without a usable label; examples of the rubric are left out."""
     dropped: dict[str, int] = field(default_factory=dict)
     """For each reason in ``DROPPED``, the number of labelled answers that were left out."""
+
+
+MAX_PAIRS = 4000
+"""Number of different pairs of values on a scale without levels above which the values are rounded, because
+Kendall's tau compares each two pairs."""
+STEPS = 50
+"""Number of steps of the scale to which they are then rounded."""
+
+
+def rounded(pairs: Sequence[RatedAnswer], low: float, high: float) -> Sequence[RatedAnswer]:
+    """Return the pairs, with rounded values if there are too many different ones."""
+    if len({(pair.human, pair.value) for pair in pairs}) <= MAX_PAIRS:
+        return pairs
+    step = (high - low) / STEPS
+
+    def nearest(value: float) -> float:
+        return low + step * round((value - low) / step)
+
+    return [replace(pair, human=nearest(pair.human), value=nearest(pair.value)) for pair in pairs]
 
 
 def join(

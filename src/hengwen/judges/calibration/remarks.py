@@ -24,7 +24,9 @@ RemarkCode = Literal[
     "unbalanced",
     "few_labels_for_maps",
     "few_prompts_for_maps",
+    "no_levels_for_maps",
     "few_labels_for_mean",
+    "rounded",
     "not_random",
 ]
 

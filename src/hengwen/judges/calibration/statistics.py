@@ -94,7 +94,7 @@ def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -
         return np.where(defined, 1 - (n - 1) * observed / expected, np.nan)
 
 
-COEFFICIENTS = ("quadratic_kappa", "linear_kappa", "kappa", "alpha", "spearman", "kendall")
+COEFFICIENTS = ("quadratic_kappa", "linear_kappa", "kappa", "alpha", "pearson", "spearman", "kendall")
 SHARES = ("exact", "within_one")
 POSITION_TOLERANCE = 1e-9
 """Positions in the list of levels that differ by less than this count as equal; neighbouring levels differ by
@@ -149,21 +149,22 @@ def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]
 def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[str, Floats]:
     n = weights.sum(axis=1)
     human, judge = _Marginal.of(cells.human, weights), _Marginal.of(cells.judge, weights)
+    indices = np.arange(len(cells.levels), dtype=float)
+    human_values, judge_values = (
+        np.interp(positions, indices, cells.levels) for positions in (cells.human, cells.judge)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         coefficients = {
             "quadratic_kappa": _weighted_kappa(human, judge, weights, n, power=2),
             "linear_kappa": _weighted_kappa(human, judge, weights, n, power=1),
             "kappa": _kappa(cells, weights, n),
+            "pearson": _pearson(human_values, judge_values, weights, n),
             "spearman": _pearson(human.midranks, judge.midranks, weights, n),
             "kendall": _tau_b(human, judge, weights, n, order),
         }
     defined = (human.distinct > 1) & (judge.distinct > 1)
     coefficients = {name: np.where(defined, values, np.nan) for name, values in coefficients.items()}
     coefficients["alpha"] = weighted_alpha(np.column_stack([cells.human, cells.judge]), weights)
-    indices = np.arange(len(cells.levels), dtype=float)
-    human_values, judge_values = (
-        np.interp(positions, indices, cells.levels) for positions in (cells.human, cells.judge)
-    )
     means = {
         "exact": nearest_level(cells.human) == nearest_level(cells.judge),
         "within_one": np.abs(cells.human - cells.judge) <= 1 + POSITION_TOLERANCE,
