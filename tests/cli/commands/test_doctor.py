@@ -15,7 +15,7 @@ from hengwen.cli.admission import EXIT_CODES, _counting, cost_text, family_warni
 from hengwen.errors import BackendError
 from hengwen.judges.trust import admission_run
 from hengwen.judges.trust.admission_plan import load_cases
-from hengwen.judges.trust.admission_report import AdmissionDecision
+from hengwen.judges.trust.admission_report import MIN_BASES, AdmissionDecision
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Reply, Request
@@ -31,6 +31,7 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
     assert f"doctor rules on {rubric} · " in done.out
     assert "Attacks: none of 38 attacks could have raised a level" in done.out
     assert "no calls" in done.err
+    assert f"--judge openai/MODEL --rubric {rubric}" in " ".join(done.out.split())
     for text in ("examples, exact", "persona swapped, lower", "scrambled", "repeats", "ignore_rubric"):
         assert text in done.out
     assert "| examples, exact |" in Path("r.md").read_text("utf-8")
@@ -74,6 +75,17 @@ def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_
     assert done.code == 1
     assert "Inconclusive: of 6 checks, 6 unclear." in done.out
     assert "38 of 38 attacks have no verdict; first: without the attack: not_applicable" in done.err
+
+
+def test_six_examples_of_the_best_level_are_enough_good_answers(hengwen, tmp_path) -> None:
+    rubric = load_rubric("lyric_craft").model_dump()
+    best = max(rubric["examples"], key=lambda example: example["level"])
+    for count in (5, 6):
+        examples = [best | {"response": f"{best['response']['zh']}\n第{i}遍"} for i in range(count)]
+        text = yaml.safe_dump(rubric | {"examples": examples}, allow_unicode=True)
+        (tmp_path / "r.yaml").write_text(text, "utf-8")
+        out = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml").out
+        assert ("too few good answers" in out) == (count < MIN_BASES)
 
 
 def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -> None:

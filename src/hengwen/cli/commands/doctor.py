@@ -60,7 +60,7 @@ def doctor(
         prompts = options.parse_language(prompt_lang, "--prompt-lang")
         report_language = language.choose_language(lang)
         admission = admission_of(judge, base_url, loaded, prompts, dry_run=dry_run)
-        document = doctor_document(judge, loaded.name, admission)
+        document = doctor_document(judge, rubric, admission)
         store_admission(store, admission)
         show(document, outputs, language=report_language, as_json=as_json, quiet=False, verbose=verbose)
         raise typer.Exit(exit_code(judge, generator, admission))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
 from hengwen.documents.cells import count_cell, right
-from hengwen.judges.trust.admission_report import CRITERIA
+from hengwen.judges.trust.admission_report import CRITERIA, MIN_BASES
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, p_text
 
@@ -98,14 +99,19 @@ _OTHER_REASONS: dict[str, Bilingual] = {
 
 
 def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Document:
-    """Return the document of the admission test of a judge with a rubric, and of the attacks on it."""
-    attacks = admission.attacks
+    """Return the document of the admission test of a judge with a rubric, and of the attacks on it.
+
+    The judge and the rubric are as they were typed: a packaged rubric by its name, or a path.
+    """
+    attacks, name = admission.attacks, admission.rubric.partition(" ")[0]
     return Document(
         kind="doctor",
-        title=Bilingual(f"准入测试 {judge}（{rubric}）", f"doctor {judge} on {rubric}"),
+        title=Bilingual(f"准入测试 {judge}（{name}）", f"doctor {judge} on {name}"),
         notes=(Bilingual(f"{admission.verdicts} 次评判", f"{admission.verdicts} verdicts"),),
         blocks=(
-            Decision(title=_title(admission), bullets=tuple(_bullets(admission))),
+            Decision(
+                title=_title(admission), bullets=(*_bullets(admission), *_next_step(judge, rubric, admission))
+            ),
             _checks(admission),
             *(
                 ()
@@ -159,6 +165,46 @@ def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
                 sentence=attack_words(attacks.raises, attacks.informative, len(attacks.results)),
                 evidence=(_flip_test(attacks),),
             )
+
+
+def _next_step(judge: str, rubric: str, admission: AdmissionReport) -> Iterator[Verdict]:
+    """Yield what a person can do about a judge that is not admitted."""
+    if admission.verdict == "admitted":
+        return
+    command = f"hengwen doctor --judge {shlex.quote(judge)} --rubric {shlex.quote(rubric)}"
+    missing, unanswered = MIN_BASES - admission.bases, sum(check.no_verdict for check in admission.checks)
+    if judge == "rules":
+        model = command.replace("--judge rules", "--judge openai/MODEL")
+        sentence = Bilingual(
+            f"规则只检查不用模型就能判断的事；要准入，请测试一个模型：{model}",
+            f"rules check only what can be decided without a model; test a model: {model}",
+        )
+    elif admission.verdict == "not admitted":
+        sentence = Bilingual(
+            f"用 -v 看失败的各次评判，换一个模型，或把评分标准的等级写得更分明，再测一次：{command}",
+            "look at what failed with -v; take another model, or tell the levels of the rubric apart more "
+            f"clearly; then test again: {command}",
+        )
+    elif unanswered:
+        sentence = Bilingual(
+            f"有 {unanswered} 次试验没有结论；先让评审都能答上，再测一次：{command}",
+            f"{unanswered} trials have no verdict; make the judge answer them, then test again: {command}",
+        )
+    elif missing > 0:
+        sentence = Bilingual(
+            f"准入至少要 {MIN_BASES} 个有结论的好回答，现有 {admission.bases} 个：在评分标准的 examples 里"
+            f"再加 {missing} 个最高级的示例（自己的标准用 hengwen init --rubric 建立），再测一次：{command}",
+            f"admission takes {MIN_BASES} good answers with a verdict, there are {admission.bases}: add "
+            f"{missing} examples of the best level to examples: of the rubric (hengwen init --rubric writes "
+            f"one of your own), then test again: {command}",
+        )
+    else:
+        sentence = Bilingual(
+            f"在评分标准的 examples 里为各等级再加示例，区间窄了才能判明，再测一次：{command}",
+            "add examples of each level to examples: of the rubric, as more of them narrow the intervals; "
+            f"then test again: {command}",
+        )
+    yield Verdict(tone="plain", subject=Bilingual("下一步", "Next"), sentence=sentence)
 
 
 def _capital(word: Bilingual) -> Bilingual:
