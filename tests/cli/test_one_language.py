@@ -18,6 +18,12 @@ BATTLES = "question,judge,model_a,model_b,winner\n" + "".join(
     for judge in ("x", "y")
     for first, second in (("x", "y"), ("y", "z"), ("x", "z"))
 )
+SCORES = "id,checkpoint,score\n" + "".join(
+    f"q{i},step-{k},{5 + (i + k) % 3}\n" for k in (1, 2) for i in range(6)
+)
+MUCHIN = (
+    "id,checkpoint,theme,template,lyric\na,x,写雨,(verse) cccR,雨落窗前\na,y,写雨,(verse) cccR,雨落窗前\n"
+)
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("init", "mine"),
     ("init", "own", "--rubric", "--scorer"),
@@ -56,6 +62,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("corpus", "hypothesis.txt", "--refs", "reference.txt"),
     ("peer-review", "battles.csv"),
     ("peer-review", "battles.csv", "-v"),
+    ("import", "scores", "scores.csv", "--judge-name", "gpt-x", "--scale", "1-10"),
+    ("import", "muchin", "muchin.csv", "-o", "muchin"),
 )
 TYPED = re.compile(r"hengwen [a-z][^）)；。\n]*|`[^`]*`|\S*[/.=_\\<]\S*|[\w-]+\|\S*")
 """Commands to copy, addresses, files and signatures, which are the same in both languages."""
@@ -77,6 +85,7 @@ def test_what_a_command_prints_is_in_one_language(
     files = {"values.txt": "\n".join(str(1 + i % 7) for i in range(40)), "lyrics.jsonl": LYRIC}
     files["baseline.txt"] = "\n".join(str(1 + i * i % 7) for i in range(120))
     files |= {"hypothesis.txt": "a b c d e\n" * 3, "reference.txt": "a b c d f\n" * 3, "battles.csv": BATTLES}
+    files |= {"scores.csv": SCORES, "muchin.csv": MUCHIN}
     for name, text in files.items():
         (tmp_path / name).write_text(text, "utf-8")
     foreign = []
@@ -93,5 +102,5 @@ def test_what_a_command_prints_is_in_one_language(
 
 def test_each_command_with_an_output_of_its_own_is_tried() -> None:
     tried = {command[0] for command in COMMANDS}
-    others = {"demo", "label", "peer-review-plan", "schema", "batch", "import", "serve-reward", "view"}
+    others = {"demo", "label", "peer-review-plan", "schema", "batch", "serve-reward", "view"}
     assert set(get_command(app).commands) == tried | others  # type: ignore[attr-defined]

@@ -319,7 +319,7 @@ def test_a_mean_rouge_fills_every_field() -> None:
     [
         ("我想吃鱼", 1.0, "exact", 1, "exact, closest to answer 2 of the corpus"),
         ("我想吃鱼呀！", 1.0, "particle_only", 1, "particle_only, closest to answer 2 of the corpus"),
-        ("天上有一只大鸟飞过去", 0.0, "none", None, "none"),
+        ("天上有一只大鸟飞过去", 0.0, "none", None, "no answer of the corpus shares a 5-gram"),
     ],
 )
 def test_a_score_of_leakage_fills_every_field(

@@ -98,7 +98,7 @@ class DecisionWords:
         if falls and rises:
             down = [self._words[score.address] for score, _ in falls]
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} {_zh(rises)}更好，但{_zh(down)}变差。",
+                f"{verb.zh} {chosen}；最新的 {newest} {_zh(rises).lstrip()}更好，但{_zh(down)}变差。",
                 f"{verb.en} {chosen}. The newest, {newest}, is better in {_and(_en(rises))}, "
                 f"but worse in {_and(_en(down))}.",
             )
@@ -110,7 +110,7 @@ class DecisionWords:
             it_zh, it_en = ("它", "it") if is_chosen else (f" {standing.better} ", standing.better)
             zh, en = ("差", f"is {size} worse than") if is_above else ("低", f"has fallen {size} below")
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} 的{name.zh}已比{it_zh}{zh} {size}。",
+                f"{verb.zh} {chosen}；最新的 {newest} 的{_zh([name])}已比{it_zh}{zh} {size}。",
                 f"{verb.en} {chosen}. The newest, {newest}, {en} {it_en} in {name.en}.",
             )
         return self._newest_trails(verb)

@@ -13,6 +13,7 @@ from hengwen.importers.muchin_results import is_result_path, read_results
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
+from hengwen.text.catalogue import localized
 from hengwen.text.safety import short_repr
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ _STEP = re.compile(r"(?P<training>.*?)(?:step|checkpoint|ckpt|iter)[-_]?(?P<step
 """Name of a checkpoint with its training step, such as ``sft-checkpoint-500``."""
 PROMPTS = "prompts.jsonl"
 """Name of the file with the prompts; the answers of each checkpoint are in a separate file."""
-HEADER = """\
-# Lyrics of {count} checkpoints, from {source}.
-# The order of the checkpoints is the order of training: {order}
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +76,14 @@ def import_muchin(
         answers.setdefault(checkpoint, []).append(answer)
     checkpoints = _ordered(file, list(answers), order)
     steps = _steps(checkpoints)
-    origin = "given" if order else "by the steps in their names" if steps else "taken from the file, check it"
+    origin = "as given" if order else "by the steps in their names" if steps else "as in the file, check it"
     if steps and not order:
         checkpoints.sort(key=lambda name: steps[name])
-    header = HEADER.format(count=len(checkpoints), source=file.name, order=origin)
+    comments = (f"{len(checkpoints)} checkpoints, from {file.name}", f"order of training: {origin}")
     files = {
         PROMPTS: to_jsonl(prompt for _, prompt in prompts.values()),
         **{f"{name}.jsonl": to_jsonl(answers[name]) for name in checkpoints},
-        "plan.yaml": header
+        "plan.yaml": "".join(f"# {localized(comment)}\n" for comment in comments)
         + _plan_text(checkpoints, steps if sorted(steps, key=steps.__getitem__) == checkpoints else {}),
     }
     write_folder(folder, files, force=force, inputs=[file])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.importers.notes import ImportNote
 from hengwen.personas.yaml_text import single_line, yaml_block
 from hengwen.prompts import load_rubric
+from hengwen.text.catalogue import localized
 
 if TYPE_CHECKING:
     from hengwen.importers.muice.document import Document
@@ -16,18 +17,20 @@ _TITLES = {
     "muice_new_topic": ("主动开话题（文档所刊标准）", "Opening a topic, by the published scale"),
     "muice_live": ("对话（文档所刊标准）", "Chat, by the published scale"),
 }
-_HEAD = """\
-# Levels and examples are those of {source}, line {line}, as published; Chinese stands in for English too.
-# Instructions and criteria are those of the packaged rubric of the same name. Judges are shown the examples:
-# keep them out of test sets, anchors and labels. The file is yours to change; raise version when you do.
-"""
+_HEAD = (
+    "levels and examples as published, in Chinese also where English is asked for",
+    "instructions and criteria: those of the packaged rubric of the same name",
+    "judges are shown the examples: keep them out of test sets, anchors and labels",
+    "the file is yours to change; raise version when you do",
+)
 
 
 def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
     """Return the text of a rubric file for each scoring table of the document, and notes about the tables."""
     files, notes = {}, []
     for name, scoring in document.scorings.items():
-        head = _HEAD.format(source=single_line(source), line=scoring.line)
+        source_line = f"{single_line(source)}:{scoring.line}"
+        head = "".join(f"# {line}\n" for line in (source_line, *map(localized, _HEAD)))
         examples = document.examples.get(name, ())
         files[f"{name}.yaml"] = head + yaml_block(_rubric(name, scoring.levels, examples))
         message = f"rubric {name}: the table has only one language, its text is used for both"

@@ -127,9 +127,12 @@ class Leakage(SingleScore):
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer; ``details["kind"]`` tells whether the answer is a copy."""
         match = self._training.find(response.text)
-        closest = "" if match.of is None else f", closest to answer {match.of + 1} of the corpus"
+        if match.of is None:
+            reason = "no answer of the corpus shares a 5-gram"
+        else:
+            reason = f"{match.kind}, closest to answer {match.of + 1} of the corpus"
         details = {"kind": match.kind, "of": match.of}
-        return [self.build_score(match.containment, reason=f"{match.kind}{closest}", details=details)]
+        return [self.build_score(match.containment, reason=reason, details=details)]
 
 
 def _describe(duplicates: Sequence[Duplicate | None], names: Sequence[str]) -> list[dict[str, object]]:
