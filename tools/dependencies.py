@@ -42,6 +42,7 @@ PURPOSES = {
     "scipy": "distributions, exact tests and optimisation",
     "sqlalchemy": "stores in SQLite and PostgreSQL",
     "tenacity": "repeats calls that failed for the moment",
+    "threadpoolctl": "keeps numpy from starting threads for the small systems of a ranking",
     "typer": "the command line",
 }
 ARGUED_MB = 20

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rows import each_row
 from tests.peer_review.simulated_panel import simulated_battles
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
@@ -18,6 +19,19 @@ DISCRIMINATIONS = np.array([1.5, 1.0, 0.5, 1.0])
 
 def by_name(battles: Battles, method: str, **options) -> dict[str, float]:
     return peer_review(battles, method=method, n_boot=20, **options).scores
+
+
+def test_a_review_computes_with_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[int] = []
+
+    def without_notes(_):
+        numbers.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return ()
+
+    monkeypatch.setattr("hengwen.peer_review.review.collect_notes", without_notes)
+    with threadpool_limits(2, "blas"):
+        by_name(simulated_battles(0, DISCRIMINATIONS, models=4, questions=6, per_question=6), "judge-bt")
+    assert set(numbers) == {1}
 
 
 @pytest.mark.slow

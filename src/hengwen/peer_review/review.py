@@ -92,23 +92,30 @@ def peer_review(
         >>> [note.code for note in result.notes]
         ['one judge', 'infinite', 'position unknown']
     """
+    from threadpoolctl import threadpool_limits
+
     _check_options(method, conflict, n_boot, confidence)
-    evidence = Evidence(battles, method, conflict, exclude_self, n_boot, confidence, seed)
+    with threadpool_limits(1, "blas"):  # more threads cost more than they save in such small systems
+        return _review(Evidence(battles, method, conflict, exclude_self, n_boot, confidence, seed))
+
+
+def _review(evidence: Evidence) -> PeerReview:
+    options = evidence.options
     if not len(evidence.ranked):
         raise ValueError("no match is left: the verdicts of every pair of answers are in conflict")
     return PeerReview(
-        method=evidence.options.method,
-        conflict=conflict,
+        method=options.method,
+        conflict=options.conflict,
         models=_reviewed_models(evidence),
         unranked=unranked_models(evidence),
         judges=reviewed_judges(evidence),
-        battles=len(battles),
+        battles=len(evidence.battles),
         duplicates=evidence.all_verdicts.duplicates,
         own_left_out=len(evidence.all_verdicts) - len(evidence.verdicts),
         questions=evidence.used_questions,
-        resamples=0 if evidence.resamples is None else n_boot,
-        confidence=confidence,
-        seed=seed,
+        resamples=0 if evidence.resamples is None else options.n_boot,
+        confidence=options.confidence,
+        seed=options.seed,
         tau_uniform=evidence.agreement(evidence.uniform_scores),
         tau_other_conflict=evidence.agreement(evidence.other_scores, evidence.other_ranked),
         judges_differ_p=evidence.judges_differ_p,
