@@ -9,13 +9,12 @@ import io
 import json
 import os
 import re
-from functools import cache
 from html import unescape
 from pathlib import Path
 
 import jsonschema
 import pytest
-from document_examples import KINDS, example
+from document_examples import KINDS
 from rich.cells import cell_len
 from rich.console import Console
 from rows import each_row
@@ -32,12 +31,6 @@ from hengwen.text.language import Language, in_language
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "documents"
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
-
-
-@pytest.fixture(scope="session")
-def document_of(tmp_path_factory: pytest.TempPathFactory):
-    """Return the example of a kind, built once."""
-    return cache(lambda kind: example(kind, tmp_path_factory.mktemp(kind)))
 
 
 def printed(document: Document, language: Language, width: int = 80, *, verbose: bool = False) -> str:

@@ -8,12 +8,10 @@ import hashlib
 import io
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
+from inert import CONTROLS, HOSTILE, is_formula, markdown_structure, markdown_tokens, tags
 from rich.console import Console
 from rows import each_row
 
@@ -51,28 +49,6 @@ from hengwen.documents.render.terminal import to_terminal
 from hengwen.documents.render.write import to_json
 from hengwen.objective.lyrics.side_by_side import SectionPair, SungLine, TemplateLine
 from hengwen.text.language import Bilingual
-
-HOSTILE = [
-    pytest.param("<script>alert(1)</script><img src=x onerror=alert(1)>", id="script"),
-    pytest.param("</textarea></pre></td></title></style>'\"&amp;]]>--><!--{{7*7}}{% x %}", id="markup"),
-    pytest.param('=HYPERLINK("http://a.example","b")', id="formula"),
-    pytest.param("  ＝cmd|' /C calc'!A0", id="full-width-formula"),
-    pytest.param("\x00\x1b[31m=1+1", id="formula-behind-controls"),
-    pytest.param("![x](http://a.example/x.png) [y](javascript:alert(1)) `z` www.a.example", id="markdown"),
-    pytest.param("| a | b |\n| --- | --- |\n| \\| c |", id="table"),
-    pytest.param("# a\n> b\n- c\n---\n===\n1. d\n    e", id="blocks"),
-    pytest.param("\u202egnp.exe\u2066\u200f", id="right-to-left"),
-    pytest.param("\x1b[31mred\x1b]0;title\x07\x1b]8;;http://a.example\x1b\\\x00\x9b2J\r\x08", id="terminal"),
-    pytest.param("\ud800 lone \udfff\uffff", id="surrogate"),
-    pytest.param("[bold red]:smile:[/]", id="rich"),
-    pytest.param("x" * 5000, id="long-line"),
-    pytest.param("@everyone see www.a.example, mail a@b.example", id="names"),
-    pytest.param("\t-1+cmd|' /C calc'!A0", id="formula-behind-tab"),
-]
-FORMULA = re.compile("[=+\\-@＝＋－＠\t\n]")
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]"
-)
 
 
 def document(text: str) -> Document:
@@ -188,38 +164,6 @@ def document(text: str) -> Document:
     return Document(kind="k", title=text, notes=(text,), blocks=blocks, record={text: [text, (text,)]})
 
 
-class Tags(HTMLParser):
-    """The start tags of a page with the names of their attributes; what opens is closed."""
-
-    VOID = frozenset({"meta", "br", "input", "line", "circle", "path"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, list[str]]] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "wbr":  # an address may break after each slash
-            return
-        self.tags.append((tag, sorted(name for name, _ in attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, sorted(name for name, _ in attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def tags(page: str) -> list[tuple[str, list[str]]]:
-    parser = Tags()
-    parser.feed(page)
-    parser.close()
-    assert parser.open == []
-    return parser.tags
-
-
 @each_row("text", HOSTILE)
 def test_a_page_has_the_same_tags_as_with_plain_text(text: str) -> None:
     page = to_html(document(text), "zh")
@@ -244,20 +188,10 @@ def test_a_page_may_use_its_own_style_and_script_and_nothing_else() -> None:
     ) in page
 
 
-def markdown_tokens(page: str) -> list:
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
-    return [part for token in parser.parse(page) for part in (token, *(token.children or ()))]
-
-
 @each_row("text", HOSTILE)
 def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
-    def structure(page: str) -> list[str]:
-        return [
-            t.type for t in markdown_tokens(page) if t.type not in ("text", "text_special", "html_inline")
-        ]
-
     page = to_markdown(document(text), "zh")
-    assert structure(page) == structure(to_markdown(document("plain"), "zh"))
+    assert markdown_structure(page) == markdown_structure(to_markdown(document("plain"), "zh"))
     assert {t.content for t in markdown_tokens(page) if t.type == "html_inline"} <= {"<br>"}
     assert not CONTROLS.search(page)
     assert not re.search(r"www\.|@\w", re.sub("`.*`", "", page))
@@ -288,9 +222,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
     rows = list(csv.reader(io.StringIO(to_csv(document(text), "zh"), newline="")))
     assert len({len(row) for row in rows}) == 1
     assert len(rows) == 4
-    assert [
-        cell for row in rows for cell in row if FORMULA.match(cell.lstrip(" ")) or CONTROLS.search(cell)
-    ] == []
+    assert [cell for row in rows for cell in row if is_formula(cell) or CONTROLS.search(cell)] == []
 
 
 @each_row("text", HOSTILE)
