@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Decision, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
 from hengwen.documents.cells import run_record
 from hengwen.documents.gates.gate_text import (
     gate_details,
@@ -56,6 +56,7 @@ def gate_document(report: GateReport) -> Document:
                 Sentence(text=Bilingual(f"警告：{text}", f"warning: {text}"), is_note=True)
                 for text in report.warnings
             ),
+            *_statistics(terms),
         ),
         record={
             "schema": 1,
@@ -146,12 +147,23 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
             Column(key="result", head=Bilingual("结果", "result")),
             Column(key="condition", head=Bilingual("条件", "condition"), is_whole=True),
             Column(key="figures", head=Bilingual("区间与界限", "interval and limit")),
-            Column(key="why", head=Bilingual("说明", "why"), is_detail=True),
         ),
         rows=tuple(_check_row(gate, term) for gate, term in ordered),
         records=tuple(_values(gate, term) for gate, term in ordered),
         notes=(_WIDER,) if any(_is_wider(term) for _, term in ordered) else (),
     )
+
+
+def _statistics(terms: list[tuple[GateResult, TermResult]]) -> Iterator[Details]:
+    """Yield the sentences with all figures of each condition, folded."""
+    texts = [(term.text, gate_details(replace(gate, terms=(term,)))) for gate, term in terms]
+    sentences = [Bilingual(f"{name}：{text.zh}", f"{name}: {text.en}") for name, text in texts]
+    if sentences:
+        yield Details(
+            title=Bilingual("每个条件的统计", "The statistics of each condition"),
+            blocks=tuple(Sentence(text=text) for text in dict.fromkeys(sentences)),
+            is_open=False,
+        )
 
 
 def _is_wider(term: TermResult) -> bool:
@@ -161,7 +173,6 @@ def _is_wider(term: TermResult) -> bool:
 
 def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
     tone, word = _result(gate) if len(gate.terms) == 1 or is_warning(gate) else _RESULTS[term.outcome]
-    why = gate_details(replace(gate, terms=(term,)))
     figures, bar = short_figures(term), term_bar(term)
     if gate.uncertified and gate.tier == "fail":
         figures = Bilingual(f"{figures.zh}；评审未通过校准", f"{figures.en}; judge not certified")
@@ -169,7 +180,6 @@ def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
         Cell(text=word, values={"": term.outcome}, tone=tone),
         Cell(text=term.text, values={"": term.text, "gate": gate.expression}),
         Cell(text=figures, bar=None if bar is None else replace(bar, tone=tone)),
-        Cell(text=why),
     )
 
 

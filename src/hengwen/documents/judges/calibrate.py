@@ -235,11 +235,11 @@ def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell
     if estimate.value is None:
         text, undefined = no_estimate_text(estimate.reason), ""
     else:
-        text = interval(_bounds(estimate))
+        text = interval(_bounds(estimate), 2)
         undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
     return (
         Cell(text=title),
-        number_cell(estimate.value, 3),
+        number_cell(estimate.value, 2),
         Cell(text=text, values=bounds),
         Cell(text=undefined, values={"": estimate.undefined}),
     )
@@ -339,9 +339,9 @@ def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
         return name, nothing, nothing, reason, Cell(text=""), Cell(text="")
     return (
         name,
-        number_cell(mean.judge_mean, 3),
+        number_cell(mean.judge_mean, 2),
         _labels_alone(mean),
-        interval_cell(mean.mean, (mean.low, mean.high)),
+        interval_cell(mean.mean, (mean.low, mean.high), 2),
         number_cell(mean.lam, 2),
         Cell(text=f"{mean.n}+{mean.others}", values={"labelled": mean.n, "others": mean.others}),
     )
@@ -351,7 +351,7 @@ def _labels_alone(mean: CorrectedMean) -> Cell:
     """Return the mean of the human labels; a dash if the labelled answers are not a random sample."""
     if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
         return Cell(text=NOTHING)
-    return interval_cell(mean.labels_mean, (mean.labels_low, mean.labels_high))
+    return interval_cell(mean.labels_mean, (mean.labels_low, mean.labels_high), 2)
 
 
 def _bounds(estimate: Estimate) -> tuple[float, float] | None:
