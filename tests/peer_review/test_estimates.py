@@ -22,16 +22,17 @@ def by_name(battles: Battles, method: str, **options) -> dict[str, float]:
 
 
 def test_a_review_computes_with_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers: list[int] = []
+    def threads() -> dict[str, int]:
+        return {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
 
-    def without_notes(_):
-        numbers.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-        return ()
-
-    monkeypatch.setattr("hengwen.peer_review.review.collect_notes", without_notes)
+    within: dict[str, int] = {}
+    monkeypatch.setattr("hengwen.peer_review.review.collect_notes", lambda _: within.update(threads()) or ())
     with threadpool_limits(2, "blas"):
+        before = threads()
         by_name(simulated_battles(0, DISCRIMINATIONS, models=4, questions=6, per_question=6), "judge-bt")
-    assert set(numbers) == {1}
+    assert before
+    assert set(before.values()) == {2}
+    assert {within[path] for path in before} == {1}
 
 
 @pytest.mark.slow
