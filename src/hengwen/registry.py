@@ -64,6 +64,9 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     },
 }
 
+PRESETS = ("dashscope", "deepseek", "moonshot", "ollama", "vllm", "zhipu")
+"""Providers that plans turn into ``openai`` with another address and key."""
+
 
 @cache
 def _installed(group: Group) -> dict[str, list[EntryPoint]]:
@@ -89,7 +92,8 @@ def load(group: Group, name: str) -> Any:
         module, _, attribute = builtin.partition(":")
         return getattr(import_module(module), attribute)
     if not owners:
-        raise ConfigError(f"unknown {group[:-1]} {name!r}{did_you_mean(name, known(group))}")
+        names = [*known(group), *(PRESETS if group == "backends" else ())]
+        raise ConfigError(f"unknown {group[:-1]} {name!r}{did_you_mean(name, names)}")
     try:
         return owners[0].load()
     except Exception as error:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import pytest
 from rows import each_row
 
+from hengwen import registry
 from hengwen.backends.http.endpoint import validate_url
+from hengwen.backends.openai.backend import OpenAIBackend
+from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import ENDPOINTS
 from hengwen.plans.overrides import judge_spec
 from hengwen.plans.plan import BackendSpec
@@ -26,3 +32,20 @@ def test_what_a_plan_states_comes_first() -> None:
 def test_the_judge_of_the_command_line_has_them_too() -> None:
     assert judge_spec("deepseek/deepseek-chat").base_url == "https://api.deepseek.com/v1"
     assert judge_spec("ollama/qwen3", "http://127.0.0.1:1/v1").base_url == "http://127.0.0.1:1/v1"
+
+
+def test_a_misspelt_provider_is_told_its_name() -> None:
+    assert sorted(ENDPOINTS) == list(registry.PRESETS)
+    with pytest.raises(ConfigError, match="unknown backend 'deepsek'; did you mean 'deepseek'"):
+        registry.load("backends", "deepsek")
+
+
+@each_row(
+    ("base_url", "needed"), [(ENDPOINTS["deepseek"].base_url, True), (ENDPOINTS["vllm"].base_url, False)]
+)
+def test_a_hosted_provider_needs_its_key(
+    monkeypatch: pytest.MonkeyPatch, base_url: str, needed: bool
+) -> None:
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with pytest.raises(ConfigError, match="set SOME_KEY") if needed else nullcontext():
+        OpenAIBackend(model="m", base_url=base_url, api_key_env="SOME_KEY")
