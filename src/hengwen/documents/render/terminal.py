@@ -164,7 +164,7 @@ class _Page:
                 for item in judges
             ]
         if judges:
-            yield Section(items=judges, shortest=1)
+            yield Section(items=judges, shortest=1, weight=REASONS)
         if decision.details and self.verbose:
             yield from self.sequence((Details(title=STATISTICS, blocks=decision.details),))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_LINES = 25
 """Lines of a document of which not all is asked for."""
 REASONS, TABLE = 1, 2
-"""Weights of the reasons of a decision, and of the table of scores: the others lose items first."""
+"""Weights of the reasons and doubts of a decision, and of the table of scores: the others are cut first."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Section:
     is_note: bool = False
     """Whether it only explains others, and is left out before anything of them."""
     weight: int = 0
-    """Items are left out of sections of a greater weight only where each lighter section has one item."""
+    """Items are left out of sections of a greater weight only where lighter sections are left out."""
     shortest: int = 2
     """Lines to which an item is cut before whole items are left out."""
 
@@ -59,8 +59,17 @@ class Section:
 def fit(sections: Sequence[Section], width: int, *, max_lines: int) -> bool:
     """Cut sections until they have at most ``max_lines`` lines; return whether anything was cut."""
     was_cut = False
+    lighter = [section for section in sections if section.weight < REASONS]
     while sum(section.height for section in sections) > max_lines:
-        if not (_drop_notes(sections) or _shorten(sections, width) or _drop(sections)):
+        if not (
+            _drop_notes(sections)
+            or _shorten(lighter, width)
+            or (len(lighter) < len(sections) and _drop_item(lighter))
+            or _shorten(sections, width)
+            or (len(lighter) < len(sections) and _drop_section(lighter))
+            or _drop_item(sections)
+            or _drop_section(sections)
+        ):
             break
         was_cut = True
     return was_cut
@@ -90,10 +99,6 @@ def _shorten(sections: Sequence[Section], width: int) -> bool:
         return False
     section.items[i] = ended(section.items[i][:-1], width)
     return True
-
-
-def _drop(sections: Sequence[Section]) -> bool:
-    return _drop_item(sections) or _drop_section(sections)
 
 
 def _drop_item(sections: Sequence[Section]) -> bool:
