@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
-from hengwen.peer_review.estimates.evidence import build_estimate
+from hengwen.peer_review.estimates.evidence import Evidence, build_estimate
 from hengwen.peer_review.estimates.method import drawn_questions
 from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
 from hengwen.stats.rankings.rank_intervals import rank_correlation
@@ -72,6 +72,44 @@ def test_one_newton_step_is_close_to_the_fit_of_each_resample(monkeypatch: pytes
         assert stepped.interval == pytest.approx(fitted.interval, abs=0.25 * fitted.error)
     for judge, other in zip(exact.judges, one_step.judges, strict=True):
         assert other.tau_without == pytest.approx(judge.tau_without, abs=0.15)
+
+
+def crowd(judges: int, verdicts: int) -> Battles:
+    """Return battles of eight models by a crowd; a judge's number of verdicts falls with its number."""
+    rng = np.random.default_rng(0)
+    strength = np.linspace(1.5, -1.5, 8)
+    shares = 1 / np.arange(1, judges + 1) ** 1.6
+    judge = rng.choice(judges, verdicts, p=shares / shares.sum())
+    first = rng.integers(0, 8, verdicts)
+    second = (first + rng.integers(1, 8, verdicts)) % 8
+    wins = rng.random(verdicts) < 1 / (1 + np.exp(strength[second] - strength[first]))
+    return Battles.from_columns(
+        model_a=[f"m{model}" for model in first],
+        model_b=[f"m{model}" for model in second],
+        judge=[f"j{number}" for number in judge],
+        question=rng.integers(0, 100, verdicts).tolist(),
+        winner=wins.astype(float).tolist(),
+    )
+
+
+def test_resamples_of_a_crowd_lie_around_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fitted resamples of judges with few verdicts lie further apart than the fit of all data."""
+
+    def spread() -> float:
+        evidence = Evidence(crowd(25, 1500), "judge-bt", "tie", None, 60, 0.95, 0)
+        assert evidence.resamples is not None
+        return float(evidence.resamples.std(axis=1).mean() / evidence.estimate.scores.std())
+
+    assert spread() == pytest.approx(1, abs=0.05)
+    monkeypatch.setattr(judge_bt, "MANY_JUDGES", 1000)
+    assert spread() > 1.1
+
+
+def test_a_review_by_a_crowd_says_how_its_resamples_are_computed() -> None:
+    codes = {note.code for note in peer_review(crowd(25, 1500), n_boot=20).notes}
+    assert "few verdicts" in codes
+    assert "one step" not in codes
+    assert "few verdicts" not in {note.code for note in peer_review(crowd(5, 1500), n_boot=20).notes}
 
 
 @pytest.mark.slow

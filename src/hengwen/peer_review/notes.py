@@ -58,7 +58,17 @@ def _method_notes(evidence: Evidence) -> Iterator[Note]:
             en="Elo ratings depend on the order of the battles; the intervals shuffle the questions too",
         )
     model = evidence.estimate
-    if isinstance(model, JudgeModel) and model.one_step(evidence.options.n_boot):
+    if not isinstance(model, JudgeModel):
+        return
+    if model.has_few_verdicts:
+        yield Note(
+            code="few verdicts",
+            zh="多数评审的判定很少，逐次拟合重抽样会受个别判定左右，因此每次只从估计值出发做一步牛顿迭代；"
+            "得分之间的距离仍可能偏大",
+            en="most judges gave few verdicts, so each resample is computed by one Newton step from the "
+            "estimate: a fit would follow single verdicts. The scores may still lie too far apart",
+        )
+    elif model.one_step(evidence.options.n_boot):
         yield Note(
             code="one step",
             zh="数据量大，每次重抽样只从估计值出发做一步牛顿迭代；数据量大时结果相同",

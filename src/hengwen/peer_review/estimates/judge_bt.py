@@ -37,6 +37,10 @@ MAX_EXACT = 2_000_000
 """Maximum value of (number of rows of the design x number of resamples) for which each resample is fitted.
 Above this value, each resample is computed by one Newton step from the estimate, with the Fisher information
 of all data. For such large data, both methods give almost equal results."""
+MANY_JUDGES, FEW_VERDICTS = 20, 100
+"""If half of at least this many judges gave fewer verdicts, each resample is computed by one Newton step too.
+A fit of a resample follows the single verdicts of such judges, so that the strengths of its models lie
+further apart than those of all data, and an interval may leave out its estimate."""
 RESAMPLE_STEPS = 30
 
 
@@ -60,9 +64,15 @@ class JudgeModel:
         self._wins = group_sums(self._row, verdicts.outcome, rows)
         self._battles = np.bincount(self._row, minlength=rows).astype(float)
 
+    @cached_property
+    def has_few_verdicts(self) -> bool:
+        """Whether many judges gave few verdicts each, so that a resample cannot be fitted well."""
+        verdicts = np.bincount(self.verdicts.judge, minlength=self.design.judges)
+        return self.design.judges >= MANY_JUDGES and float(np.median(verdicts)) < FEW_VERDICTS
+
     def one_step(self, resamples: int) -> bool:
-        """Return whether each resample is computed by one Newton step, because there are too many to fit."""
-        return len(self.design.covariates) * resamples > MAX_EXACT
+        """Return whether each resample is computed by one Newton step, not by a fit."""
+        return self.has_few_verdicts or len(self.design.covariates) * resamples > MAX_EXACT
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
