@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from served_pages import served
 
 SHOTS = Path(__file__).resolve().parents[2] / "browser-pictures"
 
@@ -50,6 +54,46 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
     for page in pages:
         page.close()
     assert errors == []
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., str]]:
+    """Serve the pages of a store until the end of the test; return the address that buys the cookie."""
+    with ExitStack() as stack:
+        yield lambda *arguments, **options: stack.enter_context(served(*arguments, **options))
+
+
+@pytest.fixture
+def visit(browser: Browser, serve: Callable[..., str]) -> Iterator[Callable[..., Page]]:
+    """Open a page of `hengwen view` in a browser of its own; at the end no page has written an error or left
+    its host."""
+    errors: list[str] = []
+    pages: list[Page] = []
+
+    def visit(address: str, path: str, width: int = 1280, height: int = 800, **settings: object) -> Page:
+        page = browser.new_context(viewport={"width": width, "height": height}, **settings).new_page()
+        pages.append(page)
+        host = urlsplit(address).netloc
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda r: None if urlsplit(r.url).netloc == host else errors.append(r.url))
+        page.goto(address)
+        page.goto(address.partition("/?")[0] + path)
+        return page
+
+    yield visit
+    for page in pages:
+        page.context.close()
+    assert [error for error in errors if "409 (Conflict)" not in error] == []
+
+
+def serious(page: Page) -> list[str]:
+    """Return the serious violations that axe finds."""
+    return [
+        f"{item['id']} {item['nodes'][0]['html'][:120]}"
+        for item in Axe().run(page).response["violations"]
+        if item["impact"] in ("serious", "critical")
+    ]
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from shutil import copytree
-from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from served_pages import served
+from tests.browser.conftest import serious
 
 from hengwen import open_store, run_plan
 from hengwen.labels.desk import LabelDesk, open_desk
@@ -38,26 +38,8 @@ def address(desk: LabelDesk, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def browse(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """Open the page in a browser of its own; at the end no page has written an error or left its host."""
-    errors: list[str] = []
-    pages: list[Page] = []
-
-    def browse(path: str, width: int = 1280) -> Page:
-        page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
-        pages.append(page)
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        host = urlsplit(address).netloc
-        page.on("request", lambda r: None if urlsplit(r.url).netloc == host else errors.append(r.url))
-        page.goto(address)
-        page.goto(address.partition("/?")[0] + path)
-        return page
-
-    yield browse
-    for page in pages:
-        page.context.close()
-    assert [error for error in errors if "409 (Conflict)" not in error] == []
+def browse(visit: Callable[..., Page], address: str) -> Callable[..., Page]:
+    return partial(visit, address)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -98,15 +80,6 @@ def test_two_browsers_lose_nothing(browse, desk) -> None:
     assert "ann has labelled this answer already" in other.get_by_role("alert").inner_text()
 
 
-def check_axe(page: Page) -> None:
-    serious = [
-        f"{item['id']} {item['nodes'][0]['html'][:120]}"
-        for item in Axe().run(page).response["violations"]
-        if item["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
-
-
 @pytest.mark.parametrize("width", [1280, 420])
 def test_the_pages_of_answers_judges_and_labels_are_sound(browse, picture, width) -> None:
     pages = {
@@ -119,7 +92,7 @@ def test_the_pages_of_answers_judges_and_labels_are_sound(browse, picture, width
         page = browse(path, width)
         picture(page, f"{name}-{width}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        check_axe(page)
+        assert serious(page) == []
     heights = page.locator(".levels button, .acts button").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect().height)"
     )

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import socket
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-import uvicorn
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
+from served_pages import served
+from tests.browser.conftest import serious
 
-from hengwen import open_store, run_plan
-from hengwen.view.app import create_app
+from hengwen import RunOptions, open_store, run_plan
+from hengwen.importers.muchin import import_muchin
+from hengwen.personas.folder import write_folder
+from hengwen.personas.suites import example_suite
 
 pytestmark = pytest.mark.slow
-TOKEN = "a token of thirty-two characters"
 PAGES = ("/", "/grid", "/compare", "/report")
 
 
@@ -31,56 +35,16 @@ def path(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture
-def running(path: Path) -> Callable[[str], None]:
-    """Change the status of the newest run, as a run does that begins and ends."""
-
-    def running(status: str) -> None:
-        with open_store(path) as store:
-            ledger = store.ledger()
-            ledger.begin(replace(store.find("ckpt-4000"), status=status))
-            ledger.commit()
-
-    return running
-
-
 @pytest.fixture(scope="module")
 def address(path: Path) -> Iterator[str]:
     """The address of a server over the store."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    app = create_app(str(path), token=TOKEN, is_reusable=True, language="en")
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+    with served(path) as address:
+        yield address
 
 
 @pytest.fixture
-def visited(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """Open a page with the cookie; at the end there was no error, and no request to another address."""
-    contexts, errors = [], []
-
-    def visited(path: str, width: int = 1280, height: int = 800, **settings) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(address) else errors.append(request.url),
-        )
-        page.goto(f"{address}/?token={TOKEN}")
-        page.goto(address + path)
-        return page
-
-    yield visited
-    for context in contexts:
-        context.close()
-    assert errors == []
+def visited(visit: Callable[..., Page], address: str) -> Callable[..., Page]:
+    return partial(visit, address)
 
 
 @pytest.mark.parametrize("page_path", PAGES)
@@ -89,8 +53,7 @@ def test_a_page_has_no_serious_violation_and_fits_on_a_phone(visited, picture, p
     page = visited(page_path)
     page.get_by_text("being computed").wait_for(state="detached")
     picture(page, f"{name}.1280")
-    violations = Axe().run(page).response["violations"]
-    assert [item["id"] for item in violations if item["impact"] in ("serious", "critical")] == []
+    assert serious(page) == []
     phone = visited(page_path, 420, 800)
     phone.get_by_text("being computed").wait_for(state="detached")
     picture(phone, f"{name}.420")
@@ -135,10 +98,104 @@ def test_without_script_forms_and_links_do_the_same(visited) -> None:
     assert page.locator(".checkpoint.chosen").inner_text() == "ckpt-2000"
 
 
-def test_the_first_page_tells_of_a_run_while_it_runs(visited, running) -> None:
-    page = visited("/")
-    page.get_by_text("Running now").wait_for(state="detached")
-    running("running")
-    page.get_by_text("Running now").wait_for()
-    running("finished")
-    page.get_by_text("Running now").wait_for(state="detached")
+def test_keys_lead_to_the_prompts_beside_an_answer(visited) -> None:
+    page = visited("/answer?run=ckpt-4000&task=persona&sample=persona-03")
+    for key, sample in (
+        ("ArrowRight", "persona-04"),
+        ("ArrowLeft", "persona-03"),
+        ("ArrowLeft", "persona-02"),
+    ):
+        with page.expect_navigation():
+            page.keyboard.press(key)
+        assert f"persona/{sample}" in page.locator("header").inner_text()
+
+
+def lyrics(shared: Callable[[str], Path], folder: Path) -> Path:
+    return import_muchin(shared("data/muchin-checkpoints.jsonl"), folder).plan
+
+
+def persona(_: Callable[[str], Path], folder: Path) -> Path:
+    write_folder(folder, example_suite())
+    return folder / "plan.yaml"
+
+
+@pytest.mark.parametrize(("write_plan", "kind"), [(lyrics, "sqlite"), (persona, "postgresql")])
+def test_every_page_of_real_lyrics_and_characters_is_sound(
+    visit, serve, shared, tmp_path, picture, request, write_plan, kind
+) -> None:
+    plan = write_plan(shared, tmp_path / "plan")
+    location = request.getfixturevalue("postgres") if kind == "postgresql" else str(tmp_path / "runs.db")
+    with open_store(location) as store:
+        run_plan(plan, store=store, options=RunOptions(limit=4))
+    address = serve(location, language="zh")
+    page = visit(address, "/", color_scheme="dark")
+    for path in (*PAGES, "/answer", "/judges"):
+        page.goto(address.partition("/?")[0] + path)
+        page.get_by_text("正在计算").first.wait_for(state="detached")
+        assert page.locator("main").inner_text().count("\n") > 10
+        assert serious(page) == [], path
+        picture(page, f"view-{write_plan.__name__}-{kind}{path.replace('/', '-')}")
+
+
+@pytest.fixture
+def slow_model() -> Iterator[tuple[str, threading.Semaphore]]:
+    """The address of a model that replies once for each permit, and its permits."""
+    permits = threading.Semaphore(0)
+    choice = {"index": 0, "message": {"role": "assistant", "content": "好"}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    about = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    body = json.dumps({**about, "choices": [choice], "usage": usage}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            permits.acquire()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    serving.daemon_threads = True
+    thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{serving.server_address[1]}/v1", permits
+    serving.shutdown()
+    thread.join()
+    serving.server_close()
+
+
+def test_the_first_page_follows_a_run_of_another_process(visit, serve, slow_model, tmp_path) -> None:
+    url, permits = slow_model
+    plan = {
+        "name": "p",
+        "backends": {"m": {"provider": "openai", "model": "m", "base_url": url}},
+        "tasks": [{"name": "t", "samples": "s.jsonl", "scorers": ["length"]}],
+        "checkpoints": [{"name": "c", "backend": "m"}],
+    }
+    samples = [json.dumps({"id": f"s{number}", "input": f"第{number}问"}) for number in range(4)]
+    (tmp_path / "s.jsonl").write_text("\n".join(samples), "utf-8")
+    (tmp_path / "plan.yaml").write_text(json.dumps(plan), "utf-8")
+    path = tmp_path / "runs.db"
+    open_store(path).close()
+    command = [sys.executable, "-m", "hengwen", "run", "plan.yaml", "--store", str(path), "--quiet"]
+    address = serve(path)
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        try:
+            page = visit(address, "/")
+            page.get_by_text("0 of 4 answers, 0 calls, cost unknown").wait_for()
+            permits.release(2)
+            page.get_by_text("2 of 4 answers, 2 calls").wait_for()
+            assert "min left" in page.locator("#live").inner_text()
+            page.goto(page.url + "grid")
+            assert page.locator("table.grid tbody tr").count() > 0
+            page.go_back()
+            permits.release(2)
+            page.get_by_text("Running now").wait_for(state="detached")
+            assert process.wait(30) == 0
+        finally:
+            process.kill()

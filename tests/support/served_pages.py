@@ -18,7 +18,7 @@ TOKEN = "a token of thirty-two characters"
 
 
 @contextmanager
-def served(store: Path, desk: LabelDesk | None = None, language: Language = "en") -> Iterator[str]:
+def served(store: Path | str, desk: LabelDesk | None = None, language: Language = "en") -> Iterator[str]:
     """Yield the address that buys the cookie; the pages end with the block."""
     app = create_app(str(store), token=TOKEN, is_reusable=True, desk=desk, language=language)
     with socket.create_server(("127.0.0.1", 0)) as listening:

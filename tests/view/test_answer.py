@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,16 @@ def test_another_run_can_stand_beside_it(client, demo_store) -> None:
     page = client.get("/answer", params={**PERSONA, "against": first}).text
     assert "− ckpt-1000" in page
     assert "<b>ckpt-1000</b> · 0.75" in page
+
+
+def test_links_lead_to_the_prompts_before_and_after_and_stop_at_the_ends(client) -> None:
+    seen, page = [], client.get("/answer", params=LYRIC).text
+    while link := re.search(r'<a rel="next" href="([^"]*)"', page):
+        page = client.get(unescape(link[1])).text
+        seen.append(re.search(r"lyrics/(lyric-\d+)", page)[1])
+    assert seen == [f"lyric-{number:02}" for number in range(2, 13)]
+    assert "sample=lyric-11" in re.search(r'<a rel="prev" href="([^"]*)"', page)[1]
+    assert 'rel="prev"' not in client.get("/answer", params=LYRIC).text
 
 
 @pytest.mark.parametrize(

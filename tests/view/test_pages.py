@@ -253,6 +253,7 @@ def test_the_scores_of_rules_that_cap_a_judge_stand_last_in_the_grid(tmp_path) -
     client.get("/", params={"token": TOKEN})
     scores = re.findall(r'<option value="t/([^"]*)"', client.get("/grid").text)
     assert (len(scores), scores[-1]) == (10, "broken.match")
+    assert "<h1>broken" not in client.get("/answer").text
 
 
 def test_what_takes_long_in_a_large_store_has_a_process_of_its_own(client, demo_store, monkeypatch) -> None:

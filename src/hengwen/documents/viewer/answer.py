@@ -41,6 +41,8 @@ CALLS = Bilingual(
 )
 SENT = Bilingual("提示", "Prompt")
 REPLY = Bilingual("原始回复", "Raw reply")
+PREVIOUS = Bilingual("上一题", "previous prompt")
+NEXT = Bilingual("下一题", "next prompt")
 OVER = Bilingual("同一题，各检查点", "The same prompt at all checkpoints")
 
 _ATTEMPTS = {"repair": "repair", "fresh": "asked again"}

@@ -17,6 +17,7 @@ from hengwen.documents.answers.stored_answers import ScoreExplainer
 from hengwen.documents.viewer import answer as words
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import neutralize
+from hengwen.score_id import caps
 from hengwen.store.codecs.evaluations import evaluator_from, rows_from
 from hengwen.store.codecs.records import attempt_from, storable_text
 from hengwen.store.ledger import read_prefixes
@@ -77,6 +78,7 @@ def show(request: Request) -> Response:
         origins=list(words.origins(run, record)),
         course=words.course(records, {each.id: each.checkpoint for each in runs}, score) if score else None,
         score=score,
+        neighbours=_neighbours(store, run, chosen),
         records=records,
         excerpt=lambda text: one_line(text, EXCERPT),
         shown=shown_text,
@@ -103,15 +105,28 @@ def _chosen(request: Request, store: Store) -> tuple[Run, Answer]:
         run = runs[-1]
     task, sample, repeat = query.get("task", ""), query.get("sample", ""), query.get("repeat", "")
     if "sample" not in query:
-        first = next(iter(store.responses(run)), None)
-        if first is not None:
-            task, sample = first.task, first.sample_id
+        names = response.c.task, response.c.sample_id
+        with store.connect() as connection:
+            first = connection.execute(
+                select(*names).where(response.c.run_id == run.id).order_by(*names).limit(1)
+            ).first()
+        task, sample = first or ("", "")
     number = int(repeat) if repeat.isdecimal() and len(repeat) < 9 else 0
     keys = {(task, sample, number)} if number else {(task, sample, n + 1) for n in range(MAX_REPEATS)}
     answer = next(iter(store.answers(run, keys)), None)
     if answer is None:
         raise ConfigError(f"run {run.id} has no answer to {task}/{sample}; see: hengwen runs show {run.id}")
     return run, answer
+
+
+def _neighbours(store: Store, run: Run, chosen: Answer) -> tuple[str | None, str | None]:
+    """Return the prompts before and after one in the order of their ids; None at the ends."""
+    name = response.c.sample_id
+    of_task = response.c.run_id == run.id, response.c.task == chosen.task
+    before = select(func.max(name)).where(*of_task, name < chosen.sample_id)
+    after = select(func.min(name)).where(*of_task, name > chosen.sample_id)
+    with store.connect() as connection:
+        return connection.execute(before).scalar(), connection.execute(after).scalar()
 
 
 def _siblings(store: Store, runs: Sequence[Run], chosen: Answer) -> list[AnswerRecord]:
@@ -171,10 +186,18 @@ def _record(run: Run, answer: Answer, **more: object) -> AnswerRecord:
 
 
 def _score(request: Request, run: Run, answer: Answer) -> ScoreId | None:
-    """Return the score that the address names, else the first one in the order of the plan."""
+    """Return the score that the address names, else the first one in the order of the plan.
+
+    The scores of capping rules come last: they explain a level, and seldom apply.
+    """
     name = request.query_params.get("score", "")
     order = {address: index for index, address in enumerate(run.score_order)}
-    scores = sorted(answer.outcomes, key=lambda score: order.get(score.address, len(order)))
+
+    def rank(score: ScoreId) -> tuple[bool, int]:
+        outcome = answer.outcomes[score]
+        return outcome.kind == "scorer" and caps(outcome.signature), order.get(score.address, len(order))
+
+    scores = sorted(answer.outcomes, key=rank)
     return next((score for score in scores if score.address == name), next(iter(scores), None))
 
 

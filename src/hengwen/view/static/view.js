@@ -46,7 +46,7 @@
     });
   }
 
-  // ← → move the slider, ↑ ↓ move between rows
+  // ← → move the slider, or to the prompt before and after; ↑ ↓ move between rows
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target.matches("input, select, textarea")) return;
@@ -57,6 +57,8 @@
       else slider.stepUp();
       replace(addressOf(slider.form));
     }
+    const beside = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    if (beside) document.querySelector(`a[rel=${beside}]`)?.click();
     const rows = [...document.querySelectorAll("#live tbody th a")];
     if (slider && rows.length && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
       event.preventDefault();
