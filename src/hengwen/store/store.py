@@ -230,9 +230,7 @@ class Store:
     def responses(self, run: Run, sample_ids: Collection[str] | None = None) -> Iterator[Response]:
         """Yield the answers of a run without outcomes and metadata, sorted by task, sample and repeat.
 
-        Args:
-            run: A run of this store.
-            sample_ids: Samples whose answers are read, at most a few thousand; default: all.
+        ``sample_ids`` names the samples whose answers are read, at most a few thousand; default: all.
         """
         response = tables.response
         query = (
