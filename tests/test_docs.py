@@ -66,9 +66,9 @@ def test_links_to_a_heading_lead_to_one(page: Path) -> None:
 
 
 def scorer_page(language: str) -> str:
-    """Return the first block in a language of the page on scorers."""
+    """Return the longest block in a language of the page on scorers."""
     page = (ROOT / "docs" / "scorers.md").read_text("utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)[0]
+    return max(re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL), key=len)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def progress_bar(*, quiet: bool, checkpoints: int = 1) -> Iterator[Callable[[str
     if not sys.stderr.isatty():
         yield ProgressTicker()
         return
-    with _bar() as bar:
+    with _bar(Bilingual(" 回答/秒", " answers/s").in_language(choose_language(None))) as bar:
         whole = (
             bar.add_task(Bilingual("全部", "all").in_language(choose_language(None)), total=None)
             if checkpoints > 1
@@ -88,12 +88,12 @@ def count_bar(description: str, *, quiet: bool) -> Iterator[Callable[[int], None
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    with _bar() as bar:
+    with _bar("/s") as bar:
         task = bar.add_task(description, total=None)
         yield lambda done: bar.update(task, completed=done)
 
 
-def _bar() -> Progress:
+def _bar(unit: str) -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -107,11 +107,11 @@ def _bar() -> Progress:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Items per second over the last 30 seconds."""
+        """Speed over the last 30 seconds."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:.1f}/s", style="progress.data.speed")
+            return Text("" if speed is None else f"{speed:.1f}{unit}", style="progress.data.speed")
 
     return Progress(
         TextColumn("{task.description}", markup=False),
