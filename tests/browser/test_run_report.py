@@ -117,6 +117,15 @@ def test_paper_has_no_empty_page_and_loses_no_column(demo, opened) -> None:
         box = cell.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= 703
+    for change in page.locator("details.change > summary, div.change:not(.heads)").all():
+        parts = [change.locator(part).bounding_box() for part in (".asked", ".moved", ".by", ".lost")]
+        for first, second in combinations([box for box in parts if box and box["width"]], 2):
+            is_apart = any(
+                box[at] + box[size] <= other[at] + 1
+                for box, other in ((first, second), (second, first))
+                for at, size in (("x", "width"), ("y", "height"))
+            )
+            assert is_apart
     drawn = [*texts_of_pages(page.pdf(prefer_css_page_size=True))]
     assert len(drawn) >= 2
     assert min(drawn) > 20
