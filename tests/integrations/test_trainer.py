@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from real_tools import real_tool
 
 from hengwen import RunOptions, open_store
 from hengwen.errors import ConfigError
@@ -73,6 +74,24 @@ def test_each_saved_checkpoint_is_a_run_and_a_score_may_stop_the_training(tmp_pa
     with open_store(tmp_path / "hengwen" / "hengwen.db") as store:
         assert [run.step for run in store.latest()] == [10, 20, 30]
         assert "checkpoint-30" in next(iter(store.responses(store.latest()[-1]))).text
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_handler_of_transformers_calls_it_at_every_event(tmp_path: Path) -> None:
+    library = real_tool("transformers.trainer_callback")
+    callback = HengwenCallback(
+        PLAN, answer, options=RunOptions(limit=1), stop_when=lambda result: result.failures == 0
+    )
+    handler = library.CallbackHandler([callback], "model", "tokenizer", None, None)
+    args = SimpleNamespace(output_dir=str(tmp_path))
+    state = library.TrainerState(global_step=10, is_world_process_zero=True)
+    control = library.TrainerControl()
+    assert {name for name in dir(library.TrainerCallback) if name.startswith("on_")} == set(EVENTS)
+    for event in EVENTS:
+        control = handler.call_event(event, args, state, control, metrics={}, logs={})
+    assert [result.runs[0].checkpoint for result in callback.results] == ["checkpoint-10"]
+    assert handler.on_step_end(args, state, control).should_training_stop
 
 
 def test_a_score_that_was_a_reward_in_this_process_is_marked_in_the_runs(tmp_path: Path) -> None:
