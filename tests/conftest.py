@@ -46,7 +46,7 @@ def interrupts_are_not_ignored() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Callable[[str], Path]:
     """Return a file of the data folder beside the checkout, or skip the test where it is not there."""
 

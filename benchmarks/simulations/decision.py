@@ -1,4 +1,4 @@
-"""How often a decision names a fall from the peak, and keeps the best checkpoint on its list."""
+"""How often a decision names a fall, keeps the best on its list, and is misled by lost answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def figures(samples: int) -> Iterator[Figure]:
     """Measure size, power and the share of lists with the best, of 6 checkpoints and 3 scores."""
-    from tests.results.simulations import DECLINE, SHAPES, share_fallen, share_with_best
+    from tests.results.simulations import DECLINE, SHAPES, share_fallen, share_with_best, verdicts_on_lost
 
     equal = [0.0] * len(DECLINE)
     limits = {12: (0.05, 0.35), 26: (0.5, 0.85), 60: (0.97, None)}
@@ -26,3 +26,10 @@ def figures(samples: int) -> Iterator[Figure]:
             share = share_with_best(samples, shape, DECLINE, prompts)
             case = f"decline, {shape}, {prompts} prompts: the best is not worse"
             yield Figure(case=case, value=share, unit="", low=0.9)
+    for prompts in (30, 60, 100, 200):
+        for odds in (0.3, 0.6):
+            lost, tested, named = verdicts_on_lost(samples, prompts, odds=odds)
+            case = f"equal, {prompts} prompts x 3, bad answers lost with odds {odds:g}"
+            yield Figure(case=f"{case}: share lost", value=lost, unit="")
+            yield Figure(case=f"{case}: tested", value=tested, unit="", high=0.15)
+            yield Figure(case=f"{case}: different if not counted", value=named, unit="")

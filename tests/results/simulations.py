@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from quick_tests import quick_tests
+from score_rows import row_of
+from score_rows import score_of as score_of_name
 
-from hengwen.records import Scale
-from hengwen.results.comparisons import compare_checkpoints
+from hengwen.records import Failure, Outcome, Scale, Score
+from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints
 from hengwen.results.decide import ScoreCourse, decide
 from hengwen.results.decision import ScoreDecision
-from hengwen.results.score_series import ScoreSeries
+from hengwen.results.score_series import ScoreSeries, score_series
+from hengwen.results.score_table import ScoreTable
 
 Shape = Literal["normal", "levels", "ceiling"]
 SHAPES: tuple[Shape, ...] = ("normal", "levels", "ceiling")
@@ -56,7 +61,8 @@ def decided(
         score_of(generator, shape, means if index == 0 else equal, prompts, f"t/s{index}")
         for index in range(scores)
     ]
-    comparisons = compare_checkpoints(series)
+    with quick_tests():
+        comparisons = compare_checkpoints(series)
     courses = [
         ScoreCourse(
             address=item.address,
@@ -80,6 +86,18 @@ def share_fallen(samples: int, shape: Shape, means: Sequence[float], prompts: in
     )
 
 
+def share_rejected(
+    samples: int, shape: Shape, means: Sequence[float], prompts: int, scores: int = 3
+) -> float:
+    """Return how often the test of the newest checkpoint against the peak rejects.
+
+    A fall also needs the interval of the difference to exclude 0.
+    """
+    generator = np.random.default_rng(prompts)
+    p_values = [decided(generator, shape, means, prompts, scores).p for _ in range(samples)]
+    return sum(p is not None and p <= ALPHA for p in p_values) / samples
+
+
 def share_with_best(
     samples: int, shape: Shape, means: Sequence[float], prompts: int, scores: int = 3
 ) -> float:
@@ -90,3 +108,45 @@ def share_with_best(
         sum(best in decided(generator, shape, means, prompts, scores).not_worse for _ in range(samples))
         / samples
     )
+
+
+def lost_answers(generator: np.random.Generator, prompts: int, *, odds: float) -> ScoreSeries:
+    """Return two equal checkpoints; the later has lost answers up to the middle level with these odds.
+
+    A prompt has 3 answers and keeps at least one.
+    """
+    repeats = 3
+    shared = generator.normal(0, CORRELATION**0.5, (prompts, 1, 1))
+    latent = shared + generator.normal(0, (1 - CORRELATION) ** 0.5, (prompts, 2, repeats))
+    values = np.searchsorted(np.array(CUTS["levels"]), latent) / 4
+    is_lost = (values <= 0.5) & (generator.random(values.shape) < odds)
+    is_lost[:, 0] = False
+    is_lost[:, 1, 0] &= ~is_lost[:, 1].all(axis=1)
+    common = {"name": "s", "signature": "s|v:1"}
+    table = ScoreTable()
+    for (prompt, checkpoint, repeat), value in np.ndenumerate(values):
+        outcome: Outcome = Score(**common, value=float(value), scale=LEVELS)
+        if is_lost[prompt, checkpoint, repeat]:
+            outcome = Failure(**common, status="parse_error", message="")
+        name = f"p{prompt}"
+        table.add(row_of(f"r{checkpoint}", "t", f"c{checkpoint}", name, repeat + 1, name, outcome))
+    return score_series(table, ["r0", "r1"], score_of_name("s"), "scorer")
+
+
+def verdicts_on_lost(samples: int, prompts: int, *, odds: float) -> tuple[float, float, float]:
+    """Return what becomes of two equal checkpoints of which one has lost bad answers.
+
+    Returns:
+        The mean share of lost answers, how often the checkpoints are tested at all, and how often they would
+        be called different if missing answers were not counted.
+    """
+    generator = np.random.default_rng(prompts)
+    lost, tested, named = 0.0, 0, 0
+    for _ in range(samples):
+        series = lost_answers(generator, prompts, odds=odds)
+        lost += 1 - series.coverages[1]
+        with quick_tests():
+            tested += bool(compare_checkpoints([series]))
+            (uncounted,) = compare_checkpoints([replace(series, coverages=(1.0, 1.0))])
+        named += uncounted.verdict in CHANGES
+    return lost / samples, tested / samples, named / samples

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.exchange import exchange_test
 from hengwen.stats.paired import flip_p
 
@@ -76,13 +77,30 @@ def test_a_lower_level_draws_more() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checkpoints", [8, 20])
+def test_twenty_looks_at_a_ceiling_find_no_difference_where_flips_of_signs_find_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 1999)
+    exchanged, flipped = set(), set()
+    for case, passes in enumerate((np.random.default_rng(7).random((15, 30, 21)) < 0.95).astype(float)):
+        for look in range(1, 20):
+            values, alpha = passes[:, : look + 2], alpha_at_look(look, 0.05)
+            p = flip_p(values[:, -1] - values[:, :-1].mean(axis=1))
+            if p <= alpha:
+                flipped.add(case)
+            if p <= 20 * alpha and exchange_test(values, names(30), alpha=alpha, plain=True) <= alpha:
+                exchanged.add(case)
+    assert not exchanged
+    assert len(flipped) >= 8
+
+
+@pytest.mark.slow
 def test_equal_checkpoints_at_a_ceiling_differ_in_at_most_six_of_a_hundred(
-    monkeypatch: pytest.MonkeyPatch, checkpoints: int
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One pass or fail minus a mean of many is not symmetric, so flips of its sign reject too often."""
     monkeypatch.setattr("hengwen.stats.exchange.MIN_DRAWS", 999)
-    passes = (np.random.default_rng(7).random((300, 30, checkpoints)) < 0.95).astype(float)
+    passes = (np.random.default_rng(7).random((300, 30, 20)) < 0.95).astype(float)
     exchanged = [exchange_test(values, names(30), plain=True) for values in passes]
     flipped = [flip_p(values[:, -1] - values[:, :-1].mean(axis=1)) for values in passes]
     assert np.mean(np.array(exchanged) <= 0.05) <= 0.06

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest.mock import patch
+
+from hengwen.stats.step_down import FamilyScore, StepDown, step_down
 
 FLIPS = 999
 
@@ -23,3 +26,9 @@ def quick_tests() -> Iterator[None]:
         patch("hengwen.results.comparisons.detectable_difference", return_value=None),
     ):
         yield
+
+
+def uncorrected(scores: Sequence[FamilyScore], alpha: float) -> StepDown:
+    """Test each pair alone: a wrong method, which a simulation has to tell from the right one."""
+    result = step_down(scores, alpha)
+    return replace(result, p_adjusted=result.p)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import combinations, pairwise
 from math import inf
@@ -16,14 +17,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hengwen import open_store, report_document, run_plan
-from hengwen.documents.blocks import Decision
+from hengwen import RunComparison, compare_runs, drift_report, open_store, report_document, run_plan
+from hengwen.documents.blocks import Decision, Document
+from hengwen.documents.compare.document import compare_document
+from hengwen.documents.decision import decision_record
+from hengwen.documents.drift.document import drift_document
 from hengwen.importers.muchin import import_muchin
+from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.objective.text.tokenize import mixed_tokens
 from hengwen.personas.folder import write_folder
 from hengwen.personas.suites import example_suite
 from hengwen.records import Response, Row, Score
 from hengwen.runs.imported.record import import_scores
+from hengwen.text.language import Bilingual
 
 pytestmark = pytest.mark.slow
 Floats = NDArray[np.float64]
@@ -208,6 +214,10 @@ class Screen:
     values: dict[str, Values]
     tests: dict[tuple[str, int, int], PairTest]
     texts: list[list[Response]]
+    documents: list[Document]
+    """The report, the drift report, and the comparison of the newest with the best seen before it."""
+    drift: DriftReport
+    pair: RunComparison
 
     def worse(self, score: dict[str, Any]) -> set[str]:
         """Return the checkpoints that a test shows to be worse than another."""
@@ -233,8 +243,13 @@ def judged_elsewhere(path: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=["lyrics", "demo", "persona", "imported"])
-def screen(request: pytest.FixtureRequest, shared: Callable[[str], Path], tmp_path: Path) -> Screen:
+@pytest.fixture(scope="module", params=["lyrics", "demo", "persona", "imported"])
+def screen(
+    request: pytest.FixtureRequest,
+    shared: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Screen:
+    tmp_path = tmp_path_factory.mktemp("plan")
     plan = Path(str(files("hengwen.demo") / "data" / "plan.yaml"))
     if request.param == "lyrics":
         plan = import_muchin(shared("data/muchin-checkpoints.jsonl"), tmp_path / "plan").plan
@@ -249,10 +264,12 @@ def screen(request: pytest.FixtureRequest, shared: Callable[[str], Path], tmp_pa
         document = report_document(store, runs)
         rows = list(store.rows(runs))
         texts = [list(store.responses(run)) for run in runs]
+        drift, labels = drift_report(store, runs), [run.checkpoint for run in runs]
+        peaks = [score["peak"] for score in cast("Any", document.record["decision"])["scores"]]
+        pair = compare_runs(store, peaks[0], labels[-1], plan=runs[0].plan)
     decision, first = cast("dict[str, Any]", document.record["decision"]), document.blocks[0]
     assert isinstance(first, Decision)
     assert first.scores is not None
-    labels = [run.checkpoint for run in runs]
     addresses = [score["address"] for score in decision["scores"]]
     known = values_by_address(rows, labels)
     values = {address: known[address] for address in addresses if address in known}
@@ -266,6 +283,9 @@ def screen(request: pytest.FixtureRequest, shared: Callable[[str], Path], tmp_pa
         values=values,
         tests=pair_tests(values, len(labels)),
         texts=texts,
+        documents=[document, drift_document(drift), compare_document(pair)],
+        drift=drift,
+        pair=pair,
     )
 
 
@@ -291,6 +311,100 @@ def test_the_first_screen_is_what_numpy_computes(screen: Screen) -> None:
         test = screen.tests[record["address"], earlier, later]
         assert record["ci"] == pytest.approx(test.interval, abs=1e-6)
         assert (record["p"], record["p_adjusted"]) == (near(test.p), near(test.p_adjusted))
+
+
+def test_drift_and_compare_have_the_numbers_of_the_report(screen: Screen) -> None:
+    of_drift, of_report = (leaves(item) for item in (decision_record(screen.drift.decision), screen.record))
+    assert [of_drift[kind] for kind in (str, bool)] == [of_report[kind] for kind in (str, bool)]
+    assert of_drift[float] == pytest.approx(of_report[float])
+    for score in screen.drift.scores:
+        if score.address in screen.values:
+            means = screen.values[score.address].table.mean(axis=0).tolist()
+            assert [item.mean for item in score.means] == pytest.approx(means)
+    columns = [screen.labels.index(run.checkpoint) for run in (screen.pair.before, screen.pair.after)]
+    values = {
+        address: replace(score, table=score.table[:, columns]) for address, score in screen.values.items()
+    }
+    tests = pair_tests(values, 2)
+    compared = {score.address: score for score in screen.pair.headline if score.test is not None}
+    assert compared.keys() == values.keys()
+    for address, score in compared.items():
+        expected = tests[address, 0, 1]
+        assert score.means == pytest.approx(tuple(values[address].table.mean(axis=0)))
+        assert (score.test.difference, score.test.p) == (pytest.approx(expected.difference), near(expected.p))
+        assert score.interval.bounds == pytest.approx(expected.interval, abs=1e-6)
+        assert score.p_adjusted is None or score.p_adjusted == near(expected.p_adjusted)
+        assert (score.outcome in ("better", "worse")) == expected.is_change
+
+
+def test_every_number_of_a_sentence_is_one_of_the_computed_numbers(screen: Screen) -> None:
+    groups = [document.record["groups"] for document in screen.documents]
+    computed = {*leaves([screen.record, groups])[float]} | {
+        float(number)
+        for address, score in screen.values.items()
+        for earlier, later in combinations(range(len(screen.labels)), 2)
+        for number in counts_of(score, earlier, later)
+    }
+    computed |= {number for score in screen.pair.headline for number in score.means or ()}
+    computed |= {score.test.difference for score in screen.pair.headline if score.test}
+    computed |= {score.test.p for score in screen.pair.headline if score.test}
+    computed |= {score.p_adjusted for score in screen.pair.headline if score.p_adjusted}
+    computed |= {float(len(of_task)) for of_task in answers_of_tasks(screen)}
+    computed |= {float(sum(not text for text in of_task)) for of_task in answers_of_tasks(screen)}
+    texts = [text for document in screen.documents for text in sentences_of(document)]
+    shown = [(text, token) for text in texts for token in NUMBER.findall(without_names(text, screen))]
+    assert len(shown) >= 4
+    for text, token in shown:
+        places = len(token.partition(".")[2])
+        unit = 100.0 if f"{token}%" in text else 1.0
+        is_near = any(abs(abs(number) * unit - float(token)) <= 0.51 * 10**-places for number in computed)
+        assert is_near or token == ".001", f"{token} in: {text}"
+
+
+NUMBER = re.compile(r"(?<![\w.])\d*\.?\d+(?![\w])")
+
+
+def sentences_of(document: Document) -> list[str]:
+    """Return the title and the reasons of a decision, without lines of judges."""
+    first = document.blocks[0]
+    assert isinstance(first, Decision)
+    texts = [first.title, *(verdict.sentence for verdict in first.bullets)]
+    return [text.en for text in texts if isinstance(text, Bilingual)]
+
+
+def without_names(text: str, screen: Screen) -> str:
+    for name in sorted([*screen.labels, *screen.values], key=len, reverse=True):
+        text = text.replace(name, " ")
+    return text
+
+
+def leaves(record: object) -> dict[type, list[Any]]:
+    """Return the texts, the numbers and the truth values in a record, each in its order."""
+    if isinstance(record, dict):
+        record = list(record.values())
+    if isinstance(record, list | tuple):
+        parts = [leaves(item) for item in record]
+        return {kind: [leaf for part in parts for leaf in part[kind]] for kind in (str, float, bool)}
+    kinds: tuple[tuple[type, Any], ...] = ((str, str), (bool, bool), (float, int | float))
+    kind = next((kind for kind, instances in kinds if isinstance(record, instances)), None)
+    return {name: [record] if name is kind else [] for name in (str, float, bool)}
+
+
+def answers_of_tasks(screen: Screen) -> list[list[str]]:
+    """Return the answers of each task in each run, without white space around them."""
+    return [
+        [response.text.strip() for response in responses if response.task == task]
+        for responses in screen.texts
+        for task in {response.task for response in responses}
+    ]
+
+
+def counts_of(score: Values, earlier: int, later: int) -> list[float]:
+    """Return how many prompts rise, fall, stay equal, and their number; and what the commonest value is."""
+    change = score.table[:, later] - score.table[:, earlier]
+    values, times = np.unique(score.table, return_counts=True)
+    counts = [int((change > 0).sum()), int((change < 0).sum()), int((change == 0).sum()), len(change)]
+    return [*counts, float(values[times.argmax()]), float(times.max() / score.table.size)]
 
 
 def best_of(means: list[float]) -> int:

@@ -1,4 +1,4 @@
-"""Comparisons of runs whose scores do not differ: how often one is named better or worse.
+"""Comparisons of runs whose scores do not differ: how often a test rejects.
 
 The slow tests assert these figures, and ``benchmarks/bench_monitoring.py`` prints them.
 """
@@ -12,7 +12,7 @@ from quick_tests import quick_tests
 from score_pairs import UNIT, pair
 
 from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair, Weights, compare_scores
-from hengwen.results.comparisons import CHANGES
+from hengwen.results.comparisons import ALPHA
 from hengwen.results.paired_values import pair_values
 from hengwen.results.score_table import Column
 
@@ -31,13 +31,13 @@ CLUSTER_SIZES = {
 
 
 def is_alarm(*pairs: ScorePair) -> bool:
-    """Return whether a comparison names any change."""
+    """Return whether the test of any score rejects; a verdict also needs its interval to exclude 0."""
     with quick_tests():
-        return any(score.outcome in CHANGES for score in compare(*pairs))
+        return any(score.p_adjusted is not None and score.p_adjusted <= ALPHA for score in compare(*pairs))
 
 
 def alarms_of_scores(shares: str, count: int, prompts: int, samples: int) -> float:
-    """Return the share of comparisons of several headline scores, 3 repeats a prompt, that name a change."""
+    """Return the share of comparisons of several headline scores, 3 repeats a prompt, that reject."""
     rng, alarms = np.random.default_rng(100 * count + prompts), 0
     for _ in range(samples):
         before, after = rng.choice(LEVELS, (2, count, prompts, 3), p=SHARES[shares]).mean(axis=3)

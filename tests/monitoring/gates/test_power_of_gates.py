@@ -106,7 +106,7 @@ def test_equal_values_have_the_spread_of_the_artificial_prompts(add_run, store: 
     ("gate", "size", "needed"),
     [
         ("no_drop(t/s)", 6, 7),
-        ("no_drop(t/*)", 7, 8),
+        ("no_drop(t/*)", 6, 7),
         ("t/s >= 0.5", 1, 2),
         ("noninferior(t/s, a, 0.1)", 1, 2),
     ],
