@@ -328,13 +328,18 @@ def test_drift_and_compare_have_the_numbers_of_the_report(screen: Screen) -> Non
     tests = pair_tests(values, 2)
     compared = {score.address: score for score in screen.pair.headline if score.test is not None}
     assert compared.keys() == values.keys()
-    for address, score in compared.items():
+    for address, of_pair in compared.items():
+        assert of_pair.test is not None
+        assert of_pair.interval is not None
         expected = tests[address, 0, 1]
-        assert score.means == pytest.approx(tuple(values[address].table.mean(axis=0)))
-        assert (score.test.difference, score.test.p) == (pytest.approx(expected.difference), near(expected.p))
-        assert score.interval.bounds == pytest.approx(expected.interval, abs=1e-6)
-        assert score.p_adjusted is None or score.p_adjusted == near(expected.p_adjusted)
-        assert (score.outcome in ("better", "worse")) == expected.is_change
+        assert of_pair.means == pytest.approx(tuple(values[address].table.mean(axis=0)))
+        assert (of_pair.test.difference, of_pair.test.p) == (
+            pytest.approx(expected.difference),
+            near(expected.p),
+        )
+        assert of_pair.interval.bounds == pytest.approx(expected.interval, abs=1e-6)
+        assert of_pair.p_adjusted is None or of_pair.p_adjusted == near(expected.p_adjusted)
+        assert (of_pair.outcome in ("better", "worse")) == expected.is_change
 
 
 def test_every_number_of_a_sentence_is_one_of_the_computed_numbers(screen: Screen) -> None:
