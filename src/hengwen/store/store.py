@@ -214,10 +214,7 @@ class Store:
         return table
 
     def statuses(self, runs: Sequence[Run], kind: Kind | None = None) -> dict[ScoreId, Counter[str]]:
-        """Return the number of outcomes of each score by status, over all these runs.
-
-        If a kind is given, only scores of this kind are counted, such as those of judges.
-        """
+        """Return the number of outcomes of each score (of one kind, if given) by status, over these runs."""
         counts = count_statuses(self._engine, runs, kind)
         addresses = dict.fromkeys(address for run in runs for address in run.score_order)
         order = {address: index for index, address in enumerate(addresses)}
