@@ -23,7 +23,7 @@ def page(data, language="en") -> str:
 
 def test_hostile_text_changes_no_tag_of_the_page(make):
     def tags(data):
-        return re.findall(r"<[/\w]+", page(data))
+        return re.findall(r"<(?!wbr>)[/\w]+", page(data))  # an address may break after its dots
 
     assert tags(make(HOSTILE, text=HOSTILE)) == tags(make("!", text="!"))
 
