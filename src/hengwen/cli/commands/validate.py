@@ -35,10 +35,11 @@ def validate(
     build_backends(loaded, check_key=False)  # a missing API key is only a warning
     for name, spec in loaded.backends.items():
         try:
-            backend = build_backend(spec)
+            backend = build_backend(spec, check_key=False)
             key_name = key_variable(spec)
             key = f", key from {key_name}" if key_name else ""
             print_line(f"backend {name}: {backend.endpoint}{key}")
+            build_backend(spec)
         except ConfigError as error:
             print_warning(f"{locate(loaded, 'backends', name)}backend {name!r}: {error}")
     for task in suite.tasks:
