@@ -218,6 +218,20 @@ def test_means_of_other_prompts_than_their_difference_say_so(record: Record) -> 
     assert "baseline, newest" not in complete
 
 
+def test_the_first_answer_is_the_verdict_of_a_report_on_the_newest_and_the_peak() -> None:
+    first = [0.1 * (index % 7) for index in range(14)]
+    peak = [0.1 * (index * 3 % 7) + 0.01 for index in range(14)]
+    newest = [value - 0.2 * (index == 3) for index, value in enumerate(peak)]
+    with open_store("sqlite://") as store:
+        for order, values in enumerate((first, peak, newest)):
+            scores = {"s.value": {f"p{index}": [value] for index, value in enumerate(values)}}
+            record_run(store, f"c{order}", scores, order=order)
+        report = drift_report(store)
+    assert report.decision.scores[0].newest == "too few"
+    assert report.scores[0].differs == "too few prompts"
+    assert {item.verdict for item in report.scores[0].comparisons} > {"too few"}
+
+
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(record: Record, tmp_path: Path) -> None:
     store, file = record(JITTER, human=True), tmp_path / "h.csv"
     rows = [line.split()[1] for line in words(store).splitlines() if line.endswith("/12     12")]

@@ -317,6 +317,10 @@ def test_drift_and_compare_have_the_numbers_of_the_report(screen: Screen) -> Non
     of_drift, of_report = (leaves(item) for item in (decision_record(screen.drift.decision), screen.record))
     assert [of_drift[kind] for kind in (str, bool)] == [of_report[kind] for kind in (str, bool)]
     assert of_drift[float] == pytest.approx(of_report[float])
+    words = {"too few": "too few prompts", "no difference seen": "no difference seen"}
+    newest = {score["address"]: score["newest"] for score in screen.record["scores"]}
+    unchanged = [score for score in screen.drift.scores if score.differs in words.values()]
+    assert all(score.differs == words.get(newest[score.address], score.differs) for score in unchanged)
     for score in screen.drift.scores:
         if score.address in screen.values:
             means = screen.values[score.address].table.mean(axis=0).tolist()
