@@ -90,6 +90,7 @@ def test_the_pages_of_answers_judges_and_labels_are_sound(browse, picture, width
     }
     for name, path in pages.items():
         page = browse(path, width)
+        page.get_by_text("being computed").wait_for(state="detached")
         picture(page, f"{name}-{width}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         assert serious(page) == []

@@ -11,7 +11,7 @@ from sqlalchemy import cast as as_type
 
 from hengwen.score_id import caps
 from hengwen.store.score_queries import read_evaluators
-from hengwen.store.tables import attempt, evaluation, response, sample
+from hengwen.store.tables import attempt, evaluation, evaluator, response, sample
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,6 +54,13 @@ def answer_scores(store: Store, run: Run) -> list[AnswerScore]:
     return sorted(
         scores, key=lambda score: (scores[score], order.get(score.address, len(order)), score.address)
     )
+
+
+def has_labels(store: Store) -> bool:
+    """Return whether people have labelled answers of any run."""
+    with store.connect() as connection:
+        label = select(evaluator.c.id).where(evaluator.c.role == "human").limit(1)
+        return connection.execute(label).first() is not None
 
 
 def prompts(store: Store, run: Run, task: str, ids: Collection[str]) -> dict[str, str]:

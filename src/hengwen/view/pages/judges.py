@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
@@ -15,8 +16,11 @@ from hengwen.labels.calibration_data import CalibrationRequest, labels_for, read
 from hengwen.monitoring.judge_drift.report import judge_drift
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.view.page import chosen_runs, respond, view_of
+from hengwen.view.queries import has_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -33,17 +37,18 @@ def show(request: Request) -> Response:
     plan, runs = chosen_runs(request)
     trusts = data.kept(("judges", plan), runs, lambda: judge_trust(store, runs) if runs else ())
     chosen = request.query_params.get("show", "")
-    calibrations: list[Calibration] = []
+    calibrations: Sequence[Calibration] | None = ()
     more: Document | None = None
     if runs and chosen == "calibration":
         labels = (tuple(view.desk.file.labels()) or None) if view.desk and view.desk.plan == plan else None
-        calibrations = data.kept(
-            ("calibration", plan, labels), runs, lambda: _calibrations(store, runs, labels)
-        )
+        compute = partial(_calibrations, labels=labels)
+        if labels or has_labels(store):
+            calibrations = data.awaited(("calibration", plan, labels), runs, compute)
         more = calibrate_document(calibrations, trusts) if calibrations else None
     elif runs and chosen == "drift":
-        more = data.kept(("drift", plan), runs, lambda: judge_drift_document(judge_drift(store, plan=plan)))
-    return respond(
+        more = data.awaited(("drift", plan), runs, _drift)
+    is_computing = calibrations is None or (runs and chosen == "drift" and more is None)
+    response = respond(
         request,
         "judges.html.j2",
         title=words.JUDGES,
@@ -52,11 +57,19 @@ def show(request: Request) -> Response:
         document=judges_document(trusts),
         chosen=chosen,
         more=more,
-        agreements=[(item.address, item.agreement) for item in calibrations if item.agreement],
+        is_computing=is_computing,
+        agreements=[(item.address, item.agreement) for item in calibrations or () if item.agreement],
     )
+    if is_computing:
+        response.headers["Refresh"] = "1"
+    return response
 
 
-def _calibrations(store: Store, runs: list[Run], labels: tuple[Label, ...] | None) -> list[Calibration]:
+def _drift(store: Store, runs: Sequence[Run]) -> Document:
+    return judge_drift_document(judge_drift(store, plan=runs[0].plan))
+
+
+def _calibrations(store: Store, runs: Sequence[Run], labels: tuple[Label, ...] | None) -> list[Calibration]:
     """Return what ``hengwen calibrate`` returns for the labels, or for those that the store has."""
     request = CalibrationRequest(runs[0].plan, labels, {})
     judgments = read_judgments(store, runs[0].plan)
