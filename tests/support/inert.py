@@ -7,6 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+Attributes = list[tuple[str, str | None]]
 
 HOSTILE = [
     pytest.param("<script>alert(1)</script><img src=x onerror=alert(1)>", id="script"),
@@ -48,17 +51,17 @@ class Tags(HTMLParser):
         self.tags: list[tuple[str, list[str]]] = []
         self.open: list[str] = []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag == "wbr":  # an address may break after each slash
             return
         self.tags.append((tag, sorted(name for name, _ in attrs)))
         if tag not in self.VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
         self.tags.append((tag, sorted(name for name, _ in attrs)))
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
 
@@ -70,7 +73,7 @@ def tags(page: str) -> list[tuple[str, list[str]]]:
     return parser.tags
 
 
-def markdown_tokens(page: str) -> list:
+def markdown_tokens(page: str) -> list[Token]:
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     return [part for token in parser.parse(page) for part in (token, *(token.children or ()))]
 
