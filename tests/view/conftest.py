@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from starlette.testclient import TestClient
 
 from hengwen import open_store, run_plan
 from hengwen.view.app import create_app
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 TOKEN = "a token of thirty-two characters"
 ADDRESS = "http://127.0.0.1:8000"
@@ -30,6 +34,11 @@ def client_of(store: Path | str, **settings) -> TestClient:
         create_app(str(store), token=TOKEN, **{"language": "en", **settings}),
         base_url=ADDRESS,
     )
+
+
+def state_of(client: TestClient) -> Any:
+    """Return what the application of a client keeps."""
+    return cast("Starlette", client.app).state
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from label_plan import ANSWERS, HOSTILE, LIVE, PLAN, TOPIC, jsonl, labels
 from starlette.testclient import TestClient
-from tests.view.conftest import ADDRESS, TOKEN, client_of
+from tests.view.conftest import ADDRESS, TOKEN, client_of, state_of
 
 from hengwen import open_store
 from hengwen.labels.desk import LabelDesk, open_desk
@@ -237,8 +237,7 @@ def test_the_store_has_the_labels_of_each_rater_under_one_signature(stored, plan
     press(client, label_all(client, "bob", "CDE"), action="undo")
     with open_store(stored) as store:
         rows = [row for row in store.rows(store.latest()) if row.outcome.kind == "human"]
-    raters = sorted(row.outcome.details["raters"] for row in rows)
-    assert raters == [["ann", "bob"], ["ann", "bob"]]
+    assert [row.outcome.details["raters"] for row in rows] == [["ann", "bob"]] * 2
     values = sorted((row.outcome.details["values"], row.outcome.value) for row in rows)
     assert values == [([0.75, 0.25], 0.5), ([1.0, 0.5], 0.75)]
     assert len({row.outcome.signature for row in rows}) == 1
@@ -257,7 +256,7 @@ def test_a_label_of_an_answer_that_the_run_does_not_have_is_not_stored(stored, p
 def test_many_labels_at_once_are_all_in_file_and_store(stored, plan) -> None:
     client = labelling(plan, stored)
     page = client.get("/label", params={"rater": "ann"}).text
-    tokens = [question.token for question in client.app.state.view.desk.questions]
+    tokens = [question.token for question in state_of(client).view.desk.questions]
     forms = [(token, rater) for token in tokens for rater in ("ann", "bob", "eve")]
 
     def give(form: tuple[str, str]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 from rows import each_row
-from tests.view.conftest import TOKEN, client_of
+from tests.view.conftest import TOKEN, client_of, state_of
 
 from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
 from hengwen.results.score_table import ScoreTable
@@ -261,7 +261,7 @@ def test_what_takes_long_in_a_large_store_has_a_process_of_its_own(client, demo_
     large = client_of(demo_store)
     page = large.get("/", params={"token": TOKEN})
     assert "being computed" in page.text, "the page does not wait"
-    data = large.app.state.view.data
+    data = state_of(large).view.data
     concurrent.futures.wait(data._newest.values())
     assert verdicts_of(large.get("/")) == verdicts_of(client.get("/"))
 
@@ -270,6 +270,6 @@ def test_results_are_kept_up_to_a_number_of_scores(client, demo_store, monkeypat
     monkeypatch.setattr("hengwen.view.data.MAX_OUTCOMES", 100)
     for number in (1, 2, 3, 4):
         client.get("/grid", params={"n": number, "score": WORSE["score"]})
-    kept = client.app.state.view.data._kept.values()
+    kept = state_of(client).view.data._kept.values()
     sizes = [sum(map(len, table.series.values())) for table in kept if isinstance(table, ScoreTable)]
     assert 0 < sum(sizes) <= 100
