@@ -39,7 +39,7 @@ def validate(
             key_name = key_variable(spec)
             key = f", key from {key_name}" if key_name else ""
             print_line(f"backend {name}: {backend.endpoint}{key}")
-            build_backend(spec)
+            build_backend(spec)  # fails where its key is missing
         except ConfigError as error:
             print_warning(f"{locate(loaded, 'backends', name)}backend {name!r}: {error}")
     for task in suite.tasks:

@@ -163,7 +163,7 @@ def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iter
             tone=line.tone,
             subject=_VERBS[line.tone],
             sentence=Bilingual(
-                f"{name.zh} {line.before} → {line.after}，差 {change.zh.partition(' [')[0]}"
+                f"{name.zh} {line.before} → {line.after}，{change.zh.partition(' [')[0]}"
                 f"（{prompts.zh}，{p.zh}）",
                 f"{name.en} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
                 f"({prompts.en}, {p.en})",
