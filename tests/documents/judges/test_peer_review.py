@@ -8,7 +8,7 @@ from hengwen.documents.blocks import Bar, Document, Table
 from hengwen.documents.judges.peer_review import peer_review_document
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.peer_review import Battles, PeerReview, peer_review
+from hengwen.peer_review import Battles, PeerReview, compare_with_human, peer_review
 from hengwen.text.language import in_language
 
 ATTACK = "<script>alert(1)</script>|[x](javascript:1)"
@@ -56,6 +56,12 @@ def test_the_title_says_who_may_lead_and_how_many_places_are_settled(review: Pee
     title = in_language(peer_review_document(review).blocks[0].title, "en")
     assert title.endswith(f"; {settled} of 4 places are settled.")
     assert all(name in title for name in leaders)
+
+
+def test_judges_that_nobody_compared_with_people_are_said_to_be_so(review: PeerReview) -> None:
+    people = compare_with_human(review, {model.name: -model.rank for model in review.models})
+    texts = [to_markdown(peer_review_document(review, human), "en") for human in (None, people)]
+    assert ["never compared with people" in text for text in texts] == [True, False]
 
 
 def test_two_models_of_one_rank_have_bars_too() -> None:

@@ -40,6 +40,12 @@ _METHODS: dict[RankingMethod, Bilingual] = {
     "consistency": Bilingual("PiCO 一致性优化", "consistency optimisation (PiCO)"),
     "elo": Bilingual("Elo", "Elo"),
 }
+_JUDGES = Bilingual("评审", "Judges")
+_UNTESTED = Bilingual(
+    "没有与人比较过，排名只说这些评审的看法；--human FILE 可给出人的排名。",
+    "never compared with people, so the ranking is what these judges think; --human FILE takes a ranking "
+    "by people.",
+)
 MAX_LEADERS, MAX_NAMES = 3, 8
 """Maximum number of models that the title, and a sentence, names."""
 _MODEL_COLUMNS = (
@@ -108,13 +114,14 @@ def peer_review_document(
         blocks=(
             Decision(title=_title(review), bullets=tuple(_bullets(review))),
             _models(review),
+            *([] if human else [Verdict(tone="open", subject=_JUDGES, sentence=_UNTESTED)]),
             *verdicts_on_rewards(rewards),
             *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
             *(
                 Details(title=_without_title(group), blocks=(_without(group, position),))
                 for position, group in enumerate(review.without, start=1)
             ),
-            Details(title=Bilingual("评审", "Judges"), blocks=(_judges(review),)),
+            Details(title=_JUDGES, blocks=(_judges(review),)),
         ),
         record={
             "schema": 1,
