@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,17 @@ def test_an_unknown_error_of_a_mean_is_said_and_no_interval_is_drawn(record: Rec
     document = drift_document(drift_report(store))
     (chart,) = (block for block in document.blocks if isinstance(block, Chart))
     assert {point.interval for point in chart.series[0].points} == {None}
+
+
+def test_no_detectable_change_is_larger_than_the_scale(record: Record) -> None:
+    wide = words(record([0.1, 0.9, 0.2, 0.8, 0.15]))
+    assert "5 checkpoints are too few: even a change over the whole scale may go unseen" in wide
+    assert "smallest detectable change from first to last" not in wide
+
+
+def test_a_detectable_change_within_the_scale_is_a_number(record: Record) -> None:
+    text = words(record(JITTER))
+    assert re.search(r"smallest detectable change from first to last about 0\.\d\d", text)
 
 
 def test_the_course_is_drawn_with_the_error_of_each_mean(record: Record) -> None:

@@ -266,13 +266,7 @@ def second_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     if steps.independent is None:
         reasons.append(_missing_slope_text(score))
     elif steps.slope is not None and score.drifts != "drift":
-        smallest = number(steps.slope_detectable, fine_decimals(score))
-        reasons.append(
-            Bilingual(
-                f"从首到末可检出的最小变化约 {smallest}",
-                f"smallest detectable change from first to last about {smallest}",
-            )
-        )
+        reasons.append(_smallest_trend(score, steps))
     if steps.independent is not None and steps.newest is None:
         reasons.append(
             Bilingual(
@@ -283,6 +277,19 @@ def second_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     if steps.newest is not None and steps.mean_error is None:
         reasons.append(_unknown_error_text(score))
     return [*reasons, *omission_texts(score)]
+
+
+def _smallest_trend(score: ScoreDrift, steps: StepTests) -> Bilingual:
+    n, smallest, scale = len(score.means), steps.slope_detectable, score.scale
+    if scale and smallest is not None and smallest > scale.high - scale.low:
+        return Bilingual(
+            f"{n} 个检查点太少：连贯穿整个分数范围的变化也可能检不出",
+            f"{n} checkpoints are too few: even a change over the whole scale may go unseen",
+        )
+    return Bilingual(
+        f"从首到末可检出的最小变化约 {number(smallest, fine_decimals(score))}",
+        f"smallest detectable change from first to last about {number(smallest, fine_decimals(score))}",
+    )
 
 
 def trend_lines(steps: StepTests, level: float) -> list[Bilingual]:
