@@ -16,6 +16,7 @@ from tests.view.conftest import TOKEN, client_of, state_of
 from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
 from hengwen.results.score_table import ScoreTable
 from hengwen.score_id import ScoreId
+from hengwen.view.page import respond
 
 WORSE = {"a": "ckpt-3000", "b": "ckpt-4000", "score": "persona/persona_generic.level"}
 
@@ -273,3 +274,27 @@ def test_results_are_kept_up_to_a_number_of_scores(client, demo_store, monkeypat
     kept = state_of(client).view.data._kept.values()
     sizes = [sum(map(len, table.series.values())) for table in kept if isinstance(table, ScoreTable)]
     assert 0 < sum(sizes) <= 100
+
+
+def test_the_whole_report_is_drawn_once_while_no_run_changes(demo_store, tmp_path, monkeypatch) -> None:
+    path, client = copy_of(demo_store, tmp_path)
+    drawn = []
+
+    def counting(*arguments, **values):
+        drawn.append(values["document"])
+        return respond(*arguments, **values)
+
+    monkeypatch.setattr("hengwen.view.pages.home.respond", counting)
+    while "Refresh" in (page := client.get("/report")).headers:
+        pass
+    number = len(drawn)
+    assert client.get("/report").text == page.text
+    assert len(drawn) == number
+    with open_store(path) as store:
+        ledger = store.ledger()
+        row = next(iter(store.rows([store.latest()[-1]])))
+        ledger.record_rows([row._replace(outcome=replace(row.outcome, value=0.0))])
+        ledger.commit()
+    while "Refresh" in client.get("/report").headers:
+        pass
+    assert drawn[-1] is not drawn[number - 1]

@@ -8,7 +8,7 @@ prompts, which adds ``d (s - d)`` to the variance.
 from __future__ import annotations
 
 from bisect import bisect_left
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -49,10 +49,8 @@ def power_of_t(
 
     quantile = float(stdtrit(freedom, 1 - alpha / sides))
     noncentrality = max(-LARGEST_NONCENTRALITY, min(effect / error, LARGEST_NONCENTRALITY))
-    below, against = (
-        float(np.nan_to_num(nctdtr(freedom, abs(noncentrality), bound)))  # NaN where a tail is too small
-        for bound in (quantile, -quantile)
-    )
+    tails = (float(nctdtr(freedom, abs(noncentrality), bound)) for bound in (quantile, -quantile))
+    below, against = (0.0 if isnan(tail) else tail for tail in tails)  # NaN where a tail is too small
     along = 1.0 - below
     if sides == 2:
         return min(1.0, along + against)

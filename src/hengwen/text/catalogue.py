@@ -72,8 +72,8 @@ def _translated(text: str, depth: int = 0) -> str:
         return text
     patterns = _patterns()
     possible = ("", ""), (text[:_ENDS], ""), ("", text[-_ENDS:])
-    for _, fixed, translation in merge(*(patterns[ends] for ends in possible if ends in patterns)):
-        filled_in = _filled_in(fixed, text)
+    for _, longest, fixed, translation in merge(*(patterns[ends] for ends in possible if ends in patterns)):
+        filled_in = _filled_in(fixed, text) if longest in text else None
         if filled_in is not None:
             return _fill(translation, [_translated(part, depth + 1) for part in filled_in])
     for mark, translation in _MARKS.items():
@@ -97,8 +97,8 @@ def _texts() -> Mapping[str, str]:
 
 
 @cache
-def _patterns() -> Mapping[tuple[str, str], list[tuple[int, list[str], str]]]:
-    """Return what stands around the filled-in parts, and the translation; the longest first.
+def _patterns() -> Mapping[tuple[str, str], list[tuple[int, str, list[str], str]]]:
+    """Return rank, longest fixed part, all fixed parts and translation of each; the longest text first.
 
     They are kept by the first characters of the text, else by the last ones, as a text has few of each.
     """
@@ -108,7 +108,7 @@ def _patterns() -> Mapping[tuple[str, str], list[tuple[int, list[str], str]]]:
         first, *_, last = fixed[text]
         start = first[:_ENDS] if len(first) >= _ENDS else ""
         end = last[-_ENDS:] if len(last) >= _ENDS and not start else ""
-        patterns[start, end].append((rank, fixed[text], _texts()[text]))
+        patterns[start, end].append((rank, max(fixed[text], key=len), fixed[text], _texts()[text]))
     return dict(patterns)
 
 

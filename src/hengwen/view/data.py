@@ -21,6 +21,7 @@ from hengwen.store.tables import HAS_FAILURE, evaluation
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Sequence
 
+    from hengwen.documents.blocks import Document
     from hengwen.records import Run
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
@@ -50,6 +51,7 @@ class StoreData:
         self._writes: dict[str, int] = {}
         self._workers = ThreadPoolExecutor(2)
         self._newest: dict[Hashable, Future[Any]] = {}
+        self._page: tuple[Document, bytes] | None = None
         self._pools: set[WorkerPool[Any, Any]] = set()
         self.starts: dict[str, tuple[float, int]] = {}
         """When a running run was first asked for, and how many answers it had then: for the time left."""
@@ -180,6 +182,13 @@ class StoreData:
             return future.result(0 if is_large else PATIENCE)
         except NotReady:
             return None
+
+    def drawn(self, document: Document, draw: Callable[[], bytes]) -> bytes:
+        """Return the page of a document; the last page is kept, as a large one takes long to draw."""
+        page = self._page
+        if page is None or page[0] is not document:
+            page = self._page = document, draw()
+        return page[1]
 
     def _in_process(self, compute: Callable[[Store, Sequence[Run]], T], runs: Sequence[Run]) -> T:
         pool = WorkerPool(partial(_compute, compute, self._address()), 1)

@@ -127,7 +127,7 @@ def test_the_first_screen_names_each_status_and_leads_to_its_answers() -> None:
         build_report(data_of(*rows, *(row(i, 1, score("a.x")) for i in range(3, 60))))
     )
     assert finding.is_alarm
-    assert finding.text.en == "5% of the answers have no score: 2 parse_error (no level) · 1 timeout (late)"
+    assert finding.text.en == "5% of 60 answers have no score: 2 parse_error (no level) · 1 timeout (late)"
     assert finding.link is not None
     assert finding.link.text == "2 parse_error"
     assert finding.link.rows == AnswerFilter("", "t", status="parse_error")

@@ -57,8 +57,8 @@ class OpenAIClient:
         self.endpoint = without_secrets(self._base_url)
         """Base URL without user, password and query."""
         self._access = Endpoint(self._base_url, api_key_env)
-        named = api_key_env not in {"", "OPENAI_API_KEY"} and self._base_url.startswith("https://")
-        if check_key and not self._access.key and (named or self._base_url == DEFAULT_BASE_URL):
+        is_hosted = api_key_env not in {"", "OPENAI_API_KEY"} and self._base_url.startswith("https://")
+        if check_key and not self._access.key and (is_hosted or self._base_url == DEFAULT_BASE_URL):
             raise ConfigError(f"backend needs a key: set {api_key_env}")
         self._transport: HttpTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Cell, Column, Details, Table
+from hengwen.documents.cells import right
 from hengwen.engine.budget import Price
 from hengwen.records import Usage
 from hengwen.text.language import Bilingual
@@ -34,12 +35,12 @@ def call_details(report: Report) -> Iterator[Details]:
             Column(key="role", head=Bilingual("角色", "role")),
             Column(key="judges", head=Bilingual("评审", "judges")),
             Column(key="model", head=Bilingual("模型", "model")),
-            Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
-            Column(key="failed_attempts", head=Bilingual("失败的尝试", "failed attempts"), align="right"),
-            Column(key="input_tokens", head=Bilingual("输入", "input tokens"), align="right"),
-            Column(key="output_tokens", head=Bilingual("输出", "output tokens"), align="right"),
-            Column(key="cost", head=Bilingual("费用", "cost"), align="right"),
-            Column(key="seconds", head=Bilingual("平均用时，秒", "mean latency, s"), align="right"),
+            right("calls", "调用", "calls"),
+            right("failed_attempts", "失败的尝试", "failed attempts"),
+            right("input_tokens", "输入", "input tokens"),
+            right("output_tokens", "输出", "output tokens"),
+            right("cost", "费用", "cost"),
+            right("seconds", "平均用时，秒", "mean latency, s"),
         ),
         rows=rows,
         notes=(COST_NOTE,) if any(row[-2].text != NOTHING for row in rows) else (),

@@ -89,14 +89,14 @@ def failure_findings(report: Report) -> Iterator[Finding]:
             summary.n / summary.coverage if summary.coverage else summary.failed for summary in present
         )
         if expected - scored > MAX_UNREPORTED_SHARE * expected:
-            yield _finding(score, 1 - scored / expected)
+            yield _finding(score, 1 - scored / expected, round(expected))
 
 
 def _failed(score: ScoreSummaries) -> int:
     return sum(summary.failed for summary in score.summaries if summary)
 
 
-def _finding(score: ScoreSummaries, share: float) -> Finding:
+def _finding(score: ScoreSummaries, share: float, expected: int) -> Finding:
     statuses: Counter[str] = Counter()
     reasons: dict[str, Bilingual] = {}
     for summary in score.summaries:
@@ -116,7 +116,8 @@ def _finding(score: ScoreSummaries, share: float) -> Finding:
     return Finding(
         address=score.address,
         text=Bilingual(
-            f"{percent(share)} 的回答没有得分：{zh}", f"{percent(share)} of the answers have no score: {en}"
+            f"{count(expected)} 个回答中 {percent(share)} 没有得分：{zh}",
+            f"{percent(share)} of {count(expected)} answers have no score: {en}",
         ),
         tone="worse",
         is_alarm=True,

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
 from hengwen.documents.answers.pairs import KEY_END
@@ -141,15 +141,13 @@ def report(request: Request) -> Response:
     plan = request.query_params.get("plan")
     runs = data.store.latest(plan)
     document, problem = _report(data, runs)
-    response = respond(
-        request,
-        "report.html.j2",
-        title=document.title if document else words.REPORT,
-        plan=runs[0].plan,
-        document=document,
-        problem=problem,
-    )
-    if document is None and not problem:
+
+    title = document.title if document else words.REPORT
+    page = partial(respond, request, "report.html.j2", plan=runs[0].plan, document=document, problem=problem)
+    if document is not None:
+        return HTMLResponse(data.drawn(document, lambda: bytes(page(title=title).body)))
+    response = page(title=title)
+    if not problem:
         response.headers["Refresh"] = "1"
     return response
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hengwen.cli.ui import language, options
 
-_OF_CALLS = (
-    *(
-        "score",
-        "base_url",
-        "concurrency",
-        "budget",
-        "price",
-        "time_limit",
-        "dry_run",
-        "fresh",
-        "wait",
-        "trust",
-    ),
-)
+if TYPE_CHECKING:
+    from hengwen.monitoring.judge_drift.report import JudgeDriftReport
+
+_CALL_OPTIONS = [
+    "score",
+    "base_url",
+    "concurrency",
+    "budget",
+    "price",
+    "time_limit",
+    "dry_run",
+    "fresh",
+    "wait",
+    "trust",
+]
 """Options that have no effect if stored scores are compared."""
 
 
@@ -102,23 +103,21 @@ def judge_drift(
     from hengwen.plans.overrides import is_plan_path
     from hengwen.runs.options import RunOptions
 
+    def show_drift(report: JudgeDriftReport) -> None:
+        drawn_in = language.report_language(lang, (report.after,))
+        document = judge_drift_document(report)
+        show(document, outputs, language=drawn_in, as_json=as_json, quiet=quiet, verbose=verbose)
+
     outputs = check_outputs(output, [plan])
     if not is_plan_path(str(plan)):
-        options.refuse(context, dict.fromkeys(_OF_CALLS, "needs a plan: a store is read without a call"))
+        options.refuse(context, dict.fromkeys(_CALL_OPTIONS, "needs a plan: a store is read without a call"))
         if judge is None or old_judge is None:
             raise ConfigError(
                 f"{plan}: no plan (.yaml); a store needs --old-judge and --judge, two judges in it"
             )
         with open_existing_store(str(plan)) as opened:
             stored = stored_judge_drift(opened, before, after, (old_judge, judge))
-        show(
-            judge_drift_document(stored),
-            outputs,
-            language=language.report_language(lang, (stored.after,)),
-            as_json=as_json,
-            quiet=quiet,
-            verbose=verbose,
-        )
+        show_drift(stored)
         return
     with open_existing_store(store) as opened:
         loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
@@ -155,13 +154,6 @@ def judge_drift(
             result = rejudge(loaded, options=replace(limits, progress=progress), **common)
         report = judge_drift_of(opened, pair, score or ())
     code = exit_code(result, strict=False)
-    show(
-        judge_drift_document(report),
-        outputs,
-        language=language.report_language(lang, (report.after,)),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    show_drift(report)
     show_bill(result.bill, language.report_language(lang, (report.after,)), quiet=quiet or as_json)
     raise typer.Exit(code)
