@@ -77,7 +77,7 @@ def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int
         p = p_text(min(item.p_adjusted for item in items))
         return GroupText(
             Bilingual(
-                f"字数相等时未见差别（最小 {p}；{corrected.zh}）",
+                f"字数相等时未见差异（最小 {p}；{corrected.zh}）",
                 f"no difference seen at equal numbers of tokens (smallest {p}; {corrected.en})",
             ),
             "none",

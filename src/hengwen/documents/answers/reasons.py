@@ -20,7 +20,7 @@ _HEADS = (
 )
 _RULE = r"[a-z_]+ \("
 _RULES = re.compile(
-    rf"(?P<head>{'|'.join(head for head, _ in _HEADS)}): (?P<causes>{_RULE}.*\)|no rule objects)", re.DOTALL
+    rf"(?P<head>{'|'.join(head for head, _ in _HEADS)}): (?P<causes>{_RULE}.*\)|no rule is broken)", re.DOTALL
 )
 _CAUSE = re.compile(rf"([a-z_]+) \((.*?)\)(?:; (?={_RULE})|$)", re.DOTALL)
 _FLAGS = re.compile(r" \[[a-z_, ]+\]$")
@@ -45,7 +45,7 @@ def _rules_in_chinese(head: str, causes: str) -> str:
     for english, chinese in _HEADS:
         head = re.sub(rf"^{english}$", chinese, head)
     parts = [f"{name}（{_in_chinese(text)}）" for name, text in _CAUSE.findall(causes)]
-    return f"{head}：{'；'.join(parts) or '规则未见异常'}"
+    return f"{head}：{'；'.join(parts) or '没有违反任何规则'}"
 
 
 def _in_chinese(text: str) -> str:

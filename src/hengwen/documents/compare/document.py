@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
 _OTHER_FAMILY = Bilingual(
-    "hengwen report 对所有检查点两两检验并一起校正，这一对的 p 在那里通常更大，可能写“未见差别”；"
+    "hengwen report 对所有检查点两两检验并一起校正，这一对的 p 在那里通常更大，可能写“未见差异”；"
     "这里较小的 p，只在看结果之前就选定这一对时才算数",
     "hengwen report tests and corrects all pairs of its checkpoints together: the p of this pair is usually "
     "larger there, and no difference may be seen; the smaller p here counts if the pair was chosen before "
@@ -137,7 +137,7 @@ def _title(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], before: s
         )
     if any(line.tone == "none" for line in lines):
         return Bilingual(
-            f"{before} 与 {after} 之间未见差别。", f"No difference seen between {before} and {after}."
+            f"{before} 与 {after} 之间未见差异。", f"No difference seen between {before} and {after}."
         )
     return Bilingual(f"{before} 与 {after} 无法比较。", f"{before} and {after} cannot be compared.")
 

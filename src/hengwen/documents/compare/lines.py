@@ -27,7 +27,7 @@ _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("更好", "better")),
     "worse": ("worse", Bilingual("更差", "worse")),
     "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
-    "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
+    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
     "too few": ("open", Bilingual("题目太少", "too few prompts")),
     "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
     "not comparable": ("plain", Bilingual("无法比较", "not comparable")),

@@ -38,7 +38,7 @@ MAX_MEANS = 12
 """Maximum number of checkpoints whose means a verdict names; of more, it names the first and the last."""
 DIFFERS: Mapping[str, tuple[Tone, Bilingual]] = {
     "differ": ("plain", Bilingual("有差别", "differ")),
-    "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
+    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
     "too few prompts": ("open", Bilingual("题目太少", "too few prompts")),
     "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
     "not comparable": ("plain", Bilingual("无法比较", "not comparable")),
@@ -129,7 +129,7 @@ def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
         return answer
     baseline, is_mean = baseline_text(difference), len(difference.baseline) > 1
     return Bilingual(
-        f"{answer.zh}，但{baseline.zh}与 {difference.newest} 之间未见差别",
+        f"{answer.zh}，但{baseline.zh}与 {difference.newest} 之间未见差异",
         f"{answer.en}, but no difference is seen between {'the ' * is_mean}{baseline.en} and "
         f"{difference.newest}",
     )

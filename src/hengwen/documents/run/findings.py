@@ -248,7 +248,7 @@ def _tested(score: ScoreContext) -> Finding | None:
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
-            f"未见差别（最小 {smallest}）；{percentage} 的得分（每题每检查点一个）"
+            f"未见差异（最小 {smallest}）；{percentage} 的得分（每题每检查点一个）"
             f"同为 {value}，此分数难以区分这些检查点；{next_zh}",
             f"no difference seen (smallest {smallest}); {percentage} of the values (one for each "
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
@@ -269,7 +269,7 @@ def _tested(score: ScoreContext) -> Finding | None:
     known = [item.detectable for item in score.comparisons if item.detectable is not None]
     if not known:
         return score.finding(
-            f"未见差别（最小 {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
+            f"未见差异（最小 {smallest}）；各题之差全部相等，无法估计可检出的最小差别；"
             "请核对各检查点是否用了同一批回答",
             f"no difference seen (smallest {smallest}); the differences are equal on all prompts, "
             "so the smallest detectable difference is unknown; check that the checkpoints do not share their "
@@ -279,7 +279,7 @@ def _tested(score: ScoreContext) -> Finding | None:
     limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
     prompts = 4 * max(item.prompts for item in score.comparisons)
     return score.finding(
-        f"未见差别（最小 {smallest}）；可检出的最小差别不超过 {limit}；"
+        f"未见差异（最小 {smallest}）；可检出的最小差别不超过 {limit}；"
         f"要看出一半（{half}），约需 {prompts} 个题目",
         f"no difference seen (smallest {smallest}); smallest detectable difference at most {limit}; "
         f"to see half of it ({half}), use about {prompts} prompts",

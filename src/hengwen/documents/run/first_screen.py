@@ -39,7 +39,7 @@ WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
     "worse": ("worse", Bilingual("下降", "fallen")),
     "better": ("better", Bilingual("上升", "risen")),
     "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
-    "no difference seen": ("none", Bilingual("未见差别", "no difference seen")),
+    "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
     "too few": ("open", Bilingual("题目太少", "too few prompts")),
     "nothing scored": ("open", Bilingual("没有得分", "nothing scored")),
     "one checkpoint": ("plain", Bilingual("只有一个检查点", "one checkpoint")),

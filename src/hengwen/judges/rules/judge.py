@@ -228,7 +228,7 @@ class RulesJudge:
         objections.sort(key=lambda item: CAPS.index(item[1].cap or "second_best"))
         causes = dict(objections or deciding)
         parts = "; ".join(f"{clause} ({result.en})" for clause, result in causes.items())
-        return f"baseline by rules, not a language model: {parts or 'no rule objects'}"
+        return f"baseline by rules, not a language model: {parts or 'no rule is broken'}"
 
     def _not_applicable(self, name: str, subject: str) -> Failure:
         return Failure(
