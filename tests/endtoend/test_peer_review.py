@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
@@ -13,6 +14,11 @@ import pytest
 
 from hengwen import open_store
 from hengwen.cli import main
+from hengwen.judges import RubricJudge
+from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
+from hengwen.plans.overrides import judge_spec
+from hengwen.plans.suite import build_backend
+from hengwen.prompts import load_rubric
 from hengwen.runs.plan_lock import run_lock
 
 pytestmark = pytest.mark.slow
@@ -105,6 +111,11 @@ def test_the_models_rank_one_another_and_do_not_judge_themselves(
     assert all(row["prompt"].startswith("第") for row in rows)
     assert judge_server.keys == {KEY}
     assert KEY not in out + err + (tmp_path / "hengwen.db").read_bytes().decode("latin-1")
+    assert [(known["task"], known["judge"], known["models"]) for known in result["judge_trust"]] == [
+        ("t", name, ["tiny-judge-1"]) for name in MODELS[:3]
+    ]
+    assert {(known["kind"], known["admission"]) for known in result["judge_trust"]} == {("pairs", None)}
+    assert {known["rubric_source"] for known in result["judge_trust"]} == {"persona_generic"}
     from_file = json.loads(command("peer-review", "battles.jsonl", "--json")[1])
     assert from_file["models"] == result["models"]
 
@@ -123,6 +134,23 @@ def test_the_same_command_pays_for_nothing_twice_and_fresh_judges_again(
         assert len(list(store.attempts(review))) == calls
     assert command("peer-review-plan", stored, "-q", "--fresh")[0] == 0
     assert len(judge_server.prompts) == 2 * calls
+
+
+def test_an_admission_test_of_the_same_model_and_rubric_is_named(command, stored, judge_server) -> None:
+    document = json.loads(stored.read_text("utf-8"))
+    document["backends"]["m1"]["params"] = {"temperature": 0}  # as doctor asks it
+    stored.write_text(json.dumps(document), "utf-8")
+    backend = build_backend(judge_spec("openai/m1", judge_server.url))
+    tested = RubricJudge(rubric=load_rubric("persona_generic"), backend=backend)
+    record = AdmissionRecord(
+        verdict="not admitted", tested="2026-11-20T08:00:00Z", models=("m1",), checks={"repeats": (2, 11)}
+    )
+    with open_store("hengwen.db") as store:
+        store.save_admission(judge_key(tested.signature), record.tested, asdict(record))
+    result = json.loads(command("peer-review-plan", stored, "--json")[1])
+    verdicts = {known["judge"]: known["admission"] for known in result["judge_trust"]}
+    assert verdicts["m1"]["verdict"] == "not admitted"
+    assert (verdicts["m0"], verdicts["m2"]) == (None, None)
 
 
 def test_a_dry_run_counts_the_calls_and_sends_none(command, stored, judge_server) -> None:

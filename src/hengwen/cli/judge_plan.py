@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.readers.battle_file import BattleFiles
 
 
@@ -44,14 +45,18 @@ class PlanOptions:
 
 def judge_plan_battles(
     options: PlanOptions, outputs: Sequence[Path], *, lang: str | None, as_json: bool, quiet: bool
-) -> tuple[BattleFiles, int]:
-    """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent."""
+) -> tuple[BattleFiles, tuple[JudgeTrust, ...], int]:
+    """Return the battles that the judges of a plan gave, what is known of these judges, and the exit code.
+
+    The exit code is 5 if the budget is spent.
+    """
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.output import show, show_bill
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import JudgeError
+    from hengwen.monitoring.judge_trust import pair_judge_trust
     from hengwen.peer_review.judging.review_plan import Pairing, estimate_judging, judge_plan
     from hengwen.runs.options import RunOptions
     from hengwen.text.numbers import plural
@@ -95,6 +100,7 @@ def judge_plan_battles(
                 raise
             print_error(str(error))
             raise typer.Exit(OUT_OF_BUDGET) from None
+        admissions = store.admissions()
     show_bill(judged.bill, choose_language(lang, loaded.language), quiet=quiet or as_json)
     if judged.out_of_budget:
         print_warning(
@@ -105,7 +111,8 @@ def judge_plan_battles(
         print_warning(f"the first failure: {judged.first_message}")
     if judged.is_sure is False and not quiet:
         print_info("some orders are not sure yet; --matches allows more")
-    return judged.files, OUT_OF_BUDGET if judged.out_of_budget else 0
+    trust = tuple(pair_judge_trust(admissions, **judge._asdict()) for judge in judged.judges)
+    return judged.files, trust, OUT_OF_BUDGET if judged.out_of_budget else 0
 
 
 def write_battles(target: Path, data: BattleFiles) -> None:

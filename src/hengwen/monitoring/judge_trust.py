@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 CONFIDENCE = 0.95
-JudgeKind = Literal["rules", "model", "imported"]
-"""``imported``: another tool gave the scores, so its judge cannot be asked again."""
+JudgeKind = Literal["rules", "model", "imported", "pairs", "named"]
+"""``imported``: another tool gave the scores, so its judge cannot be asked again. ``pairs``: a model that
+compares two answers; its admission test is that of the same model and rubric on single answers. ``named``: a
+file of verdicts has its name, and no more is known."""
 
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
@@ -154,6 +156,42 @@ def trust_of(
     )
 
 
+def pair_judge_trust(
+    admissions: Mapping[str, Mapping[str, object]],
+    judge: str,
+    *,
+    task: str = "",
+    models: Sequence[str] = (),
+    signature: str = "",
+    rubric_source: str = "",
+) -> JudgeTrust:
+    """Return what is known of a judge that compares two answers; without a signature, it is its name only.
+
+    Args:
+        admissions: Newest admission test of each judge, by the key of the judge.
+        judge: Name of the judge.
+        task: Its task.
+        models: Names of its model, as the server returned them.
+        signature: Signature of the judge of single answers with the same model and rubric.
+        rubric_source: Rubric as the plan names it.
+    """
+    rubric, model, admission = _of_signature(signature, admissions)
+    return JudgeTrust(
+        task=task,
+        judge=judge,
+        kind="pairs" if signature else "named",
+        models=tuple(models),
+        doctor_name=model,
+        members=(),
+        rubric=rubric,
+        rubric_source=rubric_source,
+        admission=admission,
+        agreement=None,
+        is_stale=False,
+        anchors=(),
+    )
+
+
 def _verdicts(scores: Iterable[ScoreId]) -> list[ScoreId]:
     """Return the levels of judges; of a judge without one, as another tool may have, all parts."""
     scores = dict.fromkeys(scores)
@@ -184,10 +222,9 @@ def _trust(
     newest_run, newest = columns[-1]
     signature = min(newest.signatures).partition("|repeats:")[0]
     by_rules, is_imported = newest.judged_by_rules, IMPORTED_TAG in signature
-    admission = admissions.get(judge_key(signature))
+    rubric, model, admission = _of_signature(signature, admissions)
     calibration = calibrations.get(score.address)
     stale = calibration is not None and bool(is_stale(calibration, signature, rubric_hash_of(signature)))
-    rubric, model = _RUBRIC.search(signature), _MODEL.search(signature)
     run_facts: Mapping[str, Any] = newest_run.facts
     facts = run_facts.get("tasks", {}).get(score.task, {}).get("judges", {}).get(score.evaluator, {})
     if calibration is not None and not stale:
@@ -202,14 +239,27 @@ def _trust(
         judge=score.evaluator if score.part == LEVEL or agreement is None else score.base,
         kind="rules" if by_rules else "imported" if is_imported else "model",
         models=() if by_rules else tuple(sorted(models)),
-        doctor_name="rules" if by_rules else model[1] if model else "",
+        doctor_name="rules" if by_rules else model,
         members=tuple(_members(signature, admissions)),
-        rubric=rubric[1] if rubric else "",
+        rubric=rubric,
         rubric_source=str(facts.get("rubric", "")),
-        admission=None if admission is None else AdmissionRecord.from_json(admission),
+        admission=admission,
         agreement=agreement,
         is_stale=stale,
         anchors=tuple(_anchor_means(score, runs, table)),
+    )
+
+
+def _of_signature(
+    signature: str, admissions: Mapping[str, Mapping[str, object]]
+) -> tuple[str, str, AdmissionRecord | None]:
+    """Return the rubric of a judge, its model as ``hengwen doctor`` names it, and its admission test."""
+    rubric, model = _RUBRIC.search(signature), _MODEL.search(signature)
+    admission = admissions.get(judge_key(signature))
+    return (
+        rubric[1] if rubric else "",
+        model[1] if model else "",
+        None if admission is None else AdmissionRecord.from_json(admission),
     )
 
 
@@ -217,10 +267,8 @@ def _members(signature: str, admissions: Mapping[str, Mapping[str, object]]) -> 
     """Yield the judges of a panel with the verdicts of their admission tests."""
     panel = _PANEL.search(signature)
     for member in panel[1].split("; ") if panel else ():
-        model = _MODEL.search(member)
-        admission = admissions.get(judge_key(member))
-        record = None if admission is None else AdmissionRecord.from_json(admission)
-        yield PanelMember(model[1] if model else "rules", None if record is None else record.verdict)
+        _, model, record = _of_signature(member, admissions)
+        yield PanelMember(model or "rules", None if record is None else record.verdict)
 
 
 def _calibrated(calibration: Calibration) -> KnownAgreement | None:

@@ -83,6 +83,9 @@ def test_json_holds_the_whole_result(hengwen, battle_file, human_file) -> None:
     ].keys()
     assert {"code", "zh", "en"} == result["notes"][0].keys()
     assert result["human"]["ranking"]["cin"] == 0
+    assert [(known["judge"], known["kind"]) for known in result["judge_trust"]] == [
+        (f"m0{n}", "named") for n in range(4)
+    ]
     assert hengwen("peer-review", battle_file, "--json").json["human"] is None
 
 

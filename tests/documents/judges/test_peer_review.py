@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from tests.peer_review.simulated_panel import simulated_battles
 
-from hengwen.documents.blocks import Bar, Document, Table
+from hengwen.documents.blocks import Bar, Details, Document, Table, Verdict
 from hengwen.documents.judges.peer_review import peer_review_document
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
+from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
+from hengwen.monitoring.judge_trust import pair_judge_trust
 from hengwen.peer_review import Battles, PeerReview, compare_with_human, peer_review
 from hengwen.text.language import in_language
 
@@ -58,10 +62,63 @@ def test_the_title_says_who_may_lead_and_how_many_places_are_settled(review: Pee
     assert all(name in title for name in leaders)
 
 
-def test_judges_that_nobody_compared_with_people_are_said_to_be_so(review: PeerReview) -> None:
+def test_a_ranking_that_nobody_compared_with_people_is_said_to_be_so(review: PeerReview) -> None:
     people = compare_with_human(review, {model.name: -model.rank for model in review.models})
     texts = [to_markdown(peer_review_document(review, human), "en") for human in (None, people)]
-    assert ["never compared with people" in text for text in texts] == [True, False]
+    assert ["not compared with one by people" in text for text in texts] == [True, False]
+
+
+def test_each_judge_has_a_line_with_its_number_of_verdicts(review: PeerReview) -> None:
+    judges = [pair_judge_trust({}, judge.name) for judge in review.judges]
+    lines = list(filter(is_trust, peer_review_document(review, judges=judges).blocks))
+    assert [(line.tone, in_language(line.sentence, "en")) for line in lines] == [
+        (
+            "untested",
+            f"never tested: the file of verdicts has this name only · {judge.verdicts} verdicts · admission "
+            "never tested (hengwen doctor --judge PROVIDER/MODEL) · people: no verdicts (--human compares "
+            "rankings only)",
+        )
+        for judge in review.judges
+    ]
+
+
+def test_a_judge_admitted_on_single_answers_is_untested_on_pairs(review: PeerReview) -> None:
+    signature = "mine|rubric:2.aaaaaaaa|prompt:12345678|lang:zh|openai/m|v:1"
+    record = AdmissionRecord(
+        verdict="admitted", tested="2026-11-20T08:00:00Z", models=("m",), checks={"repeats": (11, 11)}
+    )
+    known = {judge_key(signature): asdict(record)}
+    judges = [
+        pair_judge_trust(known, "j0", task=task, models=["m"], signature=signature) for task in ("a", "b")
+    ]
+    document = peer_review_document(review, judges=judges)
+    (line, _) = filter(is_trust, document.blocks)
+    assert (line.tone, in_language(line.sentence, "en")) == (
+        "open",
+        "admitted on single answers, untested on pairs: model m · admission 2026-11-20: admitted (passed 11 "
+        "of 11 trials) · people: no verdicts (--human compares rankings only) · rubric 2.aaaaaaaa",
+    )
+    assert [judge["kind"] for judge in document.record["judge_trust"]] == ["pairs", "pairs"]
+
+
+def test_many_judges_are_counted_by_what_is_known_of_them(review: PeerReview) -> None:
+    signature = "mine|rubric:2.aaaaaaaa|lang:zh|openai/m|v:1"
+    record = AdmissionRecord(verdict="not admitted", tested="", models=("m",), checks={"repeats": (1, 11)})
+    known = {judge_key(signature): asdict(record)}
+    judges = [pair_judge_trust({}, f"j{i}") for i in range(8)]
+    judges.append(pair_judge_trust(known, "x", signature=signature))
+    blocks = peer_review_document(review, judges=judges).blocks
+    (line,) = filter(is_trust, blocks)
+    assert (line.tone, in_language(line.sentence, "en")) == (
+        "rejected",
+        "of 9, 8 never tested, 1 not admitted.",
+    )
+    details = next(block for block in blocks if isinstance(block, Details) and "Judges" in str(block.title))
+    assert len(list(filter(is_trust, details.blocks))) == 9
+
+
+def is_trust(block: object) -> bool:
+    return isinstance(block, Verdict) and in_language(block.subject, "en").lower().startswith("judge")
 
 
 def test_two_models_of_one_rank_have_bars_too() -> None:

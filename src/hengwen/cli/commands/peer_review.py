@@ -10,10 +10,13 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
 
+    Reviewed = tuple[BattleFiles, tuple[JudgeTrust, ...]]
+    """Battles, and what is known of their judges."""
 
 BattlesFile = Annotated[
     Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
@@ -101,7 +104,6 @@ def peer_review(
     from hengwen.errors import ConfigError
     from hengwen.io.row_writer import check_target
     from hengwen.peer_review.human import read_human_ranking
-    from hengwen.peer_review.readers.battle_file import read_battles
 
     plan = next((file for file in files if file.suffix.lower() in PLAN_SUFFIXES), None)
     if plan is not None:
@@ -115,7 +117,7 @@ def peer_review(
             check_target(target, inputs)
     outputs = check_outputs(output, inputs)
     ranking = read_human_ranking(human) if human else None
-    data = _stored(files[0]) if _is_store(files) else read_battles(files, options.parse_columns(columns))
+    data, judges = _stored(files[0]) if _is_store(files) else _read(files, options.parse_columns(columns))
     if battles is not None:
         write_battles(battles, data)
     review, comparison = _review(
@@ -131,19 +133,30 @@ def peer_review(
     )
     if pairs is not None:
         _write_pairs(pairs, data, review, questions, answers or [])
-    _show(review, comparison, data, outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+    _show(
+        review, comparison, (data, judges), outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose
+    )
 
 
 def _is_store(files: list[Path]) -> bool:
     return len(files) == 1 and files[0].suffix.lower() in STORE_SUFFIXES
 
 
-def _stored(store: Path) -> BattleFiles:
+def _stored(store: Path) -> Reviewed:
     from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.monitoring.judge_trust import judge_trust
     from hengwen.peer_review.readers.battle_file import stored_battles
 
     with open_existing_store(str(store)) as opened:
-        return stored_battles(opened)
+        return stored_battles(opened), judge_trust(opened, opened.latest())
+
+
+def _read(files: list[Path], columns: list[tuple[str, str]]) -> Reviewed:
+    from hengwen.monitoring.judge_trust import pair_judge_trust
+    from hengwen.peer_review.readers.battle_file import read_battles
+
+    data = read_battles(files, columns)
+    return data, tuple(pair_judge_trust({}, judge) for judge in data.battles.judges)
 
 
 def peer_review_plan(
@@ -224,19 +237,19 @@ def peer_review_plan(
         wait=wait,
         trust=trust,
     )
-    data, code = judge_plan_battles(plan_options, outputs, lang=lang, as_json=as_json, quiet=quiet)
+    data, judges, code = judge_plan_battles(plan_options, outputs, lang=lang, as_json=as_json, quiet=quiet)
     if battles is not None:
         write_battles(battles, data)
     exclude_self = None if own is None else not own
     review, _ = _review(data, None, (plan, None), method=method, exclude_self=exclude_self)
-    _show(review, None, data, outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+    _show(review, None, (data, judges), outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
     raise typer.Exit(code)
 
 
 def _show(
     review: PeerReview,
     comparison: HumanComparison | None,
-    data: BattleFiles,
+    reviewed: Reviewed,
     outputs: list[Path],
     *,
     lang: str | None,
@@ -248,11 +261,12 @@ def _show(
     from hengwen.cli.ui.output import show
     from hengwen.documents.judges.peer_review import peer_review_document
 
+    data, judges = reviewed
     if data.failures and (as_json or quiet):
         verdicts = "1 verdict is" if data.failures == 1 else f"{data.failures} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
     show(
-        peer_review_document(review, comparison, failures=data.failures, rewards=data.rewards),
+        peer_review_document(review, comparison, failures=data.failures, rewards=data.rewards, judges=judges),
         outputs,
         language=language.choose_language(lang),
         as_json=as_json,

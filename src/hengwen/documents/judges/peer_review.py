@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
 from hengwen.documents.cells import count_cell, interval_cell, right
+from hengwen.documents.judges.trust import trust_record, trust_summary, trust_verdicts
 from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.peer_review.notes import names
 from hengwen.text.language import Bilingual
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.documents.blocks import Tone
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.result import (
@@ -41,13 +43,16 @@ _METHODS: dict[RankingMethod, Bilingual] = {
     "elo": Bilingual("Elo", "Elo"),
 }
 _JUDGES = Bilingual("评审", "Judges")
-_UNTESTED = Bilingual(
-    "没有与人比较过，排名只说这些评审的看法；--human FILE 可给出人的排名。",
-    "never compared with people, so the ranking is what these judges think; --human FILE takes a ranking "
-    "by people.",
+_RANKING = Bilingual("排名", "Ranking")
+_NOT_COMPARED = Bilingual(
+    "没有与人的排名比较过，只说这些评审的看法；--human FILE 可给出人的排名。",
+    "not compared with one by people, so it is what these judges think; --human FILE takes a ranking by "
+    "people.",
 )
 MAX_LEADERS, MAX_NAMES = 3, 8
 """Maximum number of models that the title, and a sentence, names."""
+MAX_JUDGES = 3
+"""Maximum number of judges with a line of their own on the first screen; more are counted there."""
 _MODEL_COLUMNS = (
     right("rank", "名次", "rank"),
     right("ranks", "名次区间", "ranks"),
@@ -101,12 +106,18 @@ def peer_review_document(
     *,
     failures: int = 0,
     rewards: Sequence[str] = (),
+    judges: Sequence[JudgeTrust] = (),
 ) -> Document:
     """Return the document of a peer review.
 
-    ``failures`` counts the verdicts that judges failed to give, and ``rewards`` are the scores behind the
-    verdicts that a model was trained on.
+    ``failures`` counts the verdicts that judges failed to give, ``rewards`` are the scores behind verdicts
+    that a model was trained on, and ``judges`` is what is known of each judge.
     """
+    counts = {judge.name: judge.verdicts for judge in review.judges}
+    if len({judge.judge for judge in judges}) < len(judges):  # a judge of several tasks has one count for all
+        counts = {}
+    trust = trust_verdicts(judges, counts)
+    is_long = len(trust) > MAX_JUDGES
     return Document(
         kind="peer-review",
         title=Bilingual("同行评议", "Peer review"),
@@ -114,20 +125,22 @@ def peer_review_document(
         blocks=(
             Decision(title=_title(review), bullets=tuple(_bullets(review))),
             _models(review),
-            *([] if human else [Verdict(tone="open", subject=_JUDGES, sentence=_UNTESTED)]),
+            *([] if human else [Verdict(tone="open", subject=_RANKING, sentence=_NOT_COMPARED)]),
+            *([trust_summary(judges)] if is_long else trust),
             *verdicts_on_rewards(rewards),
             *(Verdict(tone="plain", sentence=text) for text in _sentences(review, human, failures)),
             *(
                 Details(title=_without_title(group), blocks=(_without(group, position),))
                 for position, group in enumerate(review.without, start=1)
             ),
-            Details(title=_JUDGES, blocks=(_judges(review),)),
+            Details(title=_JUDGES, blocks=(*(trust if is_long else ()), _judges(review))),
         ),
         record={
             "schema": 1,
             **asdict(review),
             "failures": failures,
             "human": None if human is None else asdict(human),
+            "judge_trust": trust_record(judges),
             **({"rewards": list(rewards)} if rewards else {}),
         },
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Verdict
@@ -10,11 +12,11 @@ from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
 from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
 from hengwen.documents.judges.doctor import attack_words, check_words
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import interval, minus, number
+from hengwen.text.numbers import interval, minus, number, plural
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.documents.blocks import Tone
     from hengwen.judges.calibration.estimates import Estimate
@@ -25,6 +27,16 @@ MAX_PATH = 4096
 """Maximum length of a path in a command; a cut command could not be copied."""
 _BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
 _IMPORTED = Bilingual("由别的工具给分", "scores of another tool")
+_OF_PAIRS = ("pairs", "named")
+"""Kinds of judges that compare two answers."""
+_NAMED = Bilingual("判定文件只有这个名字", "the file of verdicts has this name only")
+_NO_PEOPLE = Bilingual(
+    "没有人的判定（--human 只比较排名）", "people: no verdicts (--human compares rankings only)"
+)
+_UNTESTED_ON_PAIRS = Bilingual(
+    "单独评判一个回答时已准入，两两比较未经检验", "admitted on single answers, untested on pairs"
+)
+_BY_DOUBT: tuple[Tone, ...] = ("plain", "open", "untested", "rejected")
 _NO_ANCHORS = Bilingual("没有锚点", "no anchors")
 _UNKNOWN = Bilingual("已准入，与人的一致性未知", "admitted, agreement with people not known")
 _TESTED = {
@@ -39,9 +51,28 @@ MOVED = 0.005
 """Means of anchors that differ by less than this are printed as equal."""
 
 
-def trust_verdicts(judges: Sequence[JudgeTrust]) -> tuple[Verdict, ...]:
-    """Return one line for each judge; the order of its parts never changes."""
-    return tuple(map(_verdict, judges))
+def trust_verdicts(
+    judges: Sequence[JudgeTrust], counts: Mapping[str, int] = MappingProxyType({})
+) -> tuple[Verdict, ...]:
+    """Return one line for each judge; the order of its parts never changes.
+
+    ``counts`` has the number of verdicts of judges that compare two answers, by their names.
+    """
+    return tuple(_verdict(judge, counts.get(judge.judge)) for judge in judges)
+
+
+def trust_summary(judges: Sequence[JudgeTrust]) -> Verdict:
+    """Return one line for many judges: how many of them have which state."""
+    states = Counter(_state(judge) for judge in judges)
+    (tone, _), _ = max(states.items(), key=lambda item: _BY_DOUBT.index(item[0][0]))
+    n = len(judges)
+    zh = "、".join(f"{count} 位{word.zh}" for (_, word), count in states.most_common())
+    en = ", ".join(f"{count} {word.en}" for (_, word), count in states.most_common())
+    return Verdict(
+        tone=tone,
+        subject=Bilingual("评审", "Judges"),
+        sentence=Bilingual(f"共 {n} 位，{zh}。", f"of {n}, {en}."),
+    )
 
 
 def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
@@ -56,13 +87,17 @@ def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
     ]
 
 
-def _verdict(judge: JudgeTrust) -> Verdict:
+def _verdict(judge: JudgeTrust, count: int | None) -> Verdict:
     tone, word = _state(judge)
-    parts = [*_kind(judge), *_admission(judge), *_people(judge), _anchors(judge)]
+    parts = [*_kind(judge), *_admission(judge), *_people(judge)]
+    if count is not None:
+        parts.insert(1, Bilingual(f"{count} 条判定", plural(count, "verdict")))
+    if judge.kind not in _OF_PAIRS:
+        parts.append(_anchors(judge))
     if judge.rubric:
         parts.append(Bilingual(f"评分标准 {judge.rubric}", f"rubric {judge.rubric}"))
     zh, en = " · ".join(part.zh for part in parts), " · ".join(part.en for part in parts)
-    name = one_line(f"{judge.task}/{judge.judge}", 80)
+    name = one_line(f"{judge.task}/{judge.judge}" if judge.task else judge.judge, 80)
     return Verdict(
         tone=tone,
         subject=Bilingual(f"评审 {name}", f"judge {name}"),
@@ -80,6 +115,8 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
         return "rejected", DECISIONS["not certified"]
     if not (admission or agreement or any(member.verdict for member in judge.members)):
         return "untested", Bilingual("从未检验", "never tested")
+    if judge.kind in _OF_PAIRS and admission == "admitted":
+        return "open", _UNTESTED_ON_PAIRS
     if (admission, agreement) == ("admitted", "certified"):
         return "plain", _TESTED[admission, agreement]
     word = _TESTED.get((admission, agreement))
@@ -95,6 +132,8 @@ def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
         yield _BY_RULES
     elif judge.kind == "imported":
         yield _IMPORTED
+    elif judge.kind == "named":
+        yield _NAMED
     else:
         names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.doctor_name, 80)
         yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
@@ -147,7 +186,9 @@ def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
         )
     agreement = judge.agreement
     if agreement is None:
-        if judge.kind == "imported":
+        if judge.kind in _OF_PAIRS:
+            yield _NO_PEOPLE
+        elif judge.kind == "imported":
             yield Bilingual(
                 "没有人工标注（导入时用 rater 一列）", "people: no labels (import a column rater)"
             )

@@ -47,6 +47,8 @@ class PairOpinion:
     """The better answer, or a tie; None if the judge failed, because a failure is never a verdict."""
     reason: str = ""
     """Reason that the judge gave, or the message of the failure."""
+    model: str = ""
+    """Name of the model as its server returned it; empty without a reply."""
     status: Status | Literal["ok"] = "ok"
     """``ok``, or the status of the failure."""
 
@@ -142,6 +144,7 @@ class PairJudge(ModelJudge):
             first=first_name,
             winner=winners[judged.parsed.level],
             reason=judged.parsed.reason,
+            model=judged.reply.model,
         )
 
     def _request(

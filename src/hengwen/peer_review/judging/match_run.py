@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.importers.verdicts import OUTCOMES
+from hengwen.judges.rubric.judge import RubricJudge
 from hengwen.judges.trust.biases import length_of
 from hengwen.peer_review.readers.columns import BattleColumns
 
@@ -31,6 +32,14 @@ class Reviewer:
     models: frozenset[str]
     """Models under test that are the same model as the judge; by default, it does not judge their answers."""
     judge: PairJudge
+    rubric: str = ""
+    """Rubric as the plan names it."""
+
+    @property
+    def admission_signature(self) -> str:
+        """Signature of the judge that ``hengwen doctor`` tests with this model and rubric."""
+        judge = self.judge
+        return RubricJudge(rubric=judge.rubric, backend=judge.backend, language=judge.language).signature
 
 
 class MatchRun:
@@ -50,6 +59,8 @@ class MatchRun:
         self._progress = progress
         self.columns = BattleColumns()
         self.failures: Counter[str] = Counter()
+        self.models: dict[tuple[str, str], set[str]] = {}
+        """Names of the models as their servers returned them, by task and judge."""
         self.first_message = ""
         self.skipped = 0
         """Number of verdicts that were not asked for because of the budget."""
@@ -103,7 +114,10 @@ class MatchRun:
         columns.texts[item] = question.sample.text
         for model, text in zip(models, texts, strict=True):
             columns.answers[*item, model] = text
+        models_of_judge = self.models.setdefault((question.task.spec.name, reviewer.name), set())
         for opinion in opinions:
+            if opinion.model:
+                models_of_judge.add(opinion.model)
             if opinion.status == "budget":
                 self.skipped += 1
                 continue

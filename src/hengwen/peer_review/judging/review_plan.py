@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
@@ -27,7 +27,7 @@ from hengwen.runs.run_plan import opened_store, run_session
 from hengwen.runs.stopping import Interrupts, run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from hengwen.engine.budget import Bill
@@ -59,12 +59,26 @@ class Pairing:
     backend generates the answers of the model, or has the name of the model."""
 
 
+class AskedJudge(NamedTuple):
+    """A judge of one task that gave verdicts."""
+
+    task: str
+    judge: str
+    models: tuple[str, ...]
+    """Names of its model, as the server returned them."""
+    signature: str
+    """Signature of the judge that ``hengwen doctor`` tests with this model and rubric."""
+    rubric_source: str
+    """Rubric as the plan names it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBattles:
     """Battles that the judges of a plan gave."""
 
     files: BattleFiles
     """Battles with prompts and answers; ``failures`` counts verdicts that a judge failed to give."""
+    judges: tuple[AskedJudge, ...]
     failures: Mapping[str, int]
     """Number of failed verdicts by status."""
     skipped: int
@@ -129,6 +143,7 @@ def judge_plan(
             prompts=columns.texts,
             answers=columns.answers,
         ),
+        judges=review.asked_judges(run),
         failures=dict(run.failures),
         skipped=run.skipped,
         first_message=run.first_message,
@@ -182,6 +197,7 @@ class _PlanReview:
         self._store, self._pairing, self._options = store, pairing, options
         self.resources = RunResources(self._suite, store, options, dry=dry)
         self.is_sure: bool | None = None
+        self._reviewers: Mapping[str, Sequence[Reviewer]] = {}
 
     async def execute(self, interrupts: Interrupts) -> MatchRun:
         """Judge the matches and return them."""
@@ -196,9 +212,10 @@ class _PlanReview:
         run = self._stored_run()
         context = CallContext(ledger, committer, run.id, self.resources.budget, self.resources.stopping)
         progress = self._options.progress
+        self._reviewers = self._judges_of_tasks(context, run.id if self._options.fresh else "")
         matches = MatchRun(
             self._contest,
-            self._reviewers(context, run.id if self._options.fresh else ""),
+            self._reviewers,
             exclude_self=self._pairing.exclude_self,
             concurrency=self._options.concurrency,
             progress=None if progress is None else partial(progress, CHECKPOINT),
@@ -213,6 +230,21 @@ class _PlanReview:
             ledger.begin(replace(run, status=status))
             committer.flush()
         return matches
+
+    def asked_judges(self, run: MatchRun) -> tuple[AskedJudge, ...]:
+        """Return the judges that were asked, in the order of the plan."""
+        return tuple(
+            AskedJudge(
+                task,
+                reviewer.name,
+                tuple(sorted(run.models[task, reviewer.name])),
+                reviewer.admission_signature,
+                reviewer.rubric,
+            )
+            for task, reviewers in self._reviewers.items()
+            for reviewer in reviewers
+            if (task, reviewer.name) in run.models
+        )
 
     async def _rounds(self, matches: MatchRun) -> None:
         seed = self._suite.plan.seed
@@ -238,7 +270,7 @@ class _PlanReview:
             rejudges=first.id,
         )
 
-    def _reviewers(self, context: CallContext, cache_scope: str) -> dict[str, list[Reviewer]]:
+    def _judges_of_tasks(self, context: CallContext, cache_scope: str) -> dict[str, list[Reviewer]]:
         """Return the judges of each task; judges with the same backend share the limits of the backend."""
         backends = {
             name: self.resources.wrap(context, name, "judge", cache_scope)
@@ -254,6 +286,7 @@ class _PlanReview:
                         name=min(models) if len(models) == 1 else name,
                         models=models,
                         judge=_pair_judge(task, configured, backends[name]),
+                        rubric=str(configured.spec.rubric),
                     )
                     if reviewer.name in by_name:
                         raise ConfigError(
