@@ -120,8 +120,8 @@ def test_a_message_is_translated_part_by_part_and_keeps_what_is_quoted() -> None
 @each_row(
     ("message", "chinese"),
     [
-        ("unknown --pick 'x'", "没有 'x' 这个 --pick"),
-        ("unknown --pick 'x'; did you mean 'y'?", "没有 'x' 这个 --pick；是不是 'y'？"),
+        ("unknown pick 'x'", "没有 'x' 这个 pick"),
+        ("unknown pick 'x'; did you mean 'y'?", "没有 'x' 这个 pick；是不是 'y'？"),
         (
             "no run or checkpoint 'x' in a.db; see: hengwen runs list",
             "a.db 里没有运行或检查点 'x'；见：hengwen runs list",

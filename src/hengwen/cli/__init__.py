@@ -30,7 +30,7 @@ from hengwen.cli.commands import (
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence, view
 from hengwen.cli.env_file import read_env_file
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
 from hengwen.cli.ui.usage import Commands
@@ -88,7 +88,10 @@ def _root(  # noqa: PLR0913, PLR0917 - the options that commands inherit
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
     store: options.Store = options.DEFAULT_STORE,  # noqa: ARG001 - commands inherit this and the following
-    lang: language.Lang = None,  # noqa: ARG001
+    output: options.Outputs = None,  # noqa: ARG001
+    score: options.Scores = None,  # noqa: ARG001
+    seed: options.Seed = 0,  # noqa: ARG001
+    lang: options.Lang = None,  # noqa: ARG001
     as_json: options.Json = False,  # noqa: ARG001
     quiet: options.Quiet = False,  # noqa: ARG001
     verbose: options.Verbose = False,  # noqa: ARG001

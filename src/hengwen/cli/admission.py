@@ -66,10 +66,8 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
         print_info(f"{store.name}: the result is stored; reports name it beside the scores of this judge")
 
 
-def exit_code(judge: str, generator: str | None, admission: AdmissionReport) -> int:
+def exit_code(admission: AdmissionReport) -> int:
     """Print warnings about a tested judge, and return the exit code."""
-    for warning in family_warnings(judge, generator):
-        print_warning(warning)
     return 1 if _warn_of_missing_verdicts(admission.attacks) else EXIT_CODES[admission.verdict]
 
 
@@ -91,18 +89,6 @@ def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
     count = f"{checks + attacks} verdicts, {checks} for admission, {attacks} for attacks"
     cost = "no calls" if judge == RULES_JUDGE else "one call each, up to two more to repair a reply"
     return f"{judge} on {rubric.name}: {count}; {cost}"
-
-
-def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Return warnings that the judge may favour the texts of the judged model."""
-    from hengwen.judges.trust.model_families import families_of, same_family_warning
-
-    if generator is None or judge == RULES_JUDGE:
-        return []
-    if warning := same_family_warning(judge, generator):
-        return [warning]
-    unknown = [name for name in (judge, generator) if not families_of(name)]
-    return [f"{name}: unknown model family: a same-family preference cannot be ruled out" for name in unknown]
 
 
 async def _test_judge(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import RunResult
     from hengwen.store.store import Store
 
@@ -26,10 +25,8 @@ REPEATED = ("store", "judge", "base_url", "limit", "trust")
 class FollowUp:
     """What is printed at the end of a command, and which command comes next."""
 
-    def __init__(self, context: typer.Context, plan: Path, options: RunOptions) -> None:
-        assert options.batch is not None
-        self._context, self._plan = context, plan
-        self._options: BatchOptions = options.batch
+    def __init__(self, context: typer.Context, plan: Path, batch: BatchOptions) -> None:
+        self._context, self._plan, self.batch = context, plan, batch
 
     def open(self, store: Store, plan: str) -> None:
         """Note which batches are open before the run."""
@@ -47,10 +44,10 @@ class FollowUp:
 
     def show(self, result: RunResult, *, strict: bool, as_json: bool) -> None:
         """Print what an export, an import or a cancellation did."""
-        if self._options.action == "cancel":
+        if self.batch.action == "cancel":
             self._show_cancellation(result, as_json=as_json)
             raise typer.Exit
-        if self._options.action == "export":
+        if self.batch.action == "export":
             from hengwen.cli.ui.output import exit_code
 
             self._show_export(result, as_json=as_json)

@@ -2,96 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hengwen.cli.ui.language import choose_language
-from hengwen.cli.ui.messages import print_error, print_info, print_waiting, print_warning
+from hengwen.cli.ui.messages import print_error, print_info, print_warning
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
+    from hengwen.cli.ui.calls import Calls
+    from hengwen.cli.ui.output import Face
     from hengwen.monitoring.judge_trust import JudgeTrust
+    from hengwen.peer_review.judging.review_plan import Pairing
     from hengwen.peer_review.readers.battle_file import BattleFiles
 
 
 OUT_OF_BUDGET = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
-    """Options of a peer review of a plan."""
-
-    plan: Path
-    opponents: str
-    matches: int | None
-    own: bool
-    store: str
-    judge: str | None
-    base_url: str | None
-    concurrency: int
-    limit: int | None
-    budget: float | None
-    price: tuple[float, float] | None
-    time_limit: float | None
-    dry_run: bool
-    fresh: bool
-    wait: bool
-    trust: bool
-
-
 def judge_plan_battles(
-    options: PlanOptions, outputs: Sequence[Path], *, lang: str | None, as_json: bool, quiet: bool
+    plan: Path, pairing: Pairing, calls: Calls, face: Face
 ) -> tuple[BattleFiles, tuple[JudgeTrust, ...], int]:
     """Return the battles that the judges of a plan gave, what is known of these judges, and the exit code.
 
     The exit code is 5 if the budget is spent.
     """
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.output import show, show_bill
     from hengwen.cli.ui.progress import resumable_progress
-    from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import JudgeError
     from hengwen.monitoring.judge_trust import pair_judge_trust
-    from hengwen.peer_review.judging.review_plan import Pairing, estimate_judging, judge_plan
-    from hengwen.runs.options import RunOptions
+    from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
     from hengwen.text.numbers import plural
 
-    opponents = _opponents(options)
-    loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
+    run_options = calls.run_options()
+    loaded = calls.load(plan)
     common: dict[str, Any] = {
-        "pairing": Pairing(opponents=opponents, matches=options.matches, exclude_self=not options.own),
-        "judge": options.judge,
-        "base_url": options.base_url,
+        "pairing": pairing,
+        "judge": calls.judge,
+        "base_url": calls.base_url,
         "trust": True,
     }
-    run_options = RunOptions(
-        concurrency=options.concurrency,
-        limit=options.limit,
-        fresh=options.fresh,
-        budget=options.budget,
-        price=options.price,
-        time_limit=options.time_limit,
-        wait=print_waiting if options.wait else False,
-    )
-    with open_existing_store(options.store) as store:
-        if options.dry_run:
+    with open_existing_store(calls.store) as store:
+        if calls.dry_run:
             estimates = estimate_judging(loaded, store=store, options=run_options, **common)
-            show(
-                dry_run_document(estimates),
-                outputs,
-                language=choose_language(lang, loaded.language),
-                as_json=as_json,
-                quiet=quiet,
-            )
+            face.show(dry_run_document(estimates), face.language(loaded.language))
             raise typer.Exit
         hint = f"the replies are in {store.name}, the same command resumes"
         try:
-            with resumable_progress(lambda: hint, quiet=quiet or as_json) as progress:
+            with resumable_progress(lambda: hint, quiet=face.is_silent) as progress:
                 judged = judge_plan(
                     loaded, store=store, options=replace(run_options, progress=progress), **common
                 )
@@ -101,7 +62,7 @@ def judge_plan_battles(
             print_error(str(error))
             raise typer.Exit(OUT_OF_BUDGET) from None
         admissions = store.admissions()
-    show_bill(judged.bill, choose_language(lang, loaded.language), quiet=quiet or as_json)
+    face.show_bill(judged.bill, face.language(loaded.language))
     if judged.out_of_budget:
         print_warning(
             f"the budget is spent; {plural(judged.skipped, 'verdict')} not asked for. The ranking is based "
@@ -109,7 +70,7 @@ def judge_plan_battles(
         )
     if judged.failures:
         print_warning(f"the first failure: {judged.first_message}")
-    if judged.is_sure is False and not quiet:
+    if judged.is_sure is False and not face.quiet:
         print_info("some orders are not sure yet; --matches allows more")
     trust = tuple(pair_judge_trust(admissions, **judge._asdict()) for judge in judged.judges)
     return judged.files, trust, OUT_OF_BUDGET if judged.out_of_budget else 0
@@ -126,14 +87,16 @@ def write_battles(target: Path, data: BattleFiles) -> None:
     print_info(f"{target}: {len(data.battles)} battles")
 
 
-def _opponents(options: PlanOptions) -> int | None:
-    """Return the value of ``--opponents`` as a number; None if it is ``all`` or ``adaptive``."""
-    text = options.opponents
-    adaptive = text == "adaptive"
-    if not adaptive and options.matches is not None:
+def chosen_pairing(opponents: str, matches: int | None, *, own: bool) -> Pairing:
+    """Return which answers are compared, as ``--opponents``, ``--matches`` and ``--own`` say."""
+    from hengwen.peer_review.judging.review_plan import Pairing
+
+    adaptive = opponents == "adaptive"
+    if not adaptive and matches is not None:
         raise typer.BadParameter("--matches limits --opponents adaptive only")
-    if adaptive and options.matches is None:
+    if adaptive and matches is None:
         raise typer.BadParameter("--opponents adaptive needs --matches, the largest number of matches")
-    if text != "all" and not adaptive and not (text.isdecimal() and int(text) > 0):
-        raise typer.BadParameter(f"--opponents is all, adaptive or a number from 1, got {text!r}")
-    return int(text) if text.isdecimal() else None
+    if opponents != "all" and not adaptive and not (opponents.isdecimal() and int(opponents) > 0):
+        raise typer.BadParameter(f"--opponents is all, adaptive or a number from 1, got {opponents!r}")
+    number = int(opponents) if opponents.isdecimal() else None
+    return Pairing(opponents=number, matches=matches, exclude_self=not own)

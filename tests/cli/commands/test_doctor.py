@@ -8,10 +8,9 @@ from typing import get_args
 
 import pytest
 import yaml
-from rows import each_row
 
 from hengwen.cli import admission as cli_admission
-from hengwen.cli.admission import EXIT_CODES, _counting, cost_text, family_warnings
+from hengwen.cli.admission import EXIT_CODES, _counting, cost_text
 from hengwen.errors import BackendError
 from hengwen.judges.trust import admission_run
 from hengwen.judges.trust.admission_plan import load_cases
@@ -116,21 +115,6 @@ def test_a_wrong_option_is_exit_2(hengwen, arguments: list[str], message: str) -
 def test_every_decision_has_an_exit_code() -> None:
     assert set(EXIT_CODES) == set(get_args(AdmissionDecision))
     assert len(set(EXIT_CODES.values())) == 3
-
-
-@each_row(
-    ("judge", "generator", "message"),
-    [
-        ("openai/gpt-4o", "gpt-4.1-mini", "openai/gpt-4o and gpt-4.1-mini are both of the openai family"),
-        ("openai/gpt-4o", "glm-4", None),
-        ("openai/gpt-4o", None, None),
-        ("rules", "gpt-4o", None),
-        ("openai/gpt-4o", "muice", "muice: unknown model family"),
-    ],
-)
-def test_a_judge_of_the_family_of_the_generator_is_warned_of(judge, generator, message) -> None:
-    warnings = family_warnings(judge, generator)
-    assert [warning[: len(message)] for warning in warnings] == ([message] if message else [])
 
 
 def test_the_count_is_that_of_the_plan_and_the_set() -> None:

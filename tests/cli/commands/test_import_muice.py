@@ -34,10 +34,10 @@ def test_options_reach_the_suite(hengwen, shared: Callable[[str], Path], tmp_pat
     (tmp_path / "train.jsonl").write_text(
         json.dumps({"prompt": "早", "label": "早上好呀，今天也加油"}) + "\n", "utf-8"
     )
-    options = ["--test-split", "test.jsonl", "--corpus", "train.jsonl", "--subchoice", "one_of_each"]
+    options = ["--test-split", "test.jsonl", "--corpus", "train.jsonl", "--set", "subchoice=one_of_each"]
     done = hengwen(
-        "import", "muice", shared(SEED), "-o", "m", *options, "--seed", "2", "--preset", "muicebot",
-        "--exempt-duplicates",
+        "import", "muice", shared(SEED), "-o", "m", *options, "--set", "seed=2", "--set", "preset=muicebot",
+        "--set", "exempt_duplicates=true",
     )  # fmt: skip
     assert done.code == 0
     checked = hengwen("validate", "m/plan.yaml")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen.cli.ui.output import check_outputs, show
+from hengwen.cli.ui.output import Face
 from hengwen.documents.blocks import Document, Sentence
 from hengwen.errors import ConfigError, PluginError
 from hengwen.text.language import Bilingual
@@ -19,20 +19,20 @@ DOCUMENT = Document(
 
 
 def test_a_document_is_printed_in_the_language(capsys: pytest.CaptureFixture[str]) -> None:
-    show(DOCUMENT, [], language="zh", as_json=False, quiet=False)
+    Face().show(DOCUMENT, "zh")
     assert capsys.readouterr().out == "标题\ntext\n"
 
 
 def test_json_is_the_only_output_and_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    show(DOCUMENT, [], language="zh", as_json=True, quiet=False)
+    Face(as_json=True).show(DOCUMENT, "zh")
     assert json.loads(capsys.readouterr().out) == {"schema": 1}
-    show(DOCUMENT, [], language="zh", as_json=False, quiet=True)
+    Face(quiet=True).show(DOCUMENT, "zh")
     assert capsys.readouterr() == ("", "")
 
 
 def test_files_are_named_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / "a.html", tmp_path / "b.md"]
-    show(DOCUMENT, paths, language="en", as_json=False, quiet=True)
+    Face(output=paths, quiet=True).show(DOCUMENT, "en")
     assert capsys.readouterr().err == "".join(f"report: {path}\n" for path in paths)
     assert paths[1].read_text("utf-8") == "# title\n\ntext\n"
 
@@ -41,10 +41,10 @@ def test_outputs_are_checked_before_any_work(tmp_path: Path, monkeypatch: pytest
     source = tmp_path / "a.json"
     source.write_text("{}", "utf-8")
     with pytest.raises(ConfigError, match="would replace the input"):
-        check_outputs([source], [source])
+        Face(output=[source]).check([source])
     with pytest.raises(ConfigError, match="unknown format"):
-        check_outputs([tmp_path / "a.txt"])
+        Face(output=[tmp_path / "a.txt"]).check()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(PluginError, match="needs? pyarrow"):
-        check_outputs([tmp_path / "a.parquet"])
-    assert check_outputs(None) == []
+        Face(output=[tmp_path / "a.parquet"]).check()
+    Face().check()

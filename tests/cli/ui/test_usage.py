@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.main import get_command
 
-from hengwen.cli.ui.usage import FORMER_OPTIONS
+from hengwen.cli import app
+from hengwen.cli.ui.usage import FORMER_OPTIONS, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,3 +52,19 @@ def test_a_former_option_names_the_present_spelling(hengwen: Callable, command: 
         2,
         f"hengwen: {option} is now: {FORMER_OPTIONS[command, option]}\n",
     )
+
+
+def test_a_command_declares_an_inherited_option_as_the_group_does() -> None:
+    group = get_command(app)
+    shared = signature(group.callback.__wrapped__, eval_str=True).parameters
+    pending, checked = list(group.commands.items()), 0  # type: ignore[attr-defined]
+    while pending:
+        name, command = pending.pop()
+        pending += getattr(command, "commands", {}).items()
+        function = getattr(command.callback, "function", None)
+        for parameter in signature(spread(function)).parameters.values() if function else ():
+            if parameter.name in shared:
+                assert parameter.annotation == shared[parameter.name].annotation, (name, parameter.name)
+                assert parameter.default == shared[parameter.name].default, (name, parameter.name)
+                checked += 1
+    assert checked > 100

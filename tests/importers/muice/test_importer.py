@@ -222,9 +222,9 @@ def test_what_is_asked_of_greetings_and_holiday_is_chosen_and_recorded(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"topics": "legacy"}, "unknown --topics 'legacy'; did you mean 'legacy5'?"),
-        ({"subchoice": "two"}, "unknown --subchoice 'two'"),
-        ({"pick": "半夜"}, "unknown --pick '半夜'"),
+        ({"topics": "legacy"}, "unknown topics 'legacy'; did you mean 'legacy5'?"),
+        ({"subchoice": "two"}, "unknown subchoice 'two'"),
+        ({"pick": "半夜"}, "unknown pick '半夜'"),
         ({"preset": "muice"}, "unknown preset 'muice'; did you mean 'muicebot'?"),
     ],
 )

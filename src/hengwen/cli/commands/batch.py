@@ -9,27 +9,22 @@ import typer
 
 from hengwen.cli.commands.run import PlanPath, evaluate_plan
 from hengwen.cli.follow_up import FollowUp
-from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_info, print_waiting
-from hengwen.cli.ui.usage import Commands
+from hengwen.cli.ui import options
+from hengwen.cli.ui.calls import Calls
+from hengwen.cli.ui.messages import print_info
+from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.usage import Commands, Without
 
 app = Commands(help="Send the calls of a plan in files to a batch endpoint, at a lower price.")
+ONLINE = ("concurrency", "fresh")
+"""Options without an effect on batches."""
+FileCalls = Annotated[Calls, Without(*ONLINE, "time_limit", "dry_run", "wait")]
 
 
 @app.command("submit")
 def submit(
     context: typer.Context,
     plan: PlanPath,
-    output: options.Outputs = None,
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    price: options.Price = None,
-    time_limit: options.TimeLimit = None,
-    dry_run: options.DryRun = False,
-    wait: options.Wait = False,
     poll: Annotated[
         float,
         typer.Option(
@@ -49,43 +44,16 @@ def submit(
         ),
     ] = 0,
     strict: options.Strict = False,
-    lang: language.Lang = None,
-    trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    calls: Annotated[Calls, Without(*ONLINE)],
+    face: Face,
 ) -> None:
     """Evaluate the checkpoints of a plan in batches; the same command resumes an interrupted run."""
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.options import RunOptions
 
-    batch = BatchOptions(
-        poll_seconds=poll, online_below=online_below, report=None if quiet or as_json else print_info
-    )
-    run_options = RunOptions(
-        limit=limit,
-        budget=budget,
-        price=options.parse_price(price),
-        time_limit=time_limit,
-        wait=print_waiting if wait else False,
-        batch=batch,
-    )
-    evaluate_plan(
-        plan,
-        store,
-        run_options,
-        follow_up=FollowUp(context, plan, run_options),
-        output=output,
-        judge=judge,
-        base_url=base_url,
-        dry_run=dry_run,
-        strict=strict,
-        lang=lang,
-        trust=trust,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    report = None if face.is_silent else print_info
+    batch = BatchOptions(poll_seconds=poll, online_below=online_below, report=report)
+    evaluate_plan(plan, calls, face, strict=strict, follow_up=FollowUp(context, plan, batch))
 
 
 @app.command("export")
@@ -93,44 +61,19 @@ def export(
     context: typer.Context,
     plan: PlanPath,
     folder: Annotated[Path, typer.Argument(help="Folder for the files of requests.")],
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    price: options.Price = None,
     strict: options.Strict = False,
-    trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    calls: FileCalls,
+    face: Annotated[Face, Without("output", "lang")],
 ) -> None:
     """Write the calls to files for another program, such as vllm run-batch; no call is made."""
     from hengwen.errors import ConfigError
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.options import RunOptions
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: is no folder; hengwen batch export writes files into a folder")
-    run_options = RunOptions(
-        limit=limit,
-        budget=budget,
-        price=options.parse_price(price),
-        batch=BatchOptions(action="export", folder=folder),
-    )
-    evaluate_plan(
-        plan,
-        store,
-        run_options,
-        follow_up=FollowUp(context, plan, run_options),
-        judge=judge,
-        base_url=base_url,
-        strict=strict,
-        trust=trust,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    batch = BatchOptions(action="export", folder=folder)
+    evaluate_plan(plan, calls, face, strict=strict, follow_up=FollowUp(context, plan, batch))
 
 
 @app.command("import")
@@ -138,74 +81,31 @@ def import_(
     context: typer.Context,
     plan: PlanPath,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files with replies.")],
-    output: options.Outputs = None,
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    price: options.Price = None,
     strict: options.Strict = False,
-    lang: language.Lang = None,
-    trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    calls: FileCalls,
+    face: Face,
 ) -> None:
     """Read the replies to exported calls, and score them; exits with 4 while calls have no reply."""
     from hengwen.errors import ConfigError
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.options import RunOptions
 
     missing = next((path for path in files if not path.is_file()), None)
     if missing is not None:
         raise ConfigError(f"{missing}: no such file")
     batch = BatchOptions(action="import", files=tuple(files))
-    run_options = RunOptions(limit=limit, budget=budget, price=options.parse_price(price), batch=batch)
-    evaluate_plan(
-        plan,
-        store,
-        run_options,
-        follow_up=FollowUp(context, plan, run_options),
-        output=output,
-        judge=judge,
-        base_url=base_url,
-        strict=strict,
-        lang=lang,
-        trust=trust,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    evaluate_plan(plan, calls, face, strict=strict, follow_up=FollowUp(context, plan, batch))
 
 
 @app.command("cancel")
 def cancel(
     context: typer.Context,
     plan: PlanPath,
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    limit: options.Limit = None,
-    trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    calls: Annotated[Calls, Without(*ONLINE, "time_limit", "dry_run", "wait", "budget", "price")],
+    face: Annotated[Face, Without("output", "lang")],
 ) -> None:
     """Cancel the open batches of a plan, and keep the replies that are ready."""
     from hengwen.runs.batch.options import BatchOptions
-    from hengwen.runs.options import RunOptions
 
-    run_options = RunOptions(limit=limit, batch=BatchOptions(action="cancel"))
-    evaluate_plan(
-        plan,
-        store,
-        run_options,
-        follow_up=FollowUp(context, plan, run_options),
-        judge=judge,
-        base_url=base_url,
-        trust=trust,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    evaluate_plan(plan, calls, face, follow_up=FollowUp(context, plan, BatchOptions(action="cancel")))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,14 +50,11 @@ def calibrate(
             "--labels", help="Human labels, .csv or .jsonl; default: those of the plan, or of the runs."
         ),
     ] = None,
-    output: options.Outputs = None,
     check: Annotated[
         Path | None,
         typer.Option("--check", help="Only check whether the calibrations in this file are still valid."),
     ] = None,
-    score: Annotated[
-        list[str] | None, typer.Option("--score", help="Calibrate only TASK/SCORE; repeatable.")
-    ] = None,
+    score: options.Scores = None,
     rubric: Annotated[
         str | None, typer.Option("--rubric", help="Rubric of the scores; default: the plan's.")
     ] = None,
@@ -75,13 +73,11 @@ def calibrate(
             "--raters", help="Value of several raters: their mean, the majority's, or the name of one rater."
         ),
     ] = "mean",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the bootstrap.")] = 0,
+    seed: options.Seed = 0,
     store: options.Store = options.DEFAULT_STORE,
-    lang: language.Lang = None,
     trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Compare a judge's scores with human labels: agreement, bias, calibration maps, corrected means.
 
@@ -90,13 +86,12 @@ def calibrate(
     (too few, or all alike) or a calibration is stale.
     """
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.judges.calibrate import calibrate_document
     from hengwen.documents.judges.calibration_words import remark_text
 
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
-    outputs = check_outputs(output, _inputs(sources or [store], labels, store) if output else ())
+    face.check(_inputs(sources or [store], labels, store) if face.output else ())
     settings = _Settings(score or (), rubric, threshold, seed, trust, raters)
     calibrations: list[Calibration] = []
     judges: list[JudgeTrust] = []
@@ -106,18 +101,13 @@ def calibrate(
         calibrations += new
         judges += judges_of_source
         stale = stale or outdated
-    if as_json or quiet:
+    if face.is_silent:
         for calibration in calibrations:
             for warning in calibration.warnings:
                 print_warning(f"{calibration.address}: {remark_text(warning).en}")
-    show(
-        calibrate_document(calibrations, judges),
-        outputs if calibrations else (),
-        language=language.choose_language(lang),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    if not calibrations:
+        face = replace(face, output=None)
+    face.show(calibrate_document(calibrations, judges), face.language())
     decisions = {calibration.decision for calibration in calibrations}
     if "not certified" in decisions:
         raise typer.Exit(NOT_CERTIFIED)

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 
 def corpus(
@@ -20,7 +21,6 @@ def corpus(
             help="Reference file, one text per line, blank where missing; repeatable for several references.",
         ),
     ],
-    output: options.Outputs = None,
     metrics: Annotated[str, typer.Option("--metrics", help="Metrics, comma-separated.")] = "bleu,chrf,rougeL",
     baseline: Annotated[
         Path | None,
@@ -34,7 +34,7 @@ def corpus(
         int | None,
         typer.Option("--trials", min=1, help="Trials of the test; default: 10000 for ar, 1000 for bs."),
     ] = None,
-    seed: Annotated[
+    corpus_seed: Annotated[
         int | None,
         typer.Option(
             "--seed",
@@ -50,37 +50,27 @@ def corpus(
         ),
     ] = None,
     strict: options.Strict = False,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Compute BLEU, chrF, TER and ROUGE of a text file against reference files."""
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.corpus import corpus_document
     from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
     if baseline is None:
         options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
 
-    outputs = check_outputs(output, [file, *refs, *([baseline] if baseline else [])])
+    face.check([file, *refs, *([baseline] if baseline else [])])
     scores = score_corpus_files(
         file,
         refs,
         metrics=[name.strip() for name in metrics.split(",")],
         settings=options.parse_settings(option),
         baseline=Baseline(file=baseline, test=paired, trials=trials) if baseline else None,
-        seed=seed,
+        seed=corpus_seed,
     )
     for warning in scores.warnings:
         print_warning(warning)
-    show(
-        corpus_document(scores),
-        outputs,
-        language=language.choose_language(lang),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    face.show(corpus_document(scores), face.language())
     raise typer.Exit(1 if strict and scores.failed else 0)

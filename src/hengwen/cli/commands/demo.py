@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 
 def demo(
-    output: options.Outputs = None,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Evaluate the packaged sample suite in seconds, without a key or network.
 
@@ -26,7 +24,7 @@ def demo(
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.output import check_outputs, exit_code, show, show_bill
+    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.documents.run.document import report_document
     from hengwen.errors import StoreError
@@ -35,15 +33,14 @@ def demo(
     from hengwen.store import open_store
     from hengwen.store.database import DATA_IS_KEPT
 
-    language.choose_language(lang)
-    paths = check_outputs(output)
+    face.check()
     with (
         TemporaryDirectory(prefix="hengwen-demo-") as folder,
         as_file(files("hengwen.demo") / "data") as data,
         open_store(Path(folder) / "demo.db") as store,
     ):
         try:
-            with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
+            with relaxed_gc(), progress_bar(quiet=face.is_silent) as progress:
                 result = run_plan(
                     data / "plan.yaml",
                     store=store,
@@ -54,7 +51,7 @@ def demo(
         except StoreError as error:  # the store is deleted anyway
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
         document = report_document(store, result.runs, warnings=result.warnings)
-        report_language = language.report_language(lang, result.runs)
-        show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
-        show_bill(result.bill, report_language, quiet=quiet or as_json)
+        language = face.report_language(result.runs)
+        face.show(document, language)
+        face.show_bill(result.bill, language)
     raise typer.Exit(exit_code(result, strict=False, store_is_kept=False))

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_line
+from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.usage import Without
 
 EXTRA_MODULES = {
     "inspect": "zipfile_zstd",
@@ -23,26 +25,15 @@ EXTRA_MODULES = {
 
 def doctor(
     store: options.Store = options.DEFAULT_STORE,
-    judge: Annotated[
-        str | None,
-        typer.Option("--judge", envvar="HENGWEN_JUDGE", help="Judge to test: PROVIDER/MODEL, or rules."),
-    ] = None,
+    judge: options.Judge = None,
     base_url: options.BaseUrl = None,
     rubric: Annotated[
         str, typer.Option("--rubric", help="Rubric for the test: a packaged rubric, or the path of one.")
     ] = "persona_generic",
     prompt_lang: options.PromptLang = "zh",
-    generator: Annotated[
-        str | None,
-        typer.Option(
-            "--generator", help="Model whose answers the judge will score; warns if both share a family."
-        ),
-    ] = None,
     dry_run: options.DryRun = False,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Annotated[Face, Without("quiet")],
 ) -> None:
     """Show what is installed; with --judge, test whether a judge can be trusted with a rubric.
 
@@ -52,18 +43,16 @@ def doctor(
     """
     if judge is not None:
         from hengwen.cli.admission import admission_of, exit_code, store_admission
-        from hengwen.cli.ui.output import check_outputs, show
         from hengwen.documents.judges.doctor import doctor_document
         from hengwen.prompts import load_rubric
 
-        outputs, loaded = check_outputs(output), load_rubric(rubric)
+        face.check()
+        loaded = load_rubric(rubric)
         prompts = options.parse_language(prompt_lang, "--prompt-lang")
-        report_language = language.choose_language(lang)
         admission = admission_of(judge, base_url, loaded, prompts, dry_run=dry_run)
-        document = doctor_document(judge, rubric, admission)
         store_admission(store, admission)
-        show(document, outputs, language=report_language, as_json=as_json, quiet=False, verbose=verbose)
-        raise typer.Exit(exit_code(judge, generator, admission))
+        face.show(doctor_document(judge, rubric, admission), face.language())
+        raise typer.Exit(exit_code(admission))
     import os
     import platform
     from importlib.metadata import requires, version

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,21 +16,41 @@ if TYPE_CHECKING:
     from hengwen.importers.notes import ImportNote
     from hengwen.runs.imported.record import ImportedRuns
 
-JudgeName = Annotated[str, typer.Option("--judge-name", help="Name of the judge that gave the scores.")]
-JudgeVersion = Annotated[
-    str,
-    typer.Option(
-        "--judge-version",
-        help="Version of the judge or scorer; scores of one version can be compared across imports.",
-    ),
-]
-Task = Annotated[str, typer.Option("--task", help="Task of rows without one.")]
-Checkpoints = Annotated[
-    str, typer.Option("--checkpoints", help="Comma-separated checkpoint names in training order.")
-]
-PlanName = Annotated[
-    str, typer.Option("--plan", help="Name under which the runs are stored; default: name of the file.")
-]
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Options that say under which names imported rows are stored."""
+
+    judge_name: Annotated[
+        str, typer.Option("--judge-name", help="Name of the judge that gave the scores.")
+    ] = ""
+    judge_version: Annotated[
+        str,
+        typer.Option(
+            "--judge-version",
+            help="Version of the judge or scorer; scores of one version can be compared across imports.",
+        ),
+    ] = ""
+    task: Annotated[str, typer.Option("--task", help="Task of rows without one.")] = "scores"
+    checkpoints: Annotated[
+        str, typer.Option("--checkpoints", help="Comma-separated checkpoint names in training order.")
+    ] = ""
+    plan: Annotated[
+        str,
+        typer.Option("--plan", help="Name under which the runs are stored; default: name of the file."),
+    ] = ""
+
+    def names(self) -> dict[str, Any]:
+        """Return the names as arguments of an import."""
+        checkpoints = [name.strip() for name in self.checkpoints.split(",") if name.strip()]
+        return {
+            "judge": self.judge_name,
+            "version": self.judge_version,
+            "task": self.task,
+            "checkpoints": checkpoints,
+            "plan": self.plan,
+        }
+
 
 app = Commands(
     help="Import scores, verdicts and logs of other tools into a store, or files of other projects as plans."
@@ -54,23 +75,20 @@ def scores(
             "failure, reason, stderr, n, prompt, answer, version.",
         ),
     ] = None,
-    judge_name: JudgeName = "",
     scorer: Annotated[str, typer.Option("--scorer", help="Name of the scorer that gave the scores.")] = "",
-    judge_version: JudgeVersion = "",
     scale: Annotated[
         str, typer.Option("--scale", help="1-10 (a range), 1,2,3 (levels) or A=3,B=2,C=1 (names of levels).")
     ] = "",
     lower_is_better: Annotated[
         bool, typer.Option("--lower-is-better", help="Lower scores are better.")
     ] = False,
-    task: Task = "scores",
     checkpoint: Annotated[
         str, typer.Option("--checkpoint", help="Checkpoint of rows without one; default: name of the file.")
     ] = "",
-    checkpoints: Checkpoints = "",
-    plan: PlanName = "",
     store: options.Store = options.DEFAULT_STORE,
     quiet: options.Quiet = False,
+    *,
+    recording: Recording,
 ) -> None:
     """Record scores of another tool as runs, which report, compare, drift, gate and calibrate read.
 
@@ -82,15 +100,11 @@ def scores(
         files,
         store,
         columns=options.parse_columns(columns),
-        plan=plan,
-        task=task,
-        judge=judge_name,
         scorer=scorer,
-        version=judge_version,
         checkpoint=checkpoint,
-        checkpoints=[name.strip() for name in checkpoints.split(",") if name.strip()],
         scale=scale,
         lower_is_better=lower_is_better,
+        **recording.names(),
     )
     _show(result, store, quiet=quiet)
 
@@ -123,13 +137,10 @@ def verdicts(
             help="Model with which all others are compared; default: the one in every verdict.",
         ),
     ] = None,
-    judge_name: JudgeName = "",
-    judge_version: JudgeVersion = "",
-    task: Task = "scores",
-    checkpoints: Checkpoints = "",
-    plan: PlanName = "",
     store: options.Store = options.DEFAULT_STORE,
     quiet: options.Quiet = False,
+    *,
+    recording: Recording,
 ) -> None:
     """Record verdicts on pairs of answers as runs, whose score is the share of wins.
 
@@ -143,11 +154,7 @@ def verdicts(
         columns=options.parse_columns(columns),
         winners=dict(options.parse_pairs("--winners", winners.split(",") if winners else None)),
         baseline=baseline,
-        plan=plan,
-        task=task,
-        judge=judge_name,
-        version=judge_version,
-        checkpoints=[name.strip() for name in checkpoints.split(",") if name.strip()],
+        **recording.names(),
     )
     _show(result, store, quiet=quiet)
 
@@ -181,7 +188,7 @@ def muchin(
             "or a pid_NNN_all.json of MuChin, or a folder of them."
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
+    folder: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
     checkpoints: Annotated[
         str | None,
         typer.Option(
@@ -195,7 +202,7 @@ def muchin(
     from hengwen.importers.muchin import import_muchin
 
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
-    result = import_muchin(file, output, order=order, force=force)
+    result = import_muchin(file, folder, order=order, force=force)
     if order is None and not result.has_steps:
         source = "names of folders" if file.is_dir() else "file"
         print_warning(
@@ -209,7 +216,7 @@ def muchin(
 @app.command("muice")
 def muice(
     file: Annotated[Path, typer.Argument(help="The Muice evaluation document, Markdown, as published.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
+    folder: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
     test_split: Annotated[
         Path | None,
         typer.Option(
@@ -222,38 +229,24 @@ def muice(
             help="Training data: answers copied from it are capped, and the test split is checked for leaks."
         ),
     ] = None,
-    topics: Annotated[str, typer.Option(help="Post topics to request: code (six) or legacy5.")] = "code",
-    subchoice: Annotated[
-        str, typer.Option(help="Prompts for greetings and holidays: one, or one_of_each.")
-    ] = "one",
-    pick: Annotated[
-        str | None, typer.Option(help="Name of that prompt, such as 早上; default: drawn by the seed.")
-    ] = None,
-    seed: Annotated[int, typer.Option(envvar="HENGWEN_SEED", help="Seed that draws the prompt.")] = 0,
-    preset: Annotated[
-        str, typer.Option(help="Sampling parameters: muice-llmtuner, muicebot or provider-default.")
-    ] = "muice-llmtuner",
-    exempt_duplicates: Annotated[
-        bool,
+    option: Annotated[
+        list[str] | None,
         typer.Option(
-            "--exempt-duplicates", help="Allow equal answers to items with a single correct number."
+            "--set",
+            help="What the document leaves open, NAME=VALUE; repeatable: topics=code (six) or legacy5, "
+            "subchoice=one or one_of_each, pick=早上 (a greeting or holiday), seed=0 (that draws it), "
+            "preset=muice-llmtuner, muicebot or provider-default, exempt_duplicates=true.",
         ),
-    ] = False,
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Convert the Muice evaluation document into a plan with samples, prompts and rubrics, DIR/plan.yaml."""
     from hengwen.importers.muice.importer import REPAIRS, import_muice
     from hengwen.importers.muice.options import MuiceOptions
+    from hengwen.registry import construct
 
-    options = MuiceOptions(
-        topics=topics,
-        subchoice=subchoice,
-        pick=pick,
-        seed=seed,
-        preset=preset,
-        exempt_duplicates=exempt_duplicates,
-    )
-    result = import_muice(file, output, test_split=test_split, corpus=corpus, options=options, force=force)
+    chosen = construct("--set", MuiceOptions, options.parse_settings(option))
+    result = import_muice(file, folder, test_split=test_split, corpus=corpus, options=chosen, force=force)
     for note in result.notes:
         _print_note(file, note)
     document = result.document
@@ -263,7 +256,7 @@ def muice(
     print_line(
         f"{result.plan}: {len(counts)} tasks with {sum(counts.values())} prompts ({tasks}), "
         f"{len(document.scorings)} rubrics with {result.examples} examples; {repairs} repaired, "
-        f"{warnings} warnings: {output / REPAIRS}"
+        f"{warnings} warnings: {folder / REPAIRS}"
     )
 
 

@@ -20,7 +20,7 @@ def label(
         ),
     ] = None,
     task: Annotated[str | None, typer.Option("--task", help="Label only answers of this task.")] = None,
-    score: Annotated[
+    rubric_score: Annotated[
         str | None,
         typer.Option(
             "--score",
@@ -30,11 +30,11 @@ def label(
     number: Annotated[
         int | None, typer.Option("-n", "--limit", min=1, help="Label only N answers, drawn at random.")
     ] = None,
-    seed: Annotated[
+    order_seed: Annotated[
         int | None,
         typer.Option("--seed", envvar="HENGWEN_SEED", help="Seed of the order; default: the plan's."),
     ] = None,
-    output: Annotated[
+    label_file: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Label file, .csv or .jsonl; default: the plan's labels."),
     ] = None,
@@ -44,13 +44,7 @@ def label(
             "--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."
         ),
     ] = None,
-    show: Annotated[
-        bool,
-        typer.Option(
-            "--show", help="Show the checkpoint and repeat of each answer; labels are then not blind."
-        ),
-    ] = False,
-    lang: language.Lang = None,
+    lang: options.Lang = None,
     trust: options.Trust = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
@@ -72,7 +66,15 @@ def label(
     loaded = load_trusted(plan, trust=trust)
     form_language = language.choose_language(lang, loaded.language)
     desk = open_desk(
-        loaded, plan, store, trust=trust, output=output, task=task, score=score, seed=seed, limit=number
+        loaded,
+        plan,
+        store,
+        trust=trust,
+        output=label_file,
+        task=task,
+        score=rubric_score,
+        seed=order_seed,
+        limit=number,
     )
     target, file = desk.file.path, desk.file
     for warning in desk.warnings:
@@ -85,7 +87,7 @@ def label(
         print_warning("a model trained on these pairs has seen the questions: do not test it with them")
         return
     name = ask_rater(rater, form_language)
-    session = LabelSession(desk.questions, file, name, language=form_language, show_source=show)
+    session = LabelSession(desk.questions, file, name, language=form_language)
     if not file.stores_draws:
         print_warning(
             f"{target} has no column 'drawn', so how its labels were drawn stays unknown; add the column"

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.calls import Calls
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_trust import JudgeTrust
@@ -20,6 +22,21 @@ if TYPE_CHECKING:
 
 BattlesFile = Annotated[
     Path | None, typer.Option("--battles", help="Write the battles to this .jsonl or .csv.")
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
+        "judge-bt for 3 judges or more, else bradley-terry.",
+    ),
+]
+Own = Annotated[
+    bool | None,
+    typer.Option(
+        "--own/--no-own",
+        help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
+    ),
 ]
 PLAN_SUFFIXES = (".yaml", ".yml")
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
@@ -35,14 +52,7 @@ def peer_review(
             "store (.db): of two answers, the one to which a judge gave the better score wins.",
         ),
     ],
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
-            "judge-bt for 3 judges or more, else bradley-terry.",
-        ),
-    ] = None,
+    method: Method = None,
     conflict: Annotated[
         str,
         typer.Option(
@@ -50,13 +60,7 @@ def peer_review(
             help="How a match counts in which the two orders have different winners: tie or abstain.",
         ),
     ] = "tie",
-    own: Annotated[
-        bool | None,
-        typer.Option(
-            "--own/--no-own",
-            help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
-        ),
-    ] = None,
+    own: Own = None,
     human: Annotated[
         Path | None,
         typer.Option(
@@ -86,21 +90,12 @@ def peer_review(
     resamples: Annotated[
         int, typer.Option("--resamples", min=20, help="Number of resamples of the questions.")
     ] = 200,
-    confidence: Annotated[
-        float, typer.Option("--confidence", min=0.5, max=0.999, help="Confidence level of intervals.")
-    ] = 0.95,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the resamples.")
-    ] = 0,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    seed: options.Seed = 0,
+    *,
+    face: Face,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
     from hengwen.cli.judge_plan import write_battles
-    from hengwen.cli.ui.output import check_outputs
     from hengwen.errors import ConfigError
     from hengwen.io.row_writer import check_target
     from hengwen.peer_review.human import read_human_ranking
@@ -115,7 +110,7 @@ def peer_review(
     for target in (pairs, battles):
         if target is not None:
             check_target(target, inputs)
-    outputs = check_outputs(output, inputs)
+    face.check(inputs)
     ranking = read_human_ranking(human) if human else None
     data, judges = _stored(files[0]) if _is_store(files) else _read(files, options.parse_columns(columns))
     if battles is not None:
@@ -128,14 +123,11 @@ def peer_review(
         method=method,
         exclude_self=None if own is None else not own,
         n_boot=resamples,
-        confidence=confidence,
         seed=seed,
     )
     if pairs is not None:
         _write_pairs(pairs, data, review, questions, answers or [])
-    _show(
-        review, comparison, (data, judges), outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose
-    )
+    _show(review, comparison, (data, judges), face)
 
 
 def _is_store(files: list[Path]) -> bool:
@@ -161,21 +153,8 @@ def _read(files: list[Path], columns: list[tuple[str, str]]) -> Reviewed:
 
 def peer_review_plan(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML file.")],
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
-            "judge-bt for 3 judges or more, else bradley-terry.",
-        ),
-    ] = None,
-    own: Annotated[
-        bool | None,
-        typer.Option(
-            "--own/--no-own",
-            help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
-        ),
-    ] = None,
+    method: Method = None,
+    own: Own = None,
     opponents: Annotated[
         str,
         typer.Option(
@@ -189,60 +168,28 @@ def peer_review_plan(
         typer.Option("--matches", min=1, help="Maximum number of matches of an adaptive review."),
     ] = None,
     battles: BattlesFile = None,
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    price: options.Price = None,
-    time_limit: options.TimeLimit = None,
-    dry_run: options.DryRun = False,
-    fresh: options.Fresh = False,
-    wait: options.Wait = False,
-    trust: options.Trust = False,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    calls: Calls,
+    face: Face,
 ) -> None:
     """Let the judges of a plan compare the stored answers of its checkpoints, and rank the checkpoints.
 
     Other rankings of the same verdicts need no further call: hengwen peer-review reads the file of --battles.
     """
-    from hengwen.cli.judge_plan import PlanOptions, judge_plan_battles, write_battles
-    from hengwen.cli.ui.output import check_outputs
+    from hengwen.cli.judge_plan import chosen_pairing, judge_plan_battles, write_battles
     from hengwen.io.row_writer import check_target
 
     _check_choices(method)
     if battles is not None:
         check_target(battles, [plan])
-    outputs = check_outputs(output, [plan])
-    plan_options = PlanOptions(
-        plan=plan,
-        opponents=opponents,
-        matches=matches,
-        own=bool(own),
-        store=store,
-        judge=judge,
-        base_url=base_url,
-        concurrency=concurrency,
-        limit=limit,
-        budget=budget,
-        price=options.parse_price(price),
-        time_limit=time_limit,
-        dry_run=dry_run,
-        fresh=fresh,
-        wait=wait,
-        trust=trust,
-    )
-    data, judges, code = judge_plan_battles(plan_options, outputs, lang=lang, as_json=as_json, quiet=quiet)
+    face.check([plan])
+    pairing = chosen_pairing(opponents, matches, own=bool(own))
+    data, judges, code = judge_plan_battles(plan, pairing, calls, face)
     if battles is not None:
         write_battles(battles, data)
     exclude_self = None if own is None else not own
     review, _ = _review(data, None, (plan, None), method=method, exclude_self=exclude_self)
-    _show(review, None, (data, judges), outputs, lang=lang, as_json=as_json, quiet=quiet, verbose=verbose)
+    _show(review, None, (data, judges), face)
     raise typer.Exit(code)
 
 
@@ -250,28 +197,18 @@ def _show(
     review: PeerReview,
     comparison: HumanComparison | None,
     reviewed: Reviewed,
-    outputs: list[Path],
-    *,
-    lang: str | None,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    face: Face,
 ) -> None:
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import show
     from hengwen.documents.judges.peer_review import peer_review_document
 
     data, judges = reviewed
-    if data.failures and (as_json or quiet):
+    if data.failures and face.is_silent:
         verdicts = "1 verdict is" if data.failures == 1 else f"{data.failures} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
-    show(
+    face.show(
         peer_review_document(review, comparison, failures=data.failures, rewards=data.rewards, judges=judges),
-        outputs,
-        language=language.choose_language(lang),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
+        face.language(),
     )
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,6 @@ def report(
             help="Run ids, prefixes of them, or checkpoint names; default: each checkpoint's newest run."
         ),
     ] = None,
-    output: options.Outputs = None,
     plan: Annotated[
         str | None,
         typer.Option("--plan", help="Name of the plan to report; default: the plan of the newest run."),
@@ -47,33 +47,29 @@ def report(
         ),
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Show stored runs, or write reports of them."""
     from hengwen.cli.ui.existing_store import name_plan, open_existing_store
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.answers.blocks import check_size
     from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations
     from hengwen.store import store_files
 
     size = check_size(answers)
-    paths = check_outputs(output, [*([calibration] if calibration else ()), *store_files(store)])
+    face.check([*([calibration] if calibration else ()), *store_files(store)])
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
         selected, warnings = _select_runs(opened, runs, plan)
         for warning in warnings:
             print_warning(warning)
-        if plan is None and not runs and not quiet and not as_json:
+        if plan is None and not runs and not face.is_silent:
             name_plan(opened, selected[-1].plan)
         document = report_document(
             opened, selected, warnings=warnings, calibrations=calibrations, answers=size
         )
-        report_language = language.report_language(lang, selected)
-        show(document, paths, language=report_language, as_json=as_json, quiet=quiet, verbose=verbose)
+        face.show(document, face.report_language(selected))
 
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_waiting, print_warning
+from hengwen.cli.ui import options
+from hengwen.cli.ui.calls import Calls
+from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,93 +30,49 @@ PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a YAML
 def run(
     context: typer.Context,
     plan: PlanPath,
-    output: options.Outputs = None,
-    store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
-    base_url: options.BaseUrl = None,
-    concurrency: options.Concurrency = options.DEFAULT_CONCURRENCY,
     workers: options.Workers = None,
-    limit: options.Limit = None,
-    budget: options.Budget = None,
-    price: options.Price = None,
-    time_limit: options.TimeLimit = None,
-    dry_run: options.DryRun = False,
-    fresh: options.Fresh = False,
-    wait: options.Wait = False,
     share: options.Share = False,
     strict: options.Strict = False,
-    lang: language.Lang = None,
-    trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
     engine: Annotated[
         Literal["local", "ray"],
         typer.Option("--engine", help="Run in this process, or by workers of a Ray cluster."),
     ] = "local",
     ray_address: options.RayAddress = None,
+    *,
+    calls: Calls,
+    face: Face,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
-    from hengwen.runs.options import RunOptions
-
-    evaluate: Evaluate | None = None
-    if engine == "ray":
-        _check_ray(store, fresh=fresh, budget=budget, only_this_machine=ray_address is None)
-        evaluate = partial(_run_on_ray, store, judge, base_url, workers, ray_address)
-    else:
+    if engine == "local":
         options.refuse(context, {"ray_address": "needs --engine ray"})
-    run_options = RunOptions(
-        concurrency=concurrency,
-        workers=None if engine == "ray" else workers,
-        limit=limit,
-        fresh=fresh,
-        budget=budget,
-        price=options.parse_price(price),
-        time_limit=time_limit,
-        wait=print_waiting if wait else False,
-        share=share,
-    )
-    evaluate_plan(
-        plan,
-        store,
-        run_options,
-        evaluate=evaluate,
-        output=output,
-        judge=judge,
-        base_url=base_url,
-        dry_run=dry_run,
-        strict=strict,
-        lang=lang,
-        trust=trust,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+        evaluate_plan(plan, calls, face, strict=strict, workers=workers, share=share)
+        return
+    _check_ray(calls, only_this_machine=ray_address is None)
+
+    def evaluate(loaded: Plan, run_options: RunOptions) -> RunResult:
+        from hengwen.plans.overrides import resolve_plan
+        from hengwen.runs.cluster.run_on_ray import run_on_ray
+
+        resolved = resolve_plan(loaded, judge=calls.judge, base_url=calls.base_url)
+        return run_on_ray(resolved, calls.store, run_options, workers=workers, address=ray_address)
+
+    evaluate_plan(plan, calls, face, strict=strict, evaluate=evaluate, share=share)
 
 
 def evaluate_plan(
     plan: Path,
-    store: str,
-    run_options: RunOptions,
+    calls: Calls,
+    face: Face,
     *,
+    strict: bool = False,
     evaluate: Evaluate | None = None,
     follow_up: FollowUp | None = None,
-    output: list[Path] | None = None,
-    judge: str | None = None,
-    base_url: str | None = None,
-    dry_run: bool = False,
-    strict: bool = False,
-    lang: str | None = None,
-    trust: bool = False,
-    as_json: bool = False,
-    quiet: bool = False,
-    verbose: bool = False,
+    **others: Any,
 ) -> None:
-    """Evaluate a plan, or estimate the cost; show the result, and exit."""
+    """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.output import check_outputs, exit_code, show, show_bill
+    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import resumable_progress
-    from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
@@ -123,30 +80,18 @@ def evaluate_plan(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
-    language.choose_language(lang)  # so that a wrong --lang is an error before any call
-    loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
-    paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
-    for spec in () if dry_run else loaded.log:
+    run_options = calls.run_options(batch=follow_up.batch if follow_up else None, **others)
+    loaded = calls.load(plan)
+    face.check([plan, *input_files(loaded), *store_files(calls.store)])
+    for spec in () if calls.dry_run else loaded.log:
         from hengwen.integrations.loggers import tool_of
 
         tool_of(spec)  # a tool that is not installed is an error before any call
-    with open_or_create_store(store) as opened:
-        if dry_run:
-            estimates = estimate_plan(
-                loaded,
-                store=opened,
-                judge=judge,
-                base_url=base_url,
-                options=run_options,
-                trust=True,
-            )
-            show(
-                dry_run_document(estimates),
-                paths,
-                language=language.choose_language(lang, loaded.language),
-                as_json=as_json,
-                quiet=quiet,
-            )
+    judging: dict[str, Any] = {"judge": calls.judge, "base_url": calls.base_url, "trust": True}
+    with open_or_create_store(calls.store) as opened:
+        if calls.dry_run:
+            estimates = estimate_plan(loaded, store=opened, options=run_options, **judging)
+            face.show(dry_run_document(estimates), face.language(loaded.language))
             raise typer.Exit
         if follow_up is not None:
             follow_up.open(opened, loaded.name)
@@ -155,40 +100,28 @@ def evaluate_plan(
             resume = follow_up.resume_hint() if follow_up else "the same command resumes the run"
             return f"the results are in {opened.name}, {resume}"
 
-        with resumable_progress(
-            hint, quiet=quiet or as_json, checkpoints=len(loaded.checkpoints)
-        ) as progress:
+        with resumable_progress(hint, quiet=face.is_silent, checkpoints=len(loaded.checkpoints)) as progress:
             run_options = replace(run_options, progress=progress)
             if evaluate is not None:
                 result = evaluate(loaded, run_options)
             else:
-                result = run_plan(
-                    loaded, store=opened, judge=judge, base_url=base_url, options=run_options, trust=True
-                )
+                result = run_plan(loaded, store=opened, options=run_options, **judging)
         _log_results(loaded, result, opened)
         if follow_up is not None:
-            follow_up.show(result, strict=strict, as_json=as_json)
-        if paths or as_json or not quiet:
+            follow_up.show(result, strict=strict, as_json=face.as_json)
+        if face.output or face.as_json or not face.quiet:
             from hengwen.documents.run.document import report_document
 
             document = report_document(
                 opened, result.runs, warnings=result.warnings, pending_calls=result.pending_calls
             )
-            report_language = language.report_language(lang, result.runs)
             try:
-                show(
-                    document,
-                    paths,
-                    language=report_language,
-                    as_json=as_json,
-                    quiet=quiet,
-                    verbose=verbose,
-                )
+                face.show(document, face.report_language(result.runs))
             except ConfigError as error:
                 raise ConfigError(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"
                 ) from None
-    show_bill(result.bill, language.choose_language(lang, loaded.language), quiet=quiet or as_json)
+    face.show_bill(result.bill, face.language(loaded.language))
     raise typer.Exit(exit_code(result, strict=strict))
 
 
@@ -204,23 +137,7 @@ def _log_results(plan: Plan, result: RunResult, store: Store) -> None:
             print_warning(f"not logged to {spec.tool}: {error}; the results are in {store.name}")
 
 
-def _run_on_ray(
-    store: str,
-    judge: str | None,
-    base_url: str | None,
-    workers: int | None,
-    address: str | None,
-    plan: Plan,
-    run_options: RunOptions,
-) -> RunResult:
-    from hengwen.plans.overrides import resolve_plan
-    from hengwen.runs.cluster.run_on_ray import run_on_ray
-
-    resolved = resolve_plan(plan, judge=judge, base_url=base_url)
-    return run_on_ray(resolved, store, run_options, workers=workers, address=address)
-
-
-def _check_ray(store: str, *, fresh: bool, budget: float | None, only_this_machine: bool) -> None:
+def _check_ray(calls: Calls, *, only_this_machine: bool) -> None:
     """Check that Ray can run a plan; this is called before the store is opened.
 
     Raises:
@@ -231,7 +148,7 @@ def _check_ray(store: str, *, fresh: bool, budget: float | None, only_this_machi
     from hengwen.runs.cluster.connection import import_ray
     from hengwen.runs.cluster.run_on_ray import check_store
 
-    if fresh or budget is not None:
-        raise ConfigError(f"{'--fresh' if fresh else '--budget'} does not apply with --engine ray")
-    check_store(store)
+    if calls.fresh or calls.budget is not None:
+        raise ConfigError(f"{'--fresh' if calls.fresh else '--budget'} does not apply with --engine ray")
+    check_store(calls.store)
     import_ray(only_this_machine=only_this_machine)

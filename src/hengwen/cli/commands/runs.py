@@ -74,7 +74,7 @@ def remove(
 
 
 def export(
-    output: Annotated[
+    target: Annotated[
         Path,
         typer.Option(
             "-o", "--output", help="File of the rows; the suffix .parquet, .csv or .jsonl selects the format."
@@ -96,7 +96,7 @@ def export(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.store.export import check_target, rows
 
-    check_target(output, location)
+    check_target(target, location)
     with open_existing_store(location) as opened:
-        count = rows(opened, run or (), plan=plan).write(output)
-    print_line(f"{output}: {count} rows")
+        count = rows(opened, run or (), plan=plan).write(target)
+    print_line(f"{target}: {count} rows")

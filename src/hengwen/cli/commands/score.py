@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.usage import Without
 from hengwen.runs.shards.input_files import SHARD_ROWS
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def score(
             ".parquet files or patterns.",
         ),
     ],
-    output: Annotated[
+    target: Annotated[
         Path,
         typer.Option("-o", "--output", help="File for the scores, .jsonl or .csv; with --engine a folder."),
     ],
@@ -62,112 +64,56 @@ def score(
         int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
     ] = SHARD_ROWS,
     strict: options.Strict = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    *,
+    face: Annotated[Face, Without("output", "lang", "verbose")],
 ) -> None:
     """Score the answers in a file; a row that cannot be scored contains the reason instead."""
-    settings = options.parse_settings(option)
-    columns = dict(options.parse_pairs("--column", column))
-    if engine is not None:
+    from hengwen.cli.ui.messages import print_error, print_info
+    from hengwen.cli.ui.progress import count_bar
+
+    scoring: dict[str, Any] = {
+        "scorer": scorer,
+        "options": options.parse_settings(option),
+        "columns": dict(options.parse_pairs("--column", column)),
+    }
+    if engine is None:
+        from hengwen.runs.score_file import score_file
+
+        options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
+        file = _only(files, "only --engine, with a folder for -o, scores several files")
+        with count_bar("rows", quiet=face.quiet) as progress:
+            result = score_file(file, target, **scoring, workers=workers, progress=progress)
+        _report(target, result, face)
+        _exit(result, strict=strict)
+    else:
+        from hengwen.runs.shards.score_folder import score_folder
+
         if engine == "local":
             options.refuse(context, {"ray_address": "needs --engine ray"})
         pool = _pool(engine, ray_address, workers)
-        _score_folder(
-            files,
-            output,
-            pool,
-            scorer,
-            settings,
-            columns,
-            shard_rows,
-            strict=strict,
-            as_json=as_json,
-            quiet=quiet,
-        )
-        return
-    options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
-    file = _only(files, "only --engine, with a folder for -o, scores several files")
-    _score_rows(file, output, scorer, settings, columns, workers, strict=strict, as_json=as_json, quiet=quiet)
+        with count_bar("rows", quiet=face.quiet) as progress:
+            folder = score_folder(files, target, pool, **scoring, shard_rows=shard_rows, progress=progress)
+        if folder.reused and not face.is_silent:
+            print_info(f"{target}: {folder.reused} of {folder.shards} shards were finished before")
+        _report(target, folder, face)
+        for error in folder.errors:
+            print_error(f"not scored: {error}")
+        if folder.errors:
+            _warn_of_failed_rows(folder)
+            raise typer.Exit(1)
+        _exit(folder, strict=strict)
 
 
-def _score_rows(
-    file: Path,
-    output: Path,
-    scorer: str,
-    settings: dict[str, object],
-    columns: dict[str, str],
-    workers: int | None,
-    *,
-    strict: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    from hengwen.cli.ui.progress import count_bar
-    from hengwen.runs.score_file import score_file
-
-    with count_bar("rows", quiet=quiet) as progress:
-        result = score_file(
-            file,
-            output,
-            scorer=scorer,
-            options=settings,
-            columns=columns,
-            workers=workers,
-            progress=progress,
-        )
-    _report(output, result, as_json=as_json, quiet=quiet)
-    _exit(result, strict=strict)
-
-
-def _score_folder(
-    files: list[Path],
-    folder: Path,
-    pool: AbstractContextManager[ShardPool],
-    scorer: str,
-    settings: dict[str, object],
-    columns: dict[str, str],
-    shard_rows: int,
-    *,
-    strict: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    from hengwen.cli.ui.messages import print_error, print_info
-    from hengwen.cli.ui.progress import count_bar
-    from hengwen.runs.shards.score_folder import score_folder
-
-    with count_bar("rows", quiet=quiet) as progress:
-        result = score_folder(
-            files,
-            folder,
-            pool,
-            scorer=scorer,
-            options=settings,
-            columns=columns,
-            shard_rows=shard_rows,
-            progress=progress,
-        )
-    if result.reused and not (as_json or quiet):
-        print_info(f"{folder}: {result.reused} of {result.shards} shards were finished before")
-    _report(folder, result, as_json=as_json, quiet=quiet)
-    for error in result.errors:
-        print_error(f"not scored: {error}")
-    if result.errors:
-        _warn_of_failed_rows(result)
-        raise typer.Exit(1)
-    _exit(result, strict=strict)
-
-
-def _report(output: Path, result: FileScoreResult | FolderScoreResult, *, as_json: bool, quiet: bool) -> None:
+def _report(output: Path, result: FileScoreResult | FolderScoreResult, face: Face) -> None:
     """Print how many rows were scored."""
     from hengwen.cli.ui.messages import print_info
 
-    if as_json:
+    if face.as_json:
         import json
         from dataclasses import asdict
 
         typer.echo(json.dumps({"schema": 1, "output": str(output), **asdict(result)}, ensure_ascii=False))
-    elif not quiet:
+    elif not face.quiet:
         print_info(f"{output}: scored {result.rows - result.failed} of {result.rows} rows")
 
 
@@ -216,7 +162,7 @@ def _pool(
 
 def serve_reward(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan; its rewards: name the score.")],
-    score: Annotated[
+    reward: Annotated[
         str | None, typer.Option("--score", help="TASK/SCORE, if the plan names several rewards.")
     ] = None,
     on_failure: Annotated[
@@ -259,7 +205,7 @@ def serve_reward(
     policy = _policy(on_failure)
     marks = AnswerMarks(answer_after, answer_before)
     with open_or_create_store(store) as opened:
-        asyncio.run(_serve(loaded, opened, score, policy, marks, port, token or token_urlsafe(24)))
+        asyncio.run(_serve(loaded, opened, reward, policy, marks, port, token or token_urlsafe(24)))
 
 
 def _policy(text: str) -> OnFailure | float:

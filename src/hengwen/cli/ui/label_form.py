@@ -48,12 +48,10 @@ class LabelSession:
         rater: str,
         *,
         language: Language,
-        show_source: bool,
     ) -> None:
         self._file = file
         self._rater = rater
         self._language: Language = language
-        self._show_source = show_source
         self._console = Console(highlight=False)
         self._is_terminal = sys.stdin.isatty()
         self._total = len(questions)
@@ -141,8 +139,6 @@ class LabelSession:
     def _display(self, question: Question) -> None:
         number = self._labelled_before + self._index + 1
         title = f"{number}/{self._total} · {question.response.task} · {question.score.base}"
-        if self._show_source:
-            title += f" · {question.response.checkpoint} #{question.response.repeat}"
         rubric = question.rubric
         if rubric.hash not in self._explained:
             self._explained.add(rubric.hash)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from hengwen.cli.ui import options
 from hengwen.text.catalogue import locale_language
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from hengwen.records import Run
     from hengwen.text.language import Language
-
-Lang = Annotated[
-    str | None,
-    typer.Option(
-        "--lang", envvar="HENGWEN_LANG", help="zh or en; default: language of the plan, else of the locale."
-    ),
-]
 
 
 def choose_language(
@@ -33,8 +23,3 @@ def choose_language(
     if plan in ("zh", "en"):
         return "en" if plan == "en" else "zh"
     return locale_language(environment)
-
-
-def report_language(option: str | None, runs: Sequence[Run]) -> Language:
-    """Return the language of a report: from the option, else the newest run's plan, else the locale."""
-    return choose_language(option, runs[-1].facts.get("language") if runs else None)

@@ -38,6 +38,22 @@ Outputs = Annotated[
         "repeatable.",
     ),
 ]
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        "--lang", envvar="HENGWEN_LANG", help="zh or en; default: language of the plan, else of the locale."
+    ),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option("--score", help="Use only TASK/SCORE; repeatable; p-values are corrected for their number."),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, envvar="HENGWEN_SEED", help="Seed of resamples, permutations and simulations."
+    ),
+]
 Concurrency = Annotated[
     int,
     typer.Option(

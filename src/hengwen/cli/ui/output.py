@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
+from hengwen.cli.ui import options
+from hengwen.cli.ui.language import choose_language
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
 
 if TYPE_CHECKING:
@@ -14,53 +17,66 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Document
     from hengwen.engine.budget import Bill
+    from hengwen.records import Run
     from hengwen.runs.run_plan import RunResult
     from hengwen.text.language import Language
 
 
-def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -> list[Path]:
-    """Return the paths of ``--output``; raise an error unless a document can be written to each of them."""
-    from hengwen.documents.render.write import check_format
-    from hengwen.io.output_target import check_output
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Options that say how a command shows its result."""
 
-    paths = list(outputs or ())
-    for path in paths:
-        check_format(path)
-        check_output(path, inputs)
-    return paths
+    output: options.Outputs = None
+    lang: options.Lang = None
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+    verbose: options.Verbose = False
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the terminal shows no table and no progress."""
+        return self.quiet or self.as_json
 
-def show(
-    document: Document,
-    outputs: Sequence[Path],
-    *,
-    language: Language,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool = False,
-) -> None:
-    """Write a document to its files, then print its record as JSON, or the document itself."""
-    from hengwen.documents.render.write import to_json, write_document
+    def check(self, inputs: Sequence[Path] = ()) -> None:
+        """Raise an error for a wrong ``--lang``, or a path of ``--output`` that cannot be written."""
+        from hengwen.documents.render.write import check_format
+        from hengwen.io.output_target import check_output
 
-    for path in outputs:
-        write_document(document, path, language)
-        print_info(f"report: {path}")
-    if as_json:
-        typer.echo(to_json(document), nl=False)
-    elif not quiet:
-        from rich.console import Console
+        choose_language(self.lang)
+        for path in self.output or ():
+            check_format(path)
+            check_output(path, inputs)
 
-        from hengwen.documents.render.terminal import to_terminal
+    def language(self, plan: object = None) -> Language:
+        """Return the language of ``--lang``, else that of a plan, else that of the locale."""
+        return choose_language(self.lang, plan)
 
-        to_terminal(document, Console(highlight=False), language, verbose=verbose)
+    def report_language(self, runs: Sequence[Run]) -> Language:
+        """Return the language of a report: from the option, else the newest run's plan, else the locale."""
+        return self.language(runs[-1].facts.get("language") if runs else None)
 
+    def show(self, document: Document, language: Language) -> None:
+        """Write a document to its files, then print its record as JSON, or the document itself."""
+        from hengwen.documents.render.write import to_json, write_document
 
-def show_bill(bill: Bill, language: Language, *, quiet: bool) -> None:
-    """Print what the calls of a command have used and cost."""
-    from hengwen.documents.dry_run import bill_text
+        for path in self.output or ():
+            write_document(document, path, language)
+            print_info(f"report: {path}")
+        if self.as_json:
+            typer.echo(to_json(document), nl=False)
+        elif not self.quiet:
+            from rich.console import Console
 
-    if not quiet:
-        print_info(bill_text(bill).in_language(language))
+            from hengwen.documents.render.terminal import to_terminal
+
+            to_terminal(document, Console(highlight=False), language, verbose=self.verbose)
+
+    def show_bill(self, bill: Bill, language: Language) -> None:
+        """Print what the calls of a command have used and cost."""
+        from hengwen.documents.dry_run import bill_text
+
+        if not self.is_silent:
+            print_info(bill_text(bill).in_language(language))
 
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from inspect import getdoc
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import fields, is_dataclass
+from inspect import Parameter, Signature, getdoc, signature
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -47,6 +48,44 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 """Base class of typer's usage errors, which typer itself does not export."""
 
 
+class Without:
+    """Mark, in ``Annotated``, the options of a dataclass that a command does not take."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+def spread(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes the fields of each dataclass among its parameters one by one."""
+    parameters: list[Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for parameter in signature(function, eval_str=True).parameters.values():
+        annotation = parameter.annotation
+        group, *marks = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+        if not is_dataclass(group):
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        omitted = {name for mark in marks if isinstance(mark, Without) for name in mark.names}
+        options = [option for option in fields(group) if option.name not in omitted]
+        hints = get_type_hints(group, include_extras=True)
+        groups[parameter.name] = group, [option.name for option in options]
+        parameters += [
+            Parameter(
+                option.name, Parameter.KEYWORD_ONLY, default=option.default, annotation=hints[option.name]
+            )
+            for option in options
+        ]
+
+    def call(**values: Any) -> Any:
+        for name, (group, names) in groups.items():
+            values[name] = group(**{option: values.pop(option) for option in names})
+        return function(**values)
+
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
 class InheritingCommand(TyperCommand):
     """A command that takes options from the groups above it, before or after its own name.
 
@@ -64,7 +103,7 @@ class InheritingCommand(TyperCommand):
         function = getattr(self.callback, "function", None)
         if function is not None:  # the first use: typer needs 5 ms for the options of a command
             command = get_command_from_info(
-                CommandInfo(callback=function), pretty_exceptions_short=False, rich_markup_mode=None
+                CommandInfo(callback=spread(function)), pretty_exceptions_short=False, rich_markup_mode=None
             )
             self.callback, own = command.callback, list(command.params)
             for group in self._groups:
@@ -106,7 +145,8 @@ class InheritingCommand(TyperCommand):
                 if group.get_parameter_source(name).name != "COMMANDLINE":
                     continue
                 if name not in names:
-                    raise ConfigError(f"--{name.replace('_', '-')} does not apply here{_help_hint(ctx)}")
+                    (option,) = (param.opts[-1] for param in group.command.params if param.name == name)
+                    raise ConfigError(f"{option} does not apply here{_help_hint(ctx)}")
                 if ctx.get_parameter_source(name).name != "COMMANDLINE":
                     ctx.params[name] = value
                     ctx.set_parameter_source(name, group.get_parameter_source(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hengwen._internal.checks import whole_number
 from hengwen.personas.tasks import DEFAULT_PRESET
 
 
@@ -29,3 +30,8 @@ class MuiceOptions:
     exempt_duplicates: bool = False
     """Whether a model may repeat an answer to a calculation, for which only one number is right. The Muice
     document forbids repeated answers."""
+
+    def __post_init__(self) -> None:
+        whole_number("seed", self.seed, 0)
+        if not isinstance(self.exempt_duplicates, bool):
+            raise ValueError(f"exempt_duplicates must be true or false, got {self.exempt_duplicates!r}")

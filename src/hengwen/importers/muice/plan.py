@@ -20,7 +20,7 @@ def suite_plan(
     selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
     head = [
         f"The persona tasks of {source}, weighed by its scoring tables; the published scores are 0..10.",
-        f"Where it is open: --topics {options.topics}, --subchoice {options.subchoice}: {selected};",
+        f"Where it is open: topics={options.topics}, subchoice={options.subchoice}: {selected};",
         "suites with other topic prompts are not comparable.",
         f'Its "default parameters" are the sampling preset {options.preset}; no prompt has a history.',
         "The .md.j2 files say who she is in words of ours: put there what your model was trained with.",

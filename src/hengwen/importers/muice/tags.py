@@ -48,8 +48,8 @@ def choose_topics(
     topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
 ) -> tuple[Topic, ...]:
     """Return the topic prompts of an imported plan. Runs with different topic prompts are not comparable."""
-    _check_choice("--topics", topics, ("code", "legacy5"))
-    _check_choice("--subchoice", subchoice, ("one", "one_of_each"))
+    _check_choice("topics", topics, ("code", "legacy5"))
+    _check_choice("subchoice", subchoice, ("one", "one_of_each"))
     posts = POSTS if topics == "code" else POSTS[:-1]
     if subchoice == "one_of_each":
         return (*posts, _select(GREETINGS, seed, pick), *HOLIDAYS)
@@ -66,5 +66,5 @@ def _select(pool: tuple[Topic, ...], seed: int, pick: str | None) -> Topic:
         return pool[seed % len(pool)]
     names = {topic.tag[1:-1].partition(": ")[2]: topic for topic in pool}
     if pick not in names:
-        raise ConfigError(f"unknown --pick {pick!r}{did_you_mean(pick, names)}")
+        raise ConfigError(f"unknown pick {pick!r}{did_you_mean(pick, names)}")
     return names[pick]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 RUN_HELP = "A run id, a prefix of one, or a checkpoint name (its newest run)."
 
@@ -22,12 +23,7 @@ def compare(
     plan: Annotated[
         str | None, typer.Option("--plan", help="Name of the plan of both runs; default: any plan.")
     ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--score", help="Compare only TASK/SCORE; repeatable; p-values are corrected for their number."
-        ),
-    ] = None,
+    score: options.Scores = None,
     common: Annotated[
         bool,
         typer.Option(
@@ -42,11 +38,8 @@ def compare(
         ),
     ] = "equal",
     store: options.Store = options.DEFAULT_STORE,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Test whether B differs from A on their common prompts: difference, interval, p, effect sizes.
 
@@ -54,7 +47,6 @@ def compare(
     """
     from hengwen.cli.ui.existing_store import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.compare.changes import changed_prompts
     from hengwen.documents.compare.document import compare_document
     from hengwen.monitoring.compare.compare_runs import compare_runs
@@ -63,7 +55,7 @@ def compare(
         raise typer.BadParameter(f"name at most two runs, got {len(runs)}")
     if weights not in ("equal", "precision"):
         raise typer.BadParameter(f"--weights is equal or precision, got {weights!r}")
-    outputs = check_outputs(output)
+    face.check()
     with open_existing_store(store) as opened:
         comparison = compare_runs(
             opened,
@@ -76,14 +68,9 @@ def compare(
         )
         if plan is None and runs[-1] == comparison.after.checkpoint:
             name_plan(opened, comparison.after.plan, runs[-1])
-        changes = changed_prompts(opened, comparison) if outputs or verbose else ()
+        changes = changed_prompts(opened, comparison) if face.output or face.verbose else ()
     for checkpoint in comparison.unchecked:
         print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
-    show(
-        compare_document(comparison, changes),
-        outputs,
-        language=language.report_language(lang, (comparison.before, comparison.after)),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
+    face.show(
+        compare_document(comparison, changes), face.report_language((comparison.before, comparison.after))
     )

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 
 def drift(
@@ -29,12 +30,7 @@ def drift(
             help="First checkpoint of the tests; default: the pinned run, otherwise the first checkpoint.",
         ),
     ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--score", help="Test only TASK/SCORE; repeatable; p-values are corrected for their number."
-        ),
-    ] = None,
+    score: options.Scores = None,
     human: Annotated[
         Path | None,
         typer.Option(
@@ -44,11 +40,8 @@ def drift(
         ),
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Test for each score whether the checkpoints differ, and whether the score drifts.
 
@@ -56,20 +49,17 @@ def drift(
     """
     from hengwen.cli.ui.existing_store import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.drift.document import drift_document
     from hengwen.documents.drift.words import names_text
     from hengwen.monitoring.drift.drift_report import drift_report
     from hengwen.monitoring.judge_drift.report import judge_drift_of, pair_of_report
 
-    if lang is not None:
-        options.parse_language(lang)  # check --lang before the store counts this test
-    outputs = check_outputs(output, [human] if human else ())
+    face.check([human] if human else ())
     with open_existing_store(store) as opened:
         report = drift_report(
             opened, runs or (), plan=plan, baseline=baseline, scores=score or (), human=human
         )
-        if plan is None and not runs and not quiet and not as_json:
+        if plan is None and not runs and not face.is_silent:
             name_plan(opened, report.runs[-1].plan)
         pair = pair_of_report(opened, runs or (), baseline, plan)
         judges = judge_drift_of(opened, pair, score or (), skip_others=True)
@@ -79,11 +69,4 @@ def drift(
     ):
         if names:
             print_warning(f"{text}: {names_text(names).en}")
-    show(
-        drift_document(report, judges),
-        outputs,
-        language=language.report_language(lang, report.runs),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    face.show(drift_document(report, judges), face.report_language(report.runs))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,12 +64,9 @@ def gate(
         Path | None, typer.Option("--comment", help="Write a comment for a pull request in Markdown.")
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
     trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Check whether a stored run meets the gates (conditions on scores) of a plan.
 
@@ -78,7 +76,6 @@ def gate(
     """
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_info, print_warning
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.gates.gate import gate_document
     from hengwen.io.output_target import check_output
@@ -98,8 +95,8 @@ def gate(
     for path in files.values():
         if path is not None:
             check_output(path, inputs)
-    outputs = check_outputs(output, inputs)
-    _check_different({**files, **{f"--output {path}": path for path in outputs}})
+    face.check(inputs)
+    _check_different({**files, **{f"--output {path}": path for path in face.output or ()}})
     gates, locations = plan_gates(loaded, expressions or ())
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
@@ -112,21 +109,14 @@ def gate(
             if report.exit_code == FAILED:
                 print_info("a gate failed, so nothing is confirmed")
             elif tasks_to_confirm(report):
-                confirmed = confirm_run(report, baselines, confirm, quiet=quiet or as_json)
+                confirmed = confirm_run(report, baselines, confirm, quiet=face.is_silent)
                 report = evaluate_run(gates, confirmed, calibrations, locations=locations)
-    shown_language = language.report_language(lang, [report.run])
-    _write(report, shown_language, junit=junit, summary=summary, comment=comment)
-    if as_json or quiet:
+    language = face.report_language([report.run])
+    _write(report, language, junit=junit, summary=summary, comment=comment)
+    if face.is_silent:
         for warning in report.warnings:
             print_warning(warning)
-    show(
-        gate_document(report),
-        outputs,
-        language=shown_language,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    face.show(gate_document(report), language)
     raise typer.Exit(report.exit_code)
 
 
@@ -154,7 +144,7 @@ def _check_different(files: Mapping[str, Path | None]) -> None:
 
 def _write(
     report: GateReport,
-    shown_language: Language,
+    language: Language,
     *,
     junit: Path | None,
     summary: Path | None,
@@ -167,8 +157,8 @@ def _write(
     for path, text_of in texts.items():
         if path is not None:
             with atomic_write(path) as temporary:
-                temporary.write_text(text_of(report, shown_language), encoding="utf-8", newline="\n")
+                temporary.write_text(text_of(report, language), encoding="utf-8", newline="\n")
     step_summary = os.environ.get(SUMMARY_VARIABLE)
     if step_summary:
         with Path(step_summary).open("a", encoding="utf-8", newline="\n") as file:
-            file.write(summary_markdown(report, shown_language))
+            file.write(summary_markdown(report, language))

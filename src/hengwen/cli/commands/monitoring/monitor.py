@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.score_file import COLUMN_HELP, FILE_HELP, read_scores
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,27 +42,21 @@ def monitor(
     stop: Annotated[
         bool, typer.Option("--stop", help="End at the alarm; default: at the last score.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the simulated thresholds.")
-    ] = 0,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    seed: options.Seed = 0,
+    *,
+    face: Face,
 ) -> None:
     """Compare a stream of scores with a baseline, score by score; print an alarm when the mean moves away.
 
     Exits with 3 if there was an alarm. Standard input is read line by line.
     """
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.monitor import alarm_text, monitor_document
     from hengwen.errors import DataError
     from hengwen.monitoring.monitor import Monitor
 
     _check_options(baseline, direction, scale)
-    outputs = check_outputs(output, [baseline, stream])
-    chosen_language = language.choose_language(lang)
+    face.check([baseline, stream])
+    language = face.language()
     scores = [score for _, score in read_scores(baseline, column)]
     try:
         stream_monitor = Monitor(
@@ -76,12 +71,11 @@ def monitor(
         raise DataError(f"{baseline}: {error}") from None
     for state in _states(stream_monitor, stream, column):
         if state.alarm is not None and state.alarm.at == state.n:
-            if not as_json and not quiet:
-                typer.echo(alarm_text(state).in_language(chosen_language))
+            if not face.is_silent:
+                typer.echo(alarm_text(state).in_language(language))
             if stop:
                 break
-    document = monitor_document(stream_monitor)
-    show(document, outputs, language=chosen_language, as_json=as_json, quiet=quiet, verbose=verbose)
+    face.show(monitor_document(stream_monitor), language)
     if stream_monitor.alarm_at is not None:
         raise typer.Exit(ALARM_EXIT_CODE)
 

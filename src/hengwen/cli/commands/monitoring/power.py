@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 RUN_HELP = "a run id, a prefix of one, or a checkpoint name (its newest run)"
 
@@ -28,13 +29,7 @@ def power(
             help="Run of another checkpoint to compare with (id, prefix or checkpoint); default: the newest.",
         ),
     ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--score",
-            help="Plan only for TASK/SCORE; repeatable; the significance level is divided by their number.",
-        ),
-    ] = None,
+    score: options.Scores = None,
     difference: Annotated[
         list[float] | None,
         typer.Option(
@@ -61,25 +56,21 @@ def power(
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
     store: options.Store = options.DEFAULT_STORE,
-    output: options.Outputs = None,
-    lang: language.Lang = None,
     trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    *,
+    face: Face,
 ) -> None:
     """Show which differences between checkpoints a plan can detect.
 
     For each --difference, also show the cheapest numbers of prompts and repeats that detect it.
     """
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.gates.power import power_document
     from hengwen.monitoring.power.plan_power import plan_power
     from hengwen.plans.overrides import resolve_plan
 
-    outputs = check_outputs(output, [plan])
+    face.check([plan])
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     with open_existing_store(store) as opened:
         result = plan_power(
@@ -94,11 +85,4 @@ def power(
             budget=task_cost,
             trust=True,
         )
-    show(
-        power_document(result),
-        outputs,
-        language=language.report_language(lang, (result.baseline,)),
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
+    face.show(power_document(result), face.report_language((result.baseline,)))

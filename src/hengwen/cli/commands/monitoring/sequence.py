@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.score_file import COLUMN_HELP, FILE_HELP, read_scores
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
 
 
 def sequence(
     file: Annotated[Path, typer.Argument(help=f"Scores in order, {FILE_HELP}")],
-    output: options.Outputs = None,
     column: Annotated[str | None, typer.Option("--column", help=COLUMN_HELP)] = None,
     m: Annotated[int, typer.Option("-m", min=2, max=10, help="Length of an ordinal pattern.")] = 3,
     delay: Annotated[
@@ -22,31 +22,19 @@ def sequence(
     top: Annotated[
         float | None, typer.Option("--top", help="Lowest score of the top box; default: the maximum.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the permutation tests.")
-    ] = 0,
-    lang: language.Lang = None,
-    as_json: options.Json = False,
-    verbose: options.Verbose = False,
+    seed: options.Seed = 0,
+    *,
+    face: Face,
 ) -> None:
     """Describe a sequence of scores: level, permutation entropy, inversions, increasing subsequence."""
-    from hengwen.cli.ui.output import check_outputs, show
     from hengwen.documents.sequence import sequence_document
     from hengwen.errors import DataError
     from hengwen.relevance_metrics import summarize
 
-    chosen_language = language.choose_language(lang)
-    outputs = check_outputs(output, [file])
+    face.check([file])
     scores = [score for _, score in read_scores(file, column)]
     try:
         summary = summarize(scores, m=m, delay=delay, top=top, seed=seed)
     except ValueError as error:
         raise DataError(f"{file}: {error}") from None
-    show(
-        sequence_document(summary),
-        outputs,
-        language=chosen_language,
-        as_json=as_json,
-        quiet=False,
-        verbose=verbose,
-    )
+    face.show(sequence_document(summary), face.language())

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
+from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.usage import Without
 
 
 def view(
@@ -29,8 +31,9 @@ def view(
         typer.Option("--label", help="Label the answers of this plan; without it nothing is written."),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
-    lang: language.Lang = None,
     trust: options.Trust = False,
+    *,
+    face: Annotated[Face, Without("output", "as_json", "quiet", "verbose")],
 ) -> None:
     """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
     from hengwen.cli.ui.existing_store import open_existing_store
@@ -39,7 +42,7 @@ def view(
     from hengwen.labels.desk import open_desk
 
     with open_existing_store(location) as opened:
-        page_language = language.report_language(lang, opened.latest())
+        page_language = face.report_language(opened.latest())
     desk = None
     if label is not None:
         loaded = load_trusted(label, trust=trust)
