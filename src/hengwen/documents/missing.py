@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.results.coverage import MIN_COVERAGE, RETRYABLE
+from hengwen.documents.blocks import Verdict
+from hengwen.results.coverage import MAX_EMPTY_SHARE, MIN_COVERAGE, RETRYABLE
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from hengwen.results.coverage import EmptyAnswers
+
+MAX_EMPTY = 3
+"""Maximum number of checkpoints whose empty answers have a line of their own."""
 _NOT_REACHED = Bilingual(
     "有的题还没有评测：不带 --limit 再运行", "prompts were not reached: run without --limit"
 )
@@ -55,6 +60,32 @@ def missing_text(
         f"{zh}（缺失的按最低或最高分计，均值为 {low} 到 {high}）",
         f"{en} (mean {low} to {high} if the missing ones score lowest or highest)",
     )
+
+
+def empty_text(item: EmptyAnswers) -> Bilingual:
+    """Return how many answers of a checkpoint are empty, and what to do."""
+    checkpoint, _, empty, n = item
+    return Bilingual(
+        f"{checkpoint} 的 {n} 个回答中有 {empty} 个是空的；它们照样计分，请查明原因",
+        f"{empty} of {n} answers of {checkpoint} {'is' if empty == 1 else 'are'} empty; empty answers are "
+        "scored like others, so find out why",
+    )
+
+
+def empty_verdicts(items: Iterable[EmptyAnswers]) -> tuple[Verdict, ...]:
+    """Return a line for each checkpoint and task with empty answers; of many, the worst and a count."""
+    ordered = sorted(items, key=lambda item: -item.empty / item.answers)
+    lines = [
+        Verdict(tone="worse", subject=item.task, sentence=empty_text(item)) for item in ordered[:MAX_EMPTY]
+    ]
+    rest = len(ordered) - MAX_EMPTY
+    if rest > 0:
+        text = Bilingual(
+            f"另有 {rest} 处空回答超过 {percent(MAX_EMPTY_SHARE)}（JSON：empty_answers）",
+            f"{rest} more with over {percent(MAX_EMPTY_SHARE)} empty answers (JSON: empty_answers)",
+        )
+        lines.append(Verdict(tone="worse", sentence=text))
+    return tuple(lines)
 
 
 def least_text() -> Bilingual:

@@ -28,8 +28,24 @@ PromptName = TypeVar("PromptName", str, int, str | None)
 MIN_COVERAGE = 0.95
 """Minimum share of prompts, and of answers, that have a score at each compared checkpoint. Answers that are
 lost because they are bad make equal checkpoints look different."""
+MAX_EMPTY_SHARE = 0.02
+"""Largest share of empty answers that is not reported."""
 RETRYABLE = ("transport_error", "rate_limited", "timeout", "budget")
 """Statuses of failures that another run mends if the endpoint answers."""
+
+
+class EmptyAnswers(NamedTuple):
+    """Number of the answers of a checkpoint to a task that have no text."""
+
+    checkpoint: str
+    task: str
+    empty: int
+    answers: int
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether more than 2 % of the answers are empty."""
+        return self.empty > MAX_EMPTY_SHARE * self.answers
 
 
 class Answers(NamedTuple):

@@ -20,6 +20,7 @@ from hengwen.documents.compare.lines import score_line
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import reward_verdicts, score_names
 from hengwen.results.comparisons import CHANGES
 from hengwen.results.run_order import run_labels
@@ -75,7 +76,7 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
     blocks: list[Block] = [
         Decision(
             title=_title(lines, names, before, after),
-            bullets=(*_bullets(lines, names), *reward_verdicts(names)),
+            bullets=(*_bullets(lines, names), *reward_verdicts(names), *empty_verdicts(comparison.empty)),
             scores=Scores(
                 key="scores",
                 lines=tuple(lines),
@@ -243,6 +244,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
         "decision": decision_record(comparison.decision),
         "groups": group_records(comparison.groups, (comparison.before.id, comparison.after.id)),
         "judges": trust_record(comparison.judges),
+        "empty_answers": [item._asdict() for item in comparison.empty],
     }
 
 

@@ -14,6 +14,7 @@ from hengwen.documents.drift.tables import answer_tables
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import reward_verdicts, score_names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural
@@ -71,6 +72,7 @@ def _first_screen(report: DriftReport) -> Decision:
             *words.first_answers(report, names),
             *words.left_out_verdicts(report, names),
             *reward_verdicts(names),
+            *empty_verdicts(report.empty),
         ),
         judges=trust_verdicts(report.judges),
     )
@@ -196,6 +198,7 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         "other_scores": report.other_scores,
         "groups": group_records(report.groups, [run.id for run in report.runs]),
         "judges": trust_record(report.judges),
+        "empty_answers": [item._asdict() for item in report.empty],
         "judge_drift": judge_drift,
     }
 

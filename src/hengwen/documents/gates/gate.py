@@ -13,6 +13,7 @@ from hengwen.documents.gates.gate_text import (
 )
 from hengwen.documents.gates.limits import short_figures, term_bar
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
+from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.text.language import Bilingual
@@ -52,6 +53,7 @@ def gate_document(report: GateReport) -> Document:
             _checklist(terms),
             *trust_verdicts(report.judges),
             *verdicts_on_rewards(report.rewards),
+            *empty_verdicts(report.empty),
             *(
                 Sentence(text=Bilingual(f"警告：{text}", f"warning: {text}"), is_note=True)
                 for text in report.warnings
@@ -65,6 +67,7 @@ def gate_document(report: GateReport) -> Document:
             "exit_code": report.exit_code,
             "gates": [_gate_record(gate) for gate in report.gates],
             "judges": trust_record(report.judges),
+            "empty_answers": [item._asdict() for item in report.empty],
             "warnings": list(report.warnings),
             **({"rewards": list(report.rewards)} if report.rewards else {}),
         },

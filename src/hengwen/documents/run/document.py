@@ -21,6 +21,7 @@ from hengwen.documents.run.words import GUIDE, STATUS_WORDS
 from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
+from hengwen.store.empty_answers import empty_answers
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, format_timestamp
 
@@ -86,6 +87,7 @@ def report_document(
         calibrations=tuple(calibrations),
         admissions=store.admissions(),
         groups=() if order.problem else compare_sets(store.responses, order.runs, table),
+        empty=tuple(empty_answers(store, order.runs, [run.checkpoint for run in order.runs])),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",

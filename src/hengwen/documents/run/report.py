@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.all_answers import AnswerCollector
-from hengwen.documents.answers.blocks import AnswerFilter
+from hengwen.documents.answers.blocks import EMPTY, AnswerFilter
 from hengwen.documents.answers.source import AnswerList
+from hengwen.documents.blocks import Link
 from hengwen.documents.groups import group_texts
-from hengwen.documents.run.empty_answers import EmptyAnswerCounter
+from hengwen.documents.missing import empty_text
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of, left_out
 from hengwen.documents.run.judge_notes import (
     calibration_notes,
@@ -25,6 +26,7 @@ from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
+from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -36,13 +38,13 @@ if TYPE_CHECKING:
     from hengwen.records import Run, Usage
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.decide import ScoreCourse
     from hengwen.results.decision import Decision, ScoreDecision
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
     from hengwen.store.model_calls import ModelCalls
-    from hengwen.text.language import Bilingual
 
 
 WHOLE_ANSWERS = "hengwen report -o report.html --answers full"
@@ -77,6 +79,8 @@ class ReportData:
     """Time of creation, in ISO 8601."""
     version: str = ""
     """Version of Hengwen."""
+    empty: tuple[EmptyAnswers, ...] = ()
+    """Checkpoints and tasks of which more than 2 % of the answers are empty."""
     baseline: str = ""
     """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
     pending_calls: int = 0
@@ -163,11 +167,10 @@ def build_report(data: ReportData) -> Report:
     of_answers = [score for task in tasks for score in task.headlines if has_answers(score, data)]
     of_answers.sort(key=lambda score: not score.is_final)
     collector = AnswerCollector(of_answers, len(tasks) * len(data.runs), data.size)
-    length_bias, empty = LengthBiasDetector(), EmptyAnswerCounter()
+    length_bias = LengthBiasDetector()
     for answer in data.answers.stream():
         collector.add(answer)
         length_bias.add(answer)
-        empty.add(answer)
     findings = [
         finding.with_prefix(judge_note(context.score))
         for context in contexts
@@ -179,7 +182,7 @@ def build_report(data: ReportData) -> Report:
     }
     findings = [groups.get(finding.address, finding) for finding in findings]
     findings += [finding for context in contexts if (finding := left_out(context)) is not None]
-    findings += [*empty.findings(), *length_bias.findings()]
+    findings += [*map(_of_empty_answers, data.empty), *length_bias.findings()]
     checkpoints = [run.checkpoint for run in data.runs]
     answers = collector.table(data.answers, WHOLE_ANSWERS)
     statuses: dict[tuple[str, str], set[str]] = {}
@@ -204,6 +207,21 @@ def build_report(data: ReportData) -> Report:
         answers=answers,
         statuses=statuses,
         judges=trust_of(data.runs, data.table, data.admissions, data.calibrations),
+    )
+
+
+def _of_empty_answers(item: EmptyAnswers) -> Finding:
+    checkpoint, task, empty, n = item
+    return Finding(
+        address=task,
+        text=empty_text(item),
+        tone="worse",
+        is_alarm=True,
+        link=Link(
+            text=Bilingual(f"{empty} 个是空的", f"{empty} of {n} answers"),
+            target="all-answers",
+            rows=AnswerFilter(checkpoint, task, status=EMPTY),
+        ),
     )
 
 

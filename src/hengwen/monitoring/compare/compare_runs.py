@@ -19,6 +19,7 @@ from hengwen.results.paired_values import PairedValues, log_length_changes, pair
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import signature_conflict
 from hengwen.results.score_table import SeriesKey
+from hengwen.store.empty_answers import empty_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,6 +129,7 @@ def compare_runs(
         unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
         groups=groups,
         judges=judge_trust(store, runs, used=used),
+        empty=tuple(empty_answers(store, runs, labels)),
         decision=decide_pair(headline, groups, labels, margins_of(runs)),
     )
 

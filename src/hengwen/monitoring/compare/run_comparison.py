@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run, Scale
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.paired_values import PairedValues
     from hengwen.stats.mean_interval import Bounds
@@ -164,6 +165,8 @@ class RunComparison:
     """Tests of scores of whole sets of answers, such as diversity."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are compared."""
+    empty: tuple[EmptyAnswers, ...] = ()
+    """Checkpoints and tasks of which more than 2 % of the answers are empty."""
     decision: Decision = field(default_factory=lambda: Decision(verdict="none"))
     """Which of both runs to ship, from the tests of the headline scores."""
 

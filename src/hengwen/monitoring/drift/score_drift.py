@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics import RankingComparison
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
+    from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.decision import Decision
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.stats.checkpoints.change_point import ChangePoint
@@ -297,6 +298,8 @@ class DriftReport:
     """Tests of scores of whole sets of answers, such as diversity."""
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores are tested."""
+    empty: tuple[EmptyAnswers, ...] = ()
+    """Checkpoints and tasks of which more than 2 % of the answers are empty."""
 
     @property
     def baseline(self) -> Run:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hengwen.plans.gates import Tier
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
+    from hengwen.results.coverage import EmptyAnswers
     from hengwen.score_id import ScoreId
 
 GateOutcome = Literal["passed", "failed", "inconclusive", "error"]
@@ -146,6 +147,8 @@ class GateReport:
     warnings: tuple[str, ...] = ()
     judges: tuple[JudgeTrust, ...] = ()
     """What is known of each judge whose scores the gates use."""
+    empty: tuple[EmptyAnswers, ...] = ()
+    """Tasks of which more than 2 % of the answers are empty."""
     rewards: tuple[str, ...] = ()
     """Addresses of the scores that the gates use and that the model was trained on."""
 
