@@ -41,10 +41,11 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
         "but worse in character."
     )
     fell, rose, disagree = [line for line in lines if line.startswith("- ")][:3]
-    assert re.match(r"- ▼ \*\*Fell\*\*: character .*ckpt-4000\) \(−0.49, all 12 prompts worse", fell)
-    assert re.match(r"- ▲ \*\*Rose\*\*: lyric form .*ckpt-4000\) \(\+17.3, all 12 prompts better", rose)
-    assert "at ckpt-4000 lyric form and variety of wording rise while character falls" in disagree
-    assert any(line.startswith("- – **Cannot be told**: lyric craft: ") for line in lines)
+    assert re.match(r"- ▼ \*\*Fell at ckpt-4000\*\*: character .*\(−0.49, all 12 prompts worse", fell)
+    assert re.match(r"- ▲ \*\*Rose at ckpt-4000\*\*: lyric form .*\(\+17.3, all 12 prompts better", rose)
+    assert "lyric form and variety of wording rise while character falls at ckpt-4000" in disagree
+    assert "Kept: ckpt-3000," in disagree
+    assert any(line.startswith("- ◇ **Cannot be told**: lyric craft: ") for line in lines)
     scores = [
         line.split(" | ") for line in lines if re.match(r"\| (lyric|persona|distinct)\S* \|.*ckpt", line)
     ]
@@ -52,7 +53,7 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
         ("| persona_generic.level", "▼ fallen |"),
         ("| lyric.total", "▲ risen |"),
         ("| distinct_2.checkpoint", "▲ risen |"),
-        ("| lyric_craft.level", "– no difference seen |"),
+        ("| lyric_craft.level", "◇ cannot be told |"),
     ]
 
 

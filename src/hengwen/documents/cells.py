@@ -82,6 +82,13 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
     return Cell(text=text, values={"": p_adjusted, "raw": p})
 
 
+def family_text(tests: int) -> Bilingual:
+    """Return for how many comparisons together a p-value is corrected."""
+    if tests <= 1:
+        return Bilingual("只有这一次比较", "the only comparison")
+    return Bilingual(f"按 {tests} 次比较校正", f"corrected for {tests} comparisons")
+
+
 def plain_p_cell(p: float | None) -> Cell:
     """Return a cell with a p-value of which the head of the column says that it is not corrected."""
     return Cell(text=NOTHING if p is None else p_number(p), values={"": p})

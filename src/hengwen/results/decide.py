@@ -19,7 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from hengwen.results.comparability import UNKNOWN
-from hengwen.results.comparisons import compare_checkpoints
+from hengwen.results.comparisons import compare_checkpoints, family_size
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
 from hengwen.results.prompts_needed import prompts_to_tell, prompts_within
@@ -58,6 +58,8 @@ class ScoreCourse:
     problem: ScoreProblem = ""
     is_group: bool = False
     """Whether the score is one number for a whole set of answers; then not all pairs are tested."""
+    group_tests: int = 0
+    """Number of tests of all such scores together."""
 
     @classmethod
     def of(
@@ -66,6 +68,7 @@ class ScoreCourse:
         series: ScoreSeries | None,
         comparisons: Sequence[Comparison],
         order_problem: str = "",
+        group_tests: int = 0,
     ) -> ScoreCourse:
         """Return a score of a report; without ``series``, ``comparisons`` are those of whole sets."""
         coverages = series.coverages if series else [1.0] * len(score.summaries)
@@ -92,6 +95,7 @@ class ScoreCourse:
             if series or comparisons
             else "not tested",
             is_group=series is None,
+            group_tests=group_tests,
         )
 
 
@@ -138,10 +142,17 @@ def score_courses(
         [] if order_problem else [item for item in series if any(item.values)]
     ):
         comparisons[comparison.address].append(comparison)
+    groups = list(groups)
     for group in groups:
         comparisons[group.address].append(group.comparison)
     return [
-        ScoreCourse.of(score, item if any(item.values) else None, comparisons[score.address], order_problem)
+        ScoreCourse.of(
+            score,
+            item if any(item.values) else None,
+            comparisons[score.address],
+            order_problem,
+            len(groups),
+        )
         for score, item in zip(scores, series, strict=True)
     ]
 
@@ -183,7 +194,10 @@ def decide(
     """Return which checkpoint to ship; checkpoints are in training order."""
     margins, newest = margins or {}, labels[-1] if labels else ""
     lists = [_Standings(course, margins.get(course.address)) for course in courses]
-    scores = tuple(item.decision(labels) for item in lists)
+    tests = family_size(pair for course in courses if not course.is_group for pair in course.comparisons)
+    scores = tuple(
+        item.decision(labels, item.course.group_tests if item.course.is_group else tests) for item in lists
+    )
     counted = [item for item in lists if not item.course.problem]
     if not counted:
         return Decision(verdict="none", newest=newest, scores=scores)
@@ -327,8 +341,8 @@ class _Standings:
         ).bounds
         return interval is not None and interval[0] > -self.margin
 
-    def decision(self, labels: Sequence[str]) -> ScoreDecision:
-        """Return the standings of the checkpoints, with their names."""
+    def decision(self, labels: Sequence[str], tests: int) -> ScoreDecision:
+        """Return the standings of the checkpoints, with their names; ``tests`` is the size of the family."""
         newest = len(labels) - 1
         change = self.against_peak(newest)
         return ScoreDecision(
@@ -340,6 +354,7 @@ class _Standings:
             change=None if change is None else change.test.difference,
             p=None if change is None else change.p_adjusted,
             prompts=None if change is None else change.test.prompts,
+            tests=tests,
             margin=self.margin,
             problem=self.course.problem,
             is_group=self.course.is_group,

@@ -79,6 +79,8 @@ class ScoreDecision:
     """p-value of this change, corrected for all pairs and scores of the report."""
     prompts: int | None = None
     """Number of common prompts of the newest checkpoint and the peak."""
+    tests: int = 0
+    """Number of comparisons for which the p-values are corrected together."""
     margin: float | None = None
     """How much worse than the best seen a checkpoint may be; None if the plan states no margin."""
     problem: ScoreProblem = ""

@@ -140,6 +140,7 @@ def test_the_first_screen_is_what_numpy_computes(screen: Screen) -> None:
         if score["is_group"]:
             check_set(screen, score)
         else:
+            assert score["tests"] == sum(test.n >= 6 for test in screen.tests.values())
             check_newest(screen, score)
             check_trailing(screen, score)
     assert list(screen.record["on_every_list"]) == [label for label in screen.labels if label in listed]
@@ -150,6 +151,24 @@ def test_the_first_screen_is_what_numpy_computes(screen: Screen) -> None:
         test = screen.tests[record["address"], earlier, later]
         assert record["ci"] == pytest.approx(test.interval, abs=1e-6)
         assert (record["p"], record["p_adjusted"]) == (near(test.p), near(test.p_adjusted))
+
+
+def test_who_is_out_and_who_is_left_is_what_numpy_computes(screen: Screen) -> None:
+    worse = {label for score in screen.record["scores"] for label in screen.worse(score)}
+    for document in screen.documents[:2]:
+        first = document.blocks[0]
+        assert isinstance(first, Decision)
+        texts = {
+            verdict.subject.en: str(verdict.sentence)
+            for verdict in (*first.bullets, *first.judges)
+            if isinstance(verdict.subject, Bilingual)
+        }
+        named = {label for label in screen.labels if f"{label} (" in texts.get("Out", "")}
+        assert named == (set() if screen.record["verdict"] == "keep" else worse)
+        rivals = {label for label in screen.labels if label in texts.get("Undecided", "")}
+        assert not rivals & worse or screen.record["verdict"] != "ship"
+        if screen.record["verdict"] == "ship" and len(screen.labels) - len(worse) > 1:
+            assert rivals == set(screen.labels) - worse
 
 
 def test_drift_and_compare_have_the_numbers_of_the_report(screen: Screen) -> None:

@@ -253,10 +253,10 @@ def _tested(score: ScoreContext) -> Finding | None:
             f"no difference seen (smallest {smallest}); {percentage} of the values (one for each "
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
-            "none",
             short=Bilingual(
-                f"{percentage} 的得分同为 {value}，难以区分这些检查点",
-                f"{percentage} of its values are {value}, so it can hardly tell these checkpoints apart",
+                f"{percentage} 的得分（每题一个）同为 {value}，难以区分这些检查点",
+                f"{percentage} of its values, one a prompt, are {value}, so it can hardly tell these "
+                "checkpoints apart",
             ),
         )
     if all(item.verdict == "too few" for item in score.comparisons):

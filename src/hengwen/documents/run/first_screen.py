@@ -61,6 +61,7 @@ LEGEND = Bilingual(
     "corrected for all {} comparisons. Where the thin line touches 0, no difference is claimed.",
 )
 CANNOT = Bilingual("无法判断", "Cannot be told")
+CANNOT_WORD = Bilingual("无法判断", "cannot be told")
 CHECK = Bilingual("请核对", "Check")
 
 
@@ -68,7 +69,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     """Return the first screen; ``links`` has the key of the block with the prompts that fell, by address."""
     names = score_names((score.address for score in report.scores), report.data.runs)
     decimals = {score.address: score.decimals for score in report.scores}
-    words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links)
+    words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links, _untold(report))
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
     legend = Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))
@@ -87,13 +88,18 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     )
 
 
+def _untold(report: Report) -> set[str]:
+    """Return the addresses of the scores that can hardly tell checkpoints apart."""
+    return {finding.address for finding in report.findings if finding.short}
+
+
 def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     """Yield what cannot be compared or told."""
     for finding in (*report.findings, *failure_findings(report)):
         if finding.is_alarm or finding.short:
             yield Verdict(
                 tone=finding.tone,
-                subject=CANNOT if finding.tone in ("open", "none") else CHECK,
+                subject=CANNOT if finding.tone == "open" else CHECK,
                 sentence=_about(finding.address, finding.short or finding.text, names),
                 link=finding.link if finding.link and report.has_rows(finding.link.rows) else None,
             )
@@ -139,12 +145,14 @@ def newest_pair(report: Report, address: str) -> Comparison | None:
 
 
 def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine]:
-    scores = {score.address: score for score in report.scores}
+    scores, untold = {score.address: score for score in report.scores}, _untold(report)
     for decided in report.decision.scores:
         score = scores[decided.address]
         pair = newest_pair(report, decided.address)
         groups = [item for item in report.data.groups if item.address == decided.address]
         line = _line(report, decided, score, names[decided.address])
+        if decided.address in untold:
+            line = replace(line, tone="open", word=CANNOT_WORD)
         if pair is not None:
             yield _tested(line, pair, score)
         elif groups:

@@ -30,10 +30,12 @@ def decide_pair(
 ) -> Decision:
     """Return which of two runs to ship; ``groups`` are the tests of scores of whole sets of answers."""
     by_address = {item.address: item for item in groups}
-    return decide(labels, [_course(item, by_address.get(item[0].address)) for item in scores], margins)
+    return decide(
+        labels, [_course(item, by_address.get(item[0].address), len(groups)) for item in scores], margins
+    )
 
 
-def _course(compared: Compared, group: GroupComparison | None) -> ScoreCourse:
+def _course(compared: Compared, group: GroupComparison | None, group_tests: int) -> ScoreCourse:
     score, pair, result = compared
     is_covered = tuple(summary is not None and summary.is_covered for summary in score.summaries)
     means = tuple(summary.mean if summary else None for summary in score.summaries)
@@ -57,6 +59,7 @@ def _course(compared: Compared, group: GroupComparison | None) -> ScoreCourse:
             order_problem="",
         ),
         is_group=group is not None,
+        group_tests=group_tests,
     )
 
 

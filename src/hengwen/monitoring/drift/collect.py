@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -193,7 +193,10 @@ def decision_of(
     tests = [] if order_problem else compare_checkpoints(testable)
     tests += [item.comparison for item in groups]
     courses = [
-        score.course(item, [pair for pair in tests if pair.address == item.address], order_problem)
+        replace(
+            score.course(item, [pair for pair in tests if pair.address == item.address], order_problem),
+            group_tests=len(groups),
+        )
         for score, item in zip(scores, series, strict=True)
     ]
     return decide(scores[0].labels if scores else (), courses, margins_of(runs))
