@@ -19,7 +19,7 @@ from harness.figures import measure
 from hengwen.objective import score_lyric, score_lyrics
 from hengwen.objective.lyrics import parse_document, parse_muchin, phases
 from hengwen.objective.lyrics import score_lyric as lyric_module
-from hengwen.objective.matching.blocks import ratio
+from hengwen.objective.matching import ratio
 from hengwen.objective.rhyme import class_of_line
 
 if TYPE_CHECKING:

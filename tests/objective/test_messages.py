@@ -13,13 +13,13 @@ from rows import each_row
 
 from hengwen import objective, registry
 from hengwen.errors import DataError
-from hengwen.objective.checks import checks
+from hengwen.objective import checks
 from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.objective.lyrics.rules import LyricRules, build_options, resolve_rules
 from hengwen.objective.lyrics.score_lyric import MAX_CHARACTERS
 from hengwen.objective.overlap import rouge
 from hengwen.objective.overlap.corpus import corpus_interval
-from hengwen.objective.text.tokenize import split_tokens
+from hengwen.objective.text import split_tokens
 from hengwen.records import Sample
 
 NO_WORD = "words must be one or more, none of them empty"

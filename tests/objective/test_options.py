@@ -11,7 +11,7 @@ from hengwen import registry
 from hengwen.errors import ConfigError
 from hengwen.objective.overlap.rouge import MultiRef
 from hengwen.objective.overlap.ter import Split
-from hengwen.objective.text.tokenize import BLEU_TOKENIZERS
+from hengwen.objective.text import BLEU_TOKENIZERS
 
 
 def listed(*choices: str) -> str:

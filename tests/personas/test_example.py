@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hengwen.objective import near_duplicates
-from hengwen.objective.detectors.breakage import find_breakage
-from hengwen.objective.detectors.markup import find_markup
-from hengwen.objective.detectors.numbers import number_verdict
+from hengwen.objective.detectors import find_breakage, find_markup, number_verdict
 from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.duplicates.training_set import with_particles
 from hengwen.personas.persona import Persona, load_persona, topic_of

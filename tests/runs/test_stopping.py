@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen.objective.checks.scorers import Length
+from hengwen.objective.checks import Length
 from hengwen.records import Response, Run, Sample, Score
 from hengwen.runs.run_plan import RunResult, run_plan
 from hengwen.runs.stopping import Interrupts, run_until_complete
@@ -77,7 +77,7 @@ def test_the_first_signal_ends_a_run_after_the_score_in_progress(
 
 INTERRUPTED_TWICE = """
 import signal, sys
-from hengwen.objective.checks.scorers import Length
+from hengwen.objective.checks import Length
 from hengwen.runs.run_plan import run_plan
 
 scored = []

@@ -20,7 +20,7 @@ from hengwen.judges.trust.admission_plan import (
     degrade,
     load_cases,
 )
-from hengwen.objective.detectors.markup import find_markup
+from hengwen.objective.detectors import find_markup
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
 from hengwen.records import Response, Sample

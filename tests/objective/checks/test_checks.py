@@ -9,7 +9,7 @@ from hengwen import registry
 from hengwen.engine.evaluate import ScorerEvaluator
 from hengwen.engine.job import Item
 from hengwen.errors import ConfigError
-from hengwen.objective.checks import checks
+from hengwen.objective import checks
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample
 

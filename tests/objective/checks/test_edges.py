@@ -6,8 +6,8 @@ import pytest
 from rows import each_row
 
 from hengwen import registry
-from hengwen.objective.checks import checks
-from hengwen.objective.checks.scorers import parse_strings
+from hengwen.objective import checks
+from hengwen.objective.checks import parse_strings
 from hengwen.records import Response, Sample
 
 SAMPLE = Sample(id="1", references=("2181", " 七"), metadata={"must": ["ＯＫ", "月"], "one": "月"})

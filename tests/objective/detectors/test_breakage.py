@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from hengwen.objective.detectors.breakage import find_loop, repeated_share
+from hengwen.objective.detectors import find_loop, repeated_share
 
 
 @each_row(

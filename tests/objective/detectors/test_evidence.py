@@ -7,11 +7,12 @@ from decimal import Decimal
 import pytest
 from rows import each_row
 
-from hengwen.objective.detectors.markup import find_markup, is_section_tag
-from hengwen.objective.detectors.numbers import (
+from hengwen.objective.detectors import (
     as_number,
     find_chinese_numbers,
+    find_markup,
     find_numbers,
+    is_section_tag,
     number_verdict,
     numbers_in,
 )

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.objective.detectors import breakage
-from hengwen.objective.detectors.breakage import Corruption, find_breakage, find_loop, repeated_share
+from hengwen.objective import detectors
+from hengwen.objective.detectors import Corruption, find_breakage, find_loop, repeated_share
 
 LONG_UNIT = "我们一起走过漫长的路去看海"
 
@@ -136,7 +136,7 @@ def looping_texts(draw) -> str:
 @given(looping_texts())
 @settings(max_examples=500, deadline=None)
 def test_a_loop_is_that_of_a_search_from_every_character(text: str) -> None:
-    min_length = max(breakage.MIN_LOOP_CHARACTERS, breakage.MIN_LOOP_SHARE * len(text))
+    min_length = max(detectors.MIN_LOOP_CHARACTERS, detectors.MIN_LOOP_SHARE * len(text))
     loops = (match for match in re.finditer(r"(.{1,60}?)\1{4,}", text) if len(match[0]) >= min_length)
     assert find_loop(text) == next((match[1] for match in loops), "")
 
@@ -144,4 +144,4 @@ def test_a_loop_is_that_of_a_search_from_every_character(text: str) -> None:
 @given(st.text(st.characters(categories=["Cc", "Cn", "Co", "Ll", "Zs", "Zl", "Cf"]), min_size=1))
 def test_control_characters_are_counted_one_by_one(text: str) -> None:
     controls = [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Co", "Cn") and c not in "\n\r\t"]
-    assert breakage._control_share(text) == len(controls) / len(text)
+    assert detectors._control_share(text) == len(controls) / len(text)

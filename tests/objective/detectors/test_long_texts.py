@@ -13,9 +13,9 @@ pytestmark = pytest.mark.slow
 HANG_GUARD = 600
 """Seconds after which a search hangs; it takes a fraction of a second, and much more on a busy machine."""
 PROGRAM = """
-from hengwen.objective.detectors.breakage import find_breakage
-from hengwen.objective.detectors.markup import find_markup
-from hengwen.objective.detectors.numbers import find_numbers
+from hengwen.objective.detectors import find_breakage
+from hengwen.objective.detectors import find_markup
+from hengwen.objective.detectors import find_numbers
 
 text = {text}
 breakage = find_breakage(text)
@@ -45,10 +45,10 @@ def test_a_long_text_is_searched_without_backtracking(text: str, results: str) -
 
 
 TRAPS = """
-from hengwen.objective.detectors.markup import find_markup
-from hengwen.objective.detectors.thinking import answer_without_thinking
+from hengwen.objective.detectors import find_markup
+from hengwen.objective.detectors import answer_without_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.text import normal_form
 from hengwen.prompts.fences import neutralize
 
 N = 1_000_000

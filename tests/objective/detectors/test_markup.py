@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.objective.detectors.markup import MARK_WORDS, MarkupHit, find_markup, is_section_tag
+from hengwen.objective.detectors import MARK_WORDS, MarkupHit, find_markup, is_section_tag
 
 
 @each_row(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.objective.detectors.numbers import (
+from hengwen.objective.detectors import (
     as_number,
     find_chinese_numbers,
     find_numbers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.objective.detectors.thinking import after_thinking, answer_without_thinking, strip_thinking
+from hengwen.objective.detectors import after_thinking, answer_without_thinking, strip_thinking
 
 
 @each_row(

@@ -14,7 +14,7 @@ from hengwen.objective import compression_ratio, distinct_n, ngram_entropy
 from hengwen.objective.diversity import packed_ngrams
 from hengwen.objective.diversity.metrics import count_ngrams
 from hengwen.objective.diversity.scorers import NgramEntropy
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 from hengwen.records import Response, Sample
 
 TEXTS = st.lists(st.text(alphabet="风吹来 ab\u0301！", max_size=14), min_size=1, max_size=8)

@@ -9,9 +9,8 @@ from collections.abc import Callable
 import pytest
 from rows import each_row
 
-from hengwen.objective.matching import blocks
-from hengwen.objective.matching.blocks import Ranks
-from hengwen.objective.matching.search import Anchors, Matrix, by_scan
+from hengwen.objective import matching
+from hengwen.objective.matching import Anchors, Matrix, Ranks, by_scan
 
 Longest = Callable[[str, str, tuple[int, int, int, int]], tuple[int, Callable]]
 
@@ -90,7 +89,7 @@ def test_the_matrix_compares_texts_of_any_number_of_characters(count: int) -> No
 
 def test_the_matrix_compares_more_characters_than_the_surrogates_leave_in_order() -> None:
     text = "".join(map(chr, [*range(0xD800), *range(0xE000, 0xE000 + 4000)]))
-    assert blocks.matching_blocks(text, text[-60:]) == [(len(text) - 60, 0, 60)]
+    assert matching.matching_blocks(text, text[-60:]) == [(len(text) - 60, 0, 60)]
 
 
 def test_ranks_leave_popular_characters_unmatched_at_any_length() -> None:
@@ -119,15 +118,15 @@ def test_characters_above_one_percent_are_junk_from_200_characters_on(length: in
         a = f"{rare[3]}{'c' * 5}{rare[9]}"
         peer = difflib.SequenceMatcher(None, a, b, autojunk=True)
         expected = [(block.a, block.b, block.size) for block in peer.get_matching_blocks()[:-1]]
-        assert blocks.matching_blocks(a, b, autojunk=True) == expected
-        assert blocks.ratio(a, b, autojunk=True) == peer.ratio()
+        assert matching.matching_blocks(a, b, autojunk=True) == expected
+        assert matching.ratio(a, b, autojunk=True) == peer.ratio()
 
 
 def test_blocks_that_touch_in_both_texts_are_joined_and_others_are_not() -> None:
-    assert blocks.matching_blocks("abxcd", "abcd") == [(0, 0, 2), (3, 2, 2)]
-    assert blocks.matching_blocks("abcd", "abxcd") == [(0, 0, 2), (2, 3, 2)]
+    assert matching.matching_blocks("abxcd", "abcd") == [(0, 0, 2), (3, 2, 2)]
+    assert matching.matching_blocks("abcd", "abxcd") == [(0, 0, 2), (2, 3, 2)]
     a = "".join(map(chr, range(0x4E00, 0x4E00 + 100))) * 3
-    assert blocks.matching_blocks(a[:150] + "x" + a[150:], a, autojunk=True) == [
+    assert matching.matching_blocks(a[:150] + "x" + a[150:], a, autojunk=True) == [
         (0, 0, 150),
         (151, 150, 150),
     ]
@@ -135,22 +134,22 @@ def test_blocks_that_touch_in_both_texts_are_joined_and_others_are_not() -> None
 
 def test_the_junk_heuristic_is_off_by_default() -> None:
     a, b = "x" + "c" * 150, "c" * 200
-    assert blocks.ratio(a, b) == blocks.ratio(a, b, autojunk=False) > 0.8
-    assert blocks.matching_blocks(a, b) == [(1, 0, 150)]
+    assert matching.ratio(a, b) == matching.ratio(a, b, autojunk=False) > 0.8
+    assert matching.matching_blocks(a, b) == [(1, 0, 150)]
 
 
 @pytest.mark.parametrize(("limit", "fits"), [(45, False), (46, True)])
 def test_the_work_of_the_matrix_is_a_hundredth_of_its_cells(
     monkeypatch: pytest.MonkeyPatch, limit: int, fits: bool
 ) -> None:
-    monkeypatch.setattr(blocks, "_MAX_SCAN_CELLS", 0)
-    monkeypatch.setattr(blocks, "WORK_LIMIT", limit)
+    monkeypatch.setattr(matching, "_MAX_SCAN_CELLS", 0)
+    monkeypatch.setattr(matching, "WORK_LIMIT", limit)
     a, b = "a" * 60 + "b" * 8, "a" * 60 + "c" * 8
     message = f"68 and 68 characters need more than {limit} steps$"
     if fits:
-        assert blocks.ratio(a, b) == 120 / 136
+        assert matching.ratio(a, b) == 120 / 136
     else:
         with pytest.raises(
             ValueError, match="^the texts are too long and too repetitive to compare: " + message
         ):
-            blocks.ratio(a, b)
+            matching.ratio(a, b)

@@ -24,7 +24,7 @@ from hengwen.objective import (
     ter,
 )
 from hengwen.objective.overlap.rouge import RougeOptions, score_text
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 from hengwen.plans.datasets import read_samples
 from hengwen.records import Response, Sample
 from hengwen.runs.score_file import score_file

@@ -12,7 +12,7 @@ from rows import each_row
 from hengwen.errors import PluginError
 from hengwen.objective import rouge
 from hengwen.objective.overlap.rouge import RougeOptions, cached_options
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 
 ENGLISH = [
     ("the cat sat on the mat", "the cat was found under the bed"),

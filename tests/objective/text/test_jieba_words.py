@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from hengwen.objective.text.tokenize import _Dictionary, segment
+from hengwen.objective.text import _Dictionary, segment
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import unicodedata
 import pytest
 from rows import each_row
 
-from hengwen.objective.text import normal_form as module
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective import text as module
+from hengwen.objective.text import normal_form
 
 MARKS = [
     char

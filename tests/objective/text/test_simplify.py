@@ -10,7 +10,7 @@ import pytest
 from rows import each_row
 
 from hengwen.objective import rhyme_class, score_lyric
-from hengwen.objective.text.normal_form import simplify
+from hengwen.objective.text import simplify
 
 HAN = [chr(code) for code in range(0x4E00, 0xA000)]
 
@@ -58,9 +58,7 @@ def test_every_character_becomes_one_character_and_none_loses_its_rhyme_class() 
 
 def test_a_table_in_the_working_folder_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "t2s.json").write_text("{}", "utf-8")
-    script = (
-        "from hengwen.objective.text.normal_form import simplify; assert simplify(chr(0x611B)) == chr(0x7231)"
-    )
+    script = "from hengwen.objective.text import simplify; assert simplify(chr(0x611B)) == chr(0x7231)"
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.objective.text.tokenize import (
+from hengwen.objective.text import (
     char_tokens,
     choose_bleu_tokenizer,
     fold_width,

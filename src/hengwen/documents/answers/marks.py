@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import Marked
-from hengwen.objective.matching.blocks import matching_blocks
+from hengwen.objective.matching import matching_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hengwen.objective.matching.blocks import Block
+    from hengwen.objective.matching import Block
 
 MAX_TOKENS = 3000
 """Maximum number of words or Chinese characters of a text in which differences are searched."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hengwen.objective.detectors.markup import MARK_WORDS
+from hengwen.objective.detectors import MARK_WORDS
 from hengwen.records import Score
 from hengwen.text.catalogue import bilingual, localized
 from hengwen.text.language import Bilingual

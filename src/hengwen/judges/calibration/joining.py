@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.text import normal_form
 from hengwen.text.safety import same_text
 
 if TYPE_CHECKING:

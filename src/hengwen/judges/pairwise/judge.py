@@ -18,7 +18,7 @@ from hengwen.judges.rubric.verdict import (
     parse_label,
     verdict_fields,
 )
-from hengwen.objective.detectors.thinking import answer_without_thinking
+from hengwen.objective.detectors import answer_without_thinking
 from hengwen.prompts.fences import new_fence
 from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
 from hengwen.records import Request, digest

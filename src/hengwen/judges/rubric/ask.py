@@ -12,7 +12,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import BackendError, JudgeError
-from hengwen.objective.detectors.thinking import strip_thinking
+from hengwen.objective.detectors import strip_thinking
 from hengwen.prompts.fences import neutralize
 from hengwen.records import Usage
 

@@ -20,7 +20,7 @@ from hengwen.judges.rubric.scores import (
     split_verdicts,
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
-from hengwen.objective.detectors.thinking import answer_without_thinking
+from hengwen.objective.detectors import answer_without_thinking
 from hengwen.prompts.fences import neutralize, new_fence
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, gives_probabilities

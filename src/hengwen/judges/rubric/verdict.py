@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import JudgeError
-from hengwen.objective.detectors.thinking import after_thinking, strip_thinking
+from hengwen.objective.detectors import after_thinking, strip_thinking
 from hengwen.prompts.rubric import verdict_shape
 
 if TYPE_CHECKING:

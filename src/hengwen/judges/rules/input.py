@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from hengwen import registry
 from hengwen.errors import did_you_mean
-from hengwen.objective.detectors.breakage import Corruption, find_breakage
-from hengwen.objective.detectors.markup import MarkupHit, find_markup
-from hengwen.objective.detectors.numbers import as_number, number_verdict
-from hengwen.objective.detectors.thinking import answer_without_thinking, strip_thinking
+from hengwen.objective.detectors import (
+    Corruption,
+    MarkupHit,
+    answer_without_thinking,
+    as_number,
+    find_breakage,
+    find_markup,
+    number_verdict,
+    strip_thinking,
+)
 from hengwen.objective.duplicates.similarity import (
     PreparedText,
     normalize_text,
@@ -19,13 +25,13 @@ from hengwen.objective.duplicates.similarity import (
     prepared_similarity,
 )
 from hengwen.objective.duplicates.training_set import with_particles
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.text import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
-    from hengwen.objective.detectors.numbers import NumberVerdict
+    from hengwen.objective.detectors import NumberVerdict
     from hengwen.prompts.rubric import RubricRules
     from hengwen.records import Response, Sample
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.judges.rules.input import fold_phrase
-from hengwen.objective.detectors.breakage import repeated_share
-from hengwen.objective.detectors.numbers import find_numbers
+from hengwen.objective.detectors import find_numbers, repeated_share
 from hengwen.objective.duplicates.similarity import THRESHOLD
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.rule import FAIL_SCALE, PASS_SCALE, RuleResult, check_share, not_applicable
-from hengwen.objective.detectors.markup import MARK_WORDS
-from hengwen.objective.detectors.numbers import as_number
+from hengwen.objective.detectors import MARK_WORDS, as_number
 from hengwen.objective.option_checks import build_signature
 from hengwen.records import digest
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 from hengwen.results.group_comparison import GroupComparison
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.paired import holm

@@ -6,7 +6,7 @@ from collections import Counter
 from math import log2
 from typing import TYPE_CHECKING, Any
 
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 from hengwen.stats.set_exchange import jackknife_interval
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.checks import check_texts, whole_number
 from hengwen.objective.diversity.packed_ngrams import GramTable, TokenChunk, summed
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import mixed_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,7 +20,7 @@ from hengwen.objective.overlap.bleu import (
     bleu_from_statistics,
     closest_length,
 )
-from hengwen.objective.text.tokenize import Width, choose_tokenizer_of_set, fold_width
+from hengwen.objective.text import Width, choose_tokenizer_of_set, fold_width
 from hengwen.records import Outcome, Response, Sample, Scale
 
 if TYPE_CHECKING:

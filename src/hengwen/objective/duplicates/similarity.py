@@ -14,7 +14,7 @@ from hengwen._internal.checks import check_texts
 from hengwen.objective.duplicates import exact_index
 from hengwen.objective.duplicates.bigram_codes import bigram_codes
 from hengwen.objective.lcs import lcs_length
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.text import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

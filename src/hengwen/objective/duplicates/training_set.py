@@ -12,7 +12,7 @@ from hengwen._internal.checks import check_texts
 from hengwen.errors import DataError
 from hengwen.io.untrusted_json import parse_json
 from hengwen.objective.duplicates.similarity import normalize_text
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.text import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.objective.matching.blocks import matching_blocks, ratio
+from hengwen.objective.matching import matching_blocks, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from hengwen.objective.text.normal_form import simplify
+from hengwen.objective.text import simplify
 
 _EXACT = re.compile(r"\([\w-]+\)")
 _MAX_TAG_CHARACTERS = 40

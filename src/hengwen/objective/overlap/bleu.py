@@ -16,7 +16,7 @@ from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.overlap.sacre import check_installed
-from hengwen.objective.text.tokenize import (
+from hengwen.objective.text import (
     BLEU_TOKENIZERS,
     BleuTokenizer,
     Width,

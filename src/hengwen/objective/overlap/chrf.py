@@ -9,7 +9,7 @@ from hengwen._internal.checks import whole_number
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
-from hengwen.objective.text.tokenize import Width, fold_width
+from hengwen.objective.text import Width, fold_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

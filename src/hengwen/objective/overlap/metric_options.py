@@ -12,7 +12,7 @@ from hengwen.objective.overlap.corpus_rows import bleu_rows, chrf_rows, rouge_ro
 from hengwen.objective.overlap.pairs import usable_corpus
 from hengwen.objective.overlap.rouge import RougeOptions
 from hengwen.objective.overlap.ter import TER_TOKENIZERS, TerOptions
-from hengwen.objective.text.tokenize import BLEU_TOKENIZERS, TOKEN_SPLITS
+from hengwen.objective.text import BLEU_TOKENIZERS, TOKEN_SPLITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.option_checks import build_signature, check_choice, check_flag
 from hengwen.objective.overlap.pairs import reference_label
-from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
+from hengwen.objective.text import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -22,7 +22,7 @@ from hengwen.objective.overlap.corpus_rows import (
     ter_rows,
 )
 from hengwen.objective.overlap.pairs import as_references, usable_corpus
-from hengwen.objective.text.tokenize import choose_bleu_tokenizer
+from hengwen.objective.text import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ def _class_of_run(run: str) -> str:
     table = _table()
     if not table.is_ambiguous(run):
         return table.character(run[-1])
-    from hengwen.objective.text.tokenize import last_word
+    from hengwen.objective.text import last_word
 
     word = last_word(run)
     return table.words.get(word) or table.character(run[-1])

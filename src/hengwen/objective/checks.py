@@ -1,18 +1,136 @@
-"""Scorers of a plan that check one answer; most of them give 1 if the answer passes and 0 if it fails."""
+"""Check one answer: equality, contained words, regular expression, JSON, length; and their scorers."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from hengwen._internal.checks import whole_number
-from hengwen.objective.checks import checks
+from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.option_checks import SingleScore, build_signature, check_choice
-from hengwen.objective.text.tokenize import mixed_tokens
+from hengwen.objective.text import fold_width, mixed_tokens
 from hengwen.records import Response, Sample, Scale, Score, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+Normalize = Literal["none", "strip", "fold", "words"]
+"""Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` applies NFKC (Unicode
+normalisation of width and form), removes outer whitespace and converts to lower case; ``words`` keeps only
+letters and digits, in lower case; ``none`` changes nothing."""
+MAX_SECONDS = 1.0
+"""Default time limit of one regular expression search, in seconds."""
+
+MAX_PATTERN, MAX_REPETITIONS = 10_000, 100_000
+"""Maximum length of a regular expression, and maximum product of the repetitions that it requires."""
+_RECURSION = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
+
+
+def check_normalize(normalize: str) -> None:
+    """Raise ValueError unless ``normalize`` is one of the names in ``Normalize``."""
+    check_choice("normalize", normalize, get_args(Normalize))
+
+
+def normalized(text: str, normalize: Normalize) -> str:
+    """Return a text after the normalisation that ``normalize`` names."""
+    if normalize == "none":
+        return text
+    if normalize == "strip":
+        return text.strip()
+    if normalize == "fold":
+        return fold_width(text, "fold").strip().lower()
+    check_normalize(normalize)
+    return normalize_text(text).lower()
+
+
+def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip") -> bool:
+    """Return whether a text equals one of its references."""
+    if not references:
+        raise ValueError("there is no reference to compare with")
+    expected = [normalized(reference, normalize) for reference in references]
+    if not all(expected):
+        raise ValueError("a reference is empty: every empty text would equal it")
+    return normalized(text, normalize) in expected
+
+
+def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: Normalize = "none") -> bool:
+    """Return whether a text contains all of the words; with ``every=False``, at least one of them."""
+    expected = [normalized(word, normalize) for word in words]
+    if not expected or not all(expected):
+        raise ValueError("words must be one or more, none of them empty")
+    searched = normalized(text, normalize)
+    return (all if every else any)(word in searched for word in expected)
+
+
+def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MAX_SECONDS) -> bool:
+    """Return whether a regular expression matches a text; a search that takes too long is an error."""
+    compiled = compile_pattern(pattern)
+    try:
+        match = (compiled.fullmatch if whole else compiled.search)(text, timeout=seconds)
+    except TimeoutError:
+        raise ValueError(
+            f"the pattern {pattern!r} took longer than {seconds:g} s on a text of {len(text)} characters"
+        ) from None
+    return match is not None
+
+
+@lru_cache(maxsize=64)
+def compile_pattern(pattern: str) -> Any:
+    """Return the compiled pattern."""
+    refuse_costly(pattern)
+    import regex  # type: ignore[import-untyped, unused-ignore]  # sacrebleu installs regex; re has no timeout
+
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from None
+
+
+def refuse_costly(pattern: str) -> None:
+    """Raise an error for a pattern whose compilation or recursion could take all memory."""
+    repetitions = prod(int(count) for count in re.findall(r"\{(\d{1,9})", pattern) if int(count) > 1)
+    if len(pattern) > MAX_PATTERN or repetitions > MAX_REPETITIONS or _RECURSION.search(pattern):
+        raise ValueError(
+            f"pattern {pattern[:60]!r} is too costly: at most {MAX_PATTERN:,} characters, "
+            f"{MAX_REPETITIONS:,} repetitions in all, and no recursion such as (?R)"
+        )
+
+
+def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> str | None:
+    """Return the reason why a text is not the expected JSON; None if the text is as expected."""
+    try:
+        value = json.loads(
+            _unfenced(text) if fenced else text, parse_constant=_reject_constant, parse_int=str
+        )
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep to be parsed") from None
+    except ValueError as error:
+        return str(error)
+    if keys and not isinstance(value, dict):
+        return "the value is not an object"
+    return next((f"the key {key!r} is missing" for key in keys if key not in value), None)
+
+
+def _reject_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _unfenced(text: str) -> str:
+    lines = text.strip().split("\n")
+    if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return text
+
+
+def character_count(text: str) -> int:
+    """Return the number of characters of a text; whitespace is not counted."""
+    return len("".join(text.split()))
+
 
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 
@@ -39,10 +157,10 @@ class Exact(PassOrFail):
     """Check that the answer equals one of the sample's references."""
 
     prefix: ClassVar[str] = "exact"
-    normalize: checks.Normalize = "strip"
+    normalize: Normalize = "strip"
 
     def __post_init__(self) -> None:
-        checks.check_normalize(self.normalize)
+        check_normalize(self.normalize)
 
     @property
     def signature(self) -> str:
@@ -51,12 +169,12 @@ class Exact(PassOrFail):
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer."""
-        passed = checks.exact(response.text, sample.references, normalize=self.normalize)
+        passed = exact(response.text, sample.references, normalize=self.normalize)
         return [self.pass_score(passed, "" if passed else "equals no reference")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
         """Raise ValueError if the sample has no reference, or an empty reference."""
-        checks.exact("", sample.references, normalize=self.normalize)
+        exact("", sample.references, normalize=self.normalize)
         return ()
 
 
@@ -70,14 +188,14 @@ class Contains(PassOrFail):
     """Key of each sample's metadata that holds the list of words; used instead of ``words``."""
     every: bool = True
     """Whether the answer must contain all words; otherwise one of them is enough."""
-    normalize: checks.Normalize = "none"
+    normalize: Normalize = "none"
 
     def __post_init__(self) -> None:
         if bool(self.words) == bool(self.field):
             raise ValueError(
                 "contains needs either words or field, the name of a list in each sample's metadata"
             )
-        checks.check_normalize(self.normalize)
+        check_normalize(self.normalize)
         if self.words:
             object.__setattr__(self, "words", self._parse_words(self.words, "words"))
 
@@ -91,8 +209,8 @@ class Contains(PassOrFail):
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer; its ``reason`` lists the words that the answer does not contain."""
         words = self._words_of(sample)
-        text = checks.normalized(response.text, self.normalize)
-        absent = [word for word in words if checks.normalized(word, self.normalize) not in text]
+        text = normalized(response.text, self.normalize)
+        absent = [word for word in words if normalized(word, self.normalize) not in text]
         passed = not absent if self.every else len(absent) < len(words)
         return [self.pass_score(passed, f"absent: {', '.join(absent)}" if absent else "")]
 
@@ -109,7 +227,7 @@ class Contains(PassOrFail):
 
     def _parse_words(self, value: object, name: str) -> tuple[str, ...]:
         words = parse_strings(value, name)
-        checks.contains("", words, normalize=self.normalize)
+        contains("", words, normalize=self.normalize)
         return words
 
 
@@ -123,13 +241,13 @@ class Regex(PassOrFail):
     """Whether the pattern must match the whole answer."""
     absent: bool = False
     """If true, the answer passes if the pattern does *not* match."""
-    seconds: float = checks.MAX_SECONDS
+    seconds: float = MAX_SECONDS
     """Time limit of one search, in seconds."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str) or not self.pattern:
             raise ValueError(f"pattern must be a regular expression, got {self.pattern!r}")
-        checks.compile_pattern(self.pattern)
+        compile_pattern(self.pattern)
         if not 0 < self.seconds <= 60:
             raise ValueError(f"seconds must be above 0 and at most 60, got {self.seconds!r}")
 
@@ -141,7 +259,7 @@ class Regex(PassOrFail):
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer."""
-        matched = checks.matches(response.text, self.pattern, whole=self.whole, seconds=self.seconds)
+        matched = matches(response.text, self.pattern, whole=self.whole, seconds=self.seconds)
         reason = f"{self.pattern} is {'found' if matched else 'not found'}"
         return [self.pass_score(matched != self.absent, reason)]
 
@@ -167,7 +285,7 @@ class JsonValid(PassOrFail):
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer."""
-        fault = checks.json_fault(response.text, keys=self.keys, fenced=self.fenced)
+        fault = json_fault(response.text, keys=self.keys, fenced=self.fenced)
         return [self.pass_score(fault is None, fault or "")]
 
 
@@ -207,7 +325,7 @@ class Length:
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the scores of one answer; an empty answer has length 0."""
         counts = {
-            "characters": checks.character_count(response.text),
+            "characters": character_count(response.text),
             "words": len(mixed_tokens(response.text)),
         }
         scores = [

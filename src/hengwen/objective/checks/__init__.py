@@ -1,1 +1,0 @@
-"""Small checks of one answer: equality, contained words, regular expression, JSON, length."""

@@ -1,1 +1,0 @@
-"""Tokenize text, segment Chinese words, and convert traditional to simplified characters."""
