@@ -15,7 +15,7 @@ from tests.stats.checkpoints.simulations import (
 )
 
 from harness.figures import Figure
-from hengwen.stats.checkpoints.trend import jump_test, newest_test, slope_test
+from hengwen.stats.checkpoints import jump_test, newest_test, slope_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from limited import outcome_of
 from rows import each_row
 
 from hengwen.importers.conversations import read_exchanges
-from hengwen.importers.muchin_results import read_results
+from hengwen.importers.muchin import read_results
 from hengwen.io.row_reader import read_rows
 from hengwen.io.strict_yaml import load_yaml
 from hengwen.judges import read_calibrations

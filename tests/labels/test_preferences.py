@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.labels.preferences import PAIR_FIELDS, preference_pairs
+from hengwen.labels.file import PAIR_FIELDS, preference_pairs
 from hengwen.labels.queue import Question
 from hengwen.prompts import load_rubric
 from hengwen.records import Response, Sample

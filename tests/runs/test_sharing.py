@@ -13,8 +13,7 @@ import pytest
 from hengwen import RunOptions, RunResult, StoreBusyError, open_store, run_plan
 from hengwen.records import digest
 from hengwen.runs.plan_lock import PlanSharing
-from hengwen.store.locks.advisory_lock import AdvisoryLock
-from hengwen.store.locks.claims import AdvisoryClaims
+from hengwen.store.locks import AdvisoryClaims, AdvisoryLock
 from hengwen.store.store import Store
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
-from hengwen.stats.proportions import clustered_wilson, wilson
+from hengwen.stats.mean_interval import clustered_wilson, wilson
 
 
 @each_row(("passed", "n"), [(0, 5), (8, 10), (8, 8), (1, 200)])

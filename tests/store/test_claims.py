@@ -13,8 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from hengwen.errors import ConfigError, StoreError
 from hengwen.records import Attempt, Response, Run, Sample
-from hengwen.store.locks.advisory_lock import AdvisoryLock
-from hengwen.store.locks.claims import AdvisoryClaims, lock_key
+from hengwen.store.locks import AdvisoryClaims, AdvisoryLock, lock_key
 from hengwen.store.store import Store, open_store
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="2026-01-01")

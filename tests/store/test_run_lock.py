@@ -21,8 +21,7 @@ from hengwen.errors import StoreError
 from hengwen.runs.plan_lock import run_lock
 from hengwen.store.database import Database
 from hengwen.store.location import sqlite_path
-from hengwen.store.locks.advisory_lock import AdvisoryLock
-from hengwen.store.locks.plan_lock import LockOwner, PlanFileLock
+from hengwen.store.locks import AdvisoryLock, LockOwner, PlanFileLock
 from hengwen.store.store import Store, open_store
 
 HOLD = """

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from hengwen._internal.answered_samples import AnsweredSamples
+from hengwen._internal.spill_dict import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.job import Item, group_hash
 from hengwen.engine.metered_backend import CallPending

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
-from hengwen.io.atomic_write import atomic_write
-from hengwen.io.output_target import check_output
+from hengwen.io.output_target import atomic_write, check_output
 from hengwen.text.safety import no_formula, replace_controls, replace_surrogates
 
 if TYPE_CHECKING:

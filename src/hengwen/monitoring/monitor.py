@@ -17,7 +17,7 @@ from hengwen.monitoring.monitor_state import (
     MonitorState,
     check_saved,
 )
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
+from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
 from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds, lag_correlation
 from hengwen.stats.mean_interval import mean_interval

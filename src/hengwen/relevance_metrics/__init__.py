@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         permutation_entropy as permutation_entropy,
         weighted_permutation_entropy as weighted_permutation_entropy,
     )
-    from hengwen.relevance_metrics.patterns.transitions import (
+    from hengwen.relevance_metrics.patterns.ties import (
         Transitions as Transitions,
         ordinal_transitions as ordinal_transitions,
     )
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         rank_biased_overlap as rank_biased_overlap,
     )
     from hengwen.relevance_metrics.summaries.rolling import Rolling as Rolling, rolling as rolling
-    from hengwen.relevance_metrics.summaries.streaming import (
+    from hengwen.relevance_metrics.summaries.rolling import (
         Snapshot as Snapshot,
         Stream as Stream,
         StreamingMetrics as StreamingMetrics,
@@ -69,10 +69,9 @@ _EXPORTS = {
         "MissingPatterns missing_patterns pattern_counts pattern_js_distance triple_counts triple_entropy"
     ),
     "patterns.entropy": "permutation_entropy weighted_permutation_entropy",
-    "patterns.transitions": "Transitions ordinal_transitions",
+    "patterns.ties": "Transitions ordinal_transitions",
     "summaries.rankings": "RankingComparison compare_rankings rank_biased_overlap",
-    "summaries.rolling": "Rolling rolling",
-    "summaries.streaming": "Snapshot Stream StreamingMetrics",
+    "summaries.rolling": "Rolling Snapshot Stream StreamingMetrics rolling",
     "summaries.summary": "MetricResult SequenceSummary summarize",
 }
 

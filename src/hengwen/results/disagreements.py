@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.score_table import SeriesKey
-from hengwen.stats.effect_sizes import average_ranks
+from hengwen.stats.difference_interval import average_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from hengwen.results.aggregate import reduce_repeats
 from hengwen.results.coverage import Answers, answers_by_prompt, coverages, usual_number
-from hengwen.stats.checkpoints.variance_by_source import fill_missing
+from hengwen.stats.checkpoints import fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.engine.sharing.claims import POLL_SECONDS, Claims
 from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreBusyError, StoreError
-from hengwen.store.locks.claims import AdvisoryClaims
+from hengwen.store.locks import AdvisoryClaims
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext
     from hengwen.records import Run
     from hengwen.store.ledger import SqlLedger
-    from hengwen.store.locks.plan_lock import LockOwner, RunLock
+    from hengwen.store.locks import LockOwner, RunLock
     from hengwen.store.store import Store
 
 
@@ -27,11 +27,11 @@ def run_lock(store: Store, plan: str) -> RunLock | None:
     """Return the lock that a process holds while it runs a plan; None for a database in memory."""
     engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
-        from hengwen.store.locks.advisory_lock import AdvisoryLock
+        from hengwen.store.locks import AdvisoryLock
 
         return AdvisoryLock(engine, plan)
     from hengwen.store.location import sqlite_path
-    from hengwen.store.locks.plan_lock import PlanFileLock
+    from hengwen.store.locks import PlanFileLock
 
     path = sqlite_path(engine.url)
     if path is None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_
 
 from hengwen.errors import ConfigError, PluginError
-from hengwen.io.atomic_write import atomic_write
-from hengwen.io.output_target import check_output
+from hengwen.io.output_target import atomic_write, check_output
 from hengwen.io.row_writer import row_writer
 from hengwen.records import Sample, Score
 from hengwen.store import tables

@@ -14,15 +14,20 @@ from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import tables
-from hengwen.store.answer import Answer
+from hengwen.store.answer import Answer, ModelCalls, model_calls
 from hengwen.store.batches import BatchStore
 from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
-from hengwen.store.model_calls import ModelCalls, model_calls
-from hengwen.store.score_columns import read_columns
-from hengwen.store.score_queries import FETCH_SIZE, count_look, count_statuses, first_messages, read_rows
+from hengwen.store.score_queries import (
+    FETCH_SIZE,
+    count_look,
+    count_statuses,
+    first_messages,
+    read_columns,
+    read_rows,
+)
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -127,7 +132,7 @@ class Store:
         query = query.where(tables.run.c.rejudges == run_id)
         if plan is not None:
             query = query.where(tables.run.c.plan == plan)
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return [codec.run_from(columns) for columns in connection.execute(query).mappings()]
 
     def latest(self, plan: str | None = None) -> list[Run]:
@@ -142,9 +147,7 @@ class Store:
         return list(training_order(_newest(taken)).runs)
 
     def left_out(self, plan: str | None = None) -> list[Run]:
-        """Return the newest runs of a plan's checkpoints that ``latest`` leaves out.
-
-        These runs have other tasks or prompts than the newest run of the plan.
+        """Return the newest runs of a plan's checkpoints that ``latest`` leaves out for their prompts.
 
         Args:
             plan: Name of the plan; default: the plan of the newest run.
@@ -188,7 +191,7 @@ class Store:
     def attempts(self, run: Run) -> Iterator[Attempt]:
         """Yield the attempts (sent calls) of a run, each with the exact prompt that was sent."""
         query = select(tables.attempt).where(tables.attempt.c.run_id == run.id)
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             for columns in connection.execute(query).mappings():
                 yield codec.attempt_from(columns, read_prefixes(self._engine, columns))
 
@@ -235,7 +238,7 @@ class Store:
             .where(_condition(response, run, sample_ids))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
             for task, sample_id, repeat, text in rows:
                 yield Response(
@@ -247,7 +250,7 @@ class Store:
         response = tables.response
         columns = (response.c.task, response.c.sample_id, response.c.sample_hash)
         query = select(*columns).where(response.c.run_id == run.id).distinct()
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return {(task, sample): sample_hash for task, sample, sample_hash in connection.execute(query)}
 
     def answers(self, run: Run, keys: Collection[ResponseKey] | None = None) -> Iterator[Answer]:
@@ -270,7 +273,7 @@ class Store:
             .where(_condition(response, run, sample_ids))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             for columns in connection.execute(query).mappings():
                 key = (columns["task"], columns["sample_id"], columns["repeat"])
                 if keys is not None and key not in keys:
@@ -295,7 +298,7 @@ class Store:
             .where(attempt.c.run_id.in_([run.id for run in runs]))
             .group_by(attempt.c.role)
         )
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return {
                 role: Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
                 for role, calls, input_tokens, output_tokens in connection.execute(query)
@@ -303,7 +306,7 @@ class Store:
 
     def model_calls(self, runs: Sequence[Run]) -> list[ModelCalls]:
         """Return the calls of runs by role and model."""
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return model_calls(connection, [run.id for run in runs])
 
     def pin(self, run: Run, when: str) -> None:
@@ -322,7 +325,7 @@ class Store:
     def baselines(self) -> dict[str, str]:
         """Return the ids of the runs pinned as baselines, by plan."""
         query = select(tables.baseline.c.plan, tables.baseline.c.run_id)
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return {row.plan: row.run_id for row in connection.execute(query)}
 
     def baseline(self, plan: str) -> Run | None:
@@ -349,7 +352,7 @@ class Store:
     def admissions(self) -> dict[str, dict[str, object]]:
         """Return the result of the newest admission test of each judge, by the judge's key."""
         query = select(tables.admission).order_by(tables.admission.c.tested)
-        with store_errors(self._engine), self._engine.connect() as connection:
+        with self.connect() as connection:
             return {row.judge: json.loads(row.result) for row in connection.execute(query)}
 
     def count_look(self, series: str, run: Run, when: str) -> int:

@@ -12,8 +12,7 @@ import yaml
 
 from hengwen import open_store, run_plan
 from hengwen.errors import ConfigError, DataError
-from hengwen.importers.muice.importer import MuiceImportResult, import_muice, muice_persona
-from hengwen.importers.muice.options import MuiceOptions
+from hengwen.importers.muice.importer import MuiceImportResult, MuiceOptions, import_muice, muice_persona
 from hengwen.plans.datasets import read_samples
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.plans.suite import load_suite

@@ -9,7 +9,7 @@ from rows import each_row
 
 from hengwen.judges.trust.admission_report import CHECK_NAMES, AdmissionReport, Check, Trial
 from hengwen.judges.trust.canaries import CanaryReport, CanaryResult
-from hengwen.stats.proportions import wilson
+from hengwen.stats.mean_interval import wilson
 
 
 def canary_report(changes):

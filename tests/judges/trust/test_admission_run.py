@@ -24,7 +24,7 @@ from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.protocols import Judge
 from hengwen.records import Reply, Response, Sample, Usage
-from hengwen.stats.proportions import wilson
+from hengwen.stats.mean_interval import wilson
 
 RUBRIC = load_rubric("persona_generic")
 CASES = load_cases()

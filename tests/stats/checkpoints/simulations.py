@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hengwen.stats.alpha_spending import alpha_at_look
-from hengwen.stats.checkpoints.trend import MIN_CORRELATED, NewestTest, SlopeTest, slope_test
+from hengwen.stats.checkpoints import MIN_CORRELATED, NewestTest, SlopeTest, slope_test
 
 Floats = NDArray[np.float64]
 WALK = 1.0

@@ -9,7 +9,7 @@ import pytest
 from rows import each_row
 from scipy.stats import rankdata
 
-from hengwen.stats.checkpoints.change_point import pettitt_test
+from hengwen.stats.checkpoints import pettitt_test
 
 
 def by_definition(values: np.ndarray) -> np.ndarray:

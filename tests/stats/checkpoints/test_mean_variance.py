@@ -7,7 +7,7 @@ import pytest
 from rows import each_row
 
 from hengwen.results.score_matrix import adjusted_means
-from hengwen.stats.checkpoints.variance_by_source import mean_variance
+from hengwen.stats.checkpoints import mean_variance
 
 SINGLE = [1] * 8
 SIZES = {"single": SINGLE, "equal": [3] * 10, "unequal": [1] * 28 + [20] * 2}

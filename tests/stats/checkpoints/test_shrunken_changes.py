@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.stats.checkpoints.variance_by_source import shrink_changes
+from hengwen.stats.checkpoints import shrink_changes
 
 
 def test_a_noisy_change_is_drawn_to_the_mean_more_than_a_certain_one() -> None:

@@ -7,7 +7,7 @@ import pytest
 from rows import each_row
 from scipy import stats
 
-from hengwen.stats.checkpoints.trend import jump_test, newest_test, slope_test
+from hengwen.stats.checkpoints import jump_test, newest_test, slope_test
 
 from . import simulations
 from .simulations import WALK, correlated_slope, courses, falls, rejections, slope_rejections

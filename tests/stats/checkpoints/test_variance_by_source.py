@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from hengwen.stats.checkpoints.variance_by_source import variance_by_source
+from hengwen.stats.checkpoints import variance_by_source
 
 
 def scores(seed: int, prompts: int = 40, checkpoints: int = 6, repeats: int = 3) -> np.ndarray:

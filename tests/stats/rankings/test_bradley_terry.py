@@ -7,9 +7,8 @@ import pytest
 from rows import each_row
 from scipy.optimize import minimize
 
-from hengwen.stats.rankings.bradley_terry import Pairs, fit_bradley_terry
 from hengwen.stats.rankings.codes import compared_groups, win_groups
-from hengwen.stats.rankings.davidson import TIE_RIDGE, fit_davidson
+from hengwen.stats.rankings.pair_models import TIE_RIDGE, Pairs, fit_bradley_terry, fit_davidson
 
 ITEMS = 12
 

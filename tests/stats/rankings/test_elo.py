@@ -4,7 +4,7 @@ import evalica
 import numpy as np
 import pytest
 
-from hengwen.stats.rankings.elo import elo_of_orders, elo_ratings
+from hengwen.stats.rankings.pair_models import elo_of_orders, elo_ratings
 
 RNG = np.random.default_rng(0)
 FIRST = RNG.integers(0, 6, 500)

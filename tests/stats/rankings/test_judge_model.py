@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hengwen.stats.rankings.judge_design import JudgeDesign
 from hengwen.stats.rankings.judge_model import (
     COEFFICIENT_PRECISION,
     DISCRIMINATION_PRECISION,
+    JudgeDesign,
     fit_judge_model,
     information_of,
     step_without_judge,

@@ -155,8 +155,15 @@ def _calibrate_source(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
-    from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series, rubric_change
-    from hengwen.labels.calibration_data import labels_for, rubric_for, select_series
+    from hengwen.labels.calibration_data import (
+        calibrate_series,
+        labels_for,
+        merge_series,
+        pool_series,
+        rubric_change,
+        rubric_for,
+        select_series,
+    )
     from hengwen.monitoring.judge_trust import judge_trust
 
     request, judgments = _read(source, labels, store, trust=settings.trust)
@@ -200,7 +207,7 @@ def _check(file: Path, source: str, store: str, *, trust: bool) -> int:
     """Print whether each calibration of a file is valid for the newest runs, and return the exit code."""
     from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.judges.calibration import read_calibrations
-    from hengwen.labels.calibrate import why_invalid
+    from hengwen.labels.calibration_data import why_invalid
 
     calibrations = read_calibrations(file)
     request, judgments = _read(source, None, store, trust=trust)

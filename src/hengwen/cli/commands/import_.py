@@ -241,8 +241,7 @@ def muice(
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Convert the Muice evaluation document into a plan with samples, prompts and rubrics, DIR/plan.yaml."""
-    from hengwen.importers.muice.importer import REPAIRS, import_muice
-    from hengwen.importers.muice.options import MuiceOptions
+    from hengwen.importers.muice.importer import REPAIRS, MuiceOptions, import_muice
     from hengwen.registry import construct
 
     chosen = construct("--set", MuiceOptions, options.parse_settings(option))

@@ -59,7 +59,7 @@ def label(
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.io.row_writer import check_target
     from hengwen.labels.desk import open_desk
-    from hengwen.labels.preferences import write_pairs
+    from hengwen.labels.file import write_pairs
     from hengwen.plans.input_files import input_files
     from hengwen.store import store_files
 

@@ -10,7 +10,7 @@ from hengwen.documents.answers.outcomes import answer_key
 from hengwen.documents.answers.source import SourceKey
 from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Sentence, Series, Table
 from hengwen.results.disagreements import disagreements
-from hengwen.stats.effect_sizes import average_ranks
+from hengwen.stats.difference_interval import average_ranks
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, interval, minus, number, signed
 

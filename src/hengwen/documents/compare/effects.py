@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.compare.lines import score_decimals
-from hengwen.stats.equal_length import MIN_CLUSTERS
+from hengwen.stats.difference_interval import MIN_CLUSTERS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, signed
 

@@ -10,7 +10,7 @@ from hengwen.documents.drift import words
 from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
-from hengwen.stats.checkpoints.change_point import MIN_CHECKPOINTS as MIN_PETTITT
+from hengwen.stats.checkpoints import MIN_PETTITT
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, number, p_text, percent, plural, signed
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Text
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-    from hengwen.stats.checkpoints.trend import SlopeTest
+    from hengwen.stats.checkpoints import SlopeTest
 
 RECORDED = ("better", "worse", "mean undecided")
 """Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""

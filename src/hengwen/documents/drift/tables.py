@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
-    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
+    from hengwen.stats.checkpoints import NewestTest, SlopeTest
 
 
 _EQUAL_REPEATS = Bilingual(

@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Verdict
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import ALPHA, CHANGES
-from hengwen.stats.checkpoints.trend import MIN_CORRELATED
+from hengwen.stats.checkpoints import MIN_CORRELATED
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import Bilingual, both
 from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         ScoreDrift,
         StepTests,
     )
-    from hengwen.stats.checkpoints.trend import SlopeTest
+    from hengwen.stats.checkpoints import SlopeTest
 
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""

@@ -10,12 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hengwen._internal.checks import whole_number
 from hengwen.importers.contamination import find_contamination
 from hengwen.importers.conversations import Exchange, read_exchanges
 from hengwen.importers.muice.document import Document, DocumentTask, protocol_task, read_document
-from hengwen.importers.muice.options import MuiceOptions
-from hengwen.importers.muice.plan import suite_plan
-from hengwen.importers.muice.rubrics import rubric_files
 from hengwen.importers.muice.samples import exchange_rows, item_rows, topic_rows
 from hengwen.importers.muice.tables import split_clauses
 from hengwen.importers.muice.tags import choose_topics
@@ -23,14 +21,126 @@ from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.personas.folder import to_jsonl, write_folder
 from hengwen.personas.persona import Persona, load_persona
-from hengwen.personas.plan_text import PlannedTask
+from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, PlannedTask, plan_text
 from hengwen.personas.system_prompts import system_prompt
-from hengwen.personas.tasks import PersonaTask, sampling
+from hengwen.personas.tasks import DEFAULT_PRESET, PersonaTask, sampling
+from hengwen.personas.yaml_text import single_line, yaml_block
+from hengwen.prompts import load_rubric
+from hengwen.text.catalogue import localized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hengwen.importers.muice.tables import Example
     from hengwen.io.row_writer import JsonRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuiceOptions:
+    """Options of ``hengwen import muice``, for settings that the imported evaluation document leaves open."""
+
+    topics: str = "code"
+    """Prompts that ask the model for a post (``<生成推文: ...>``). ``code``: the six prompts in the code of
+    the Muice program; ``legacy5``: the five prompts in the program's configuration template."""
+    subchoice: str = "one"
+    """``one``: the plan has a single prompt, which is a greeting or a holiday prompt. ``one_of_each``: the
+    plan has one greeting prompt and one holiday prompt."""
+    pick: str | None = None
+    """Name of the greeting or holiday prompt to use, such as ``早上``; with ``one_of_each``, it must be a
+    greeting. None selects the prompt by ``seed``."""
+    seed: int = 0
+    """Index of the greeting or holiday prompt, modulo the number of prompts to select from. With
+    ``one_of_each``, the seed selects only the greeting."""
+    preset: str = DEFAULT_PRESET
+    """Preset of sampling parameters. The Muice document only says "default", which stands for different
+    parameters in different programs."""
+    exempt_duplicates: bool = False
+    """Whether a model may repeat an answer to a calculation, for which only one number is right. The Muice
+    document forbids repeated answers."""
+
+    def __post_init__(self) -> None:
+        whole_number("seed", self.seed, 0)
+        if not isinstance(self.exempt_duplicates, bool):
+            raise ValueError(f"exempt_duplicates must be true or false, got {self.exempt_duplicates!r}")
+
+
+def suite_plan(
+    source: str, planned: Sequence[PlannedTask], topics: Sequence[Mapping[str, Any]], options: MuiceOptions
+) -> str:
+    """Return the text of the plan."""
+    selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
+    head = [
+        f"The persona tasks of {source}, weighed by its scoring tables; the published scores are 0..10.",
+        f"Where it is open: topics={options.topics}, subchoice={options.subchoice}: {selected};",
+        "suites with other topic prompts are not comparable.",
+        f'Its "default parameters" are the sampling preset {options.preset}; no prompt has a history.',
+        "The .md.j2 files say who she is in words of ours: put there what your model was trained with.",
+        "What was mended and what deserves a look: repairs.json.",
+        "",
+        "  hengwen validate plan.yaml",
+        "  hengwen run plan.yaml --dry-run        # what it would cost",
+        "  hengwen run plan.yaml -o report.html",
+    ]
+    tail = f"{SUBJECT_YAML}  {JUDGE_YAML} # costs money; any other will do\n"
+    return plan_text(name="muice", head=head, tasks=planned, tail=tail)
+
+
+_TITLES = {
+    "muice_new_topic": ("主动开话题（文档所刊标准）", "Opening a topic, by the published scale"),
+    "muice_live": ("对话（文档所刊标准）", "Chat, by the published scale"),
+}
+_HEAD = (
+    "levels and examples as published, in Chinese also where English is asked for",
+    "instructions and criteria: those of the packaged rubric of the same name",
+    "judges are shown the examples: keep them out of test sets, anchors and labels",
+    "the file is yours to change; raise version when you do",
+)
+
+
+def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
+    """Return the text of a rubric file for each scoring table of the document, and notes about the tables."""
+    files, notes = {}, []
+    for name, scoring in document.scorings.items():
+        source_line = f"{single_line(source)}:{scoring.line}"
+        head = "".join(f"# {line}\n" for line in (source_line, *map(localized, _HEAD)))
+        examples = document.examples.get(name, ())
+        files[f"{name}.yaml"] = head + yaml_block(_rubric(name, scoring.levels, examples))
+        message = f"rubric {name}: the table has only one language, its text is used for both"
+        notes.append(ImportNote(kind="warning", code="one_language", message=message, line=scoring.line))
+    return files, notes
+
+
+def _rubric(name: str, levels: dict[float, str], examples: tuple[Example, ...]) -> dict[str, Any]:
+    packaged = load_rubric(name).model_dump(mode="json", exclude_none=True)
+    labels = {float(value): level["label"] for value, level in packaged["levels"].items()}
+    zh, en = _TITLES[name]
+    return {
+        "name": name,
+        "version": packaged["version"],
+        "title": {"zh": zh, "en": en},
+        "instructions": packaged["instructions"],
+        "levels": {
+            int(value) if value.is_integer() else value: {"label": labels[value], "zh": text, "en": text}
+            for value, text in levels.items()
+        },
+        "criteria": packaged["criteria"],
+        "examples": [_example(example) for example in examples],
+        "uses": packaged["uses"],
+        "better_than_reference": packaged["better_than_reference"],
+        "rules": packaged["rules"],
+    }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    reference = {} if example.label is None else {"reference": example.label}
+    return {
+        "input": example.input,
+        **reference,
+        "response": example.response,
+        "level": example.score,
+        "reason": example.reason,
+    }
+
 
 REPAIRS = "repairs.json"
 """Name of the file that lists the options of the import and all its notes."""

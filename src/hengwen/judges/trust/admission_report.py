@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.records import Usage
-from hengwen.stats.proportions import clustered_wilson
+from hengwen.stats.mean_interval import clustered_wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

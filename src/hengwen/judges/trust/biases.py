@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.judges.trust.model_families import same_family
-from hengwen.stats.effect_sizes import average_ranks
+from hengwen.stats.difference_interval import average_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

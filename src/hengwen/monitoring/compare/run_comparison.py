@@ -24,9 +24,15 @@ from hengwen.results.comparisons import (
 )
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import Decision
-from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
-from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
-from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
+from hengwen.stats.difference_interval import (
+    DifferenceInterval,
+    EffectSizes,
+    EqualLengthDifference,
+    difference_interval,
+    effect_sizes,
+    equal_length_difference,
+    mcnemar_p,
+)
 from hengwen.stats.level_weights import precision_weights
 from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
 from hengwen.stats.power import detectable_difference

@@ -16,8 +16,7 @@ from hengwen.monitoring.drift.score_drift import (
 from hengwen.relevance_metrics.order.inversions import tau_b, tied_pairs
 from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
-from hengwen.stats.checkpoints.change_point import pettitt_test
-from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, jump_test, newest_test, slope_test
+from hengwen.stats.checkpoints import MIN_CHECKPOINTS, jump_test, newest_test, pettitt_test, slope_test
 from hengwen.stats.paired import holm
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftDirection
     from hengwen.monitoring.drift.series import TestedSeries
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
-    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
+    from hengwen.stats.checkpoints import NewestTest, SlopeTest
 
     Floats = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.series import TestedSeries
     from hengwen.records import Row, Run
     from hengwen.score_id import ScoreId
-    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
+    from hengwen.stats.checkpoints import VarianceBySource
     from hengwen.store import Store
 
 _ROUNDING = 1e-9

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.monitoring.drift.score_drift import PromptChange
-from hengwen.stats.checkpoints.variance_by_source import shrink_changes
-from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.effect_sizes import effect_sizes
+from hengwen.stats.checkpoints import shrink_changes
+from hengwen.stats.difference_interval import difference_interval, effect_sizes
 from hengwen.stats.exchange import draws_for, exchange_test
 from hengwen.stats.paired import sign_flip_test
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.stats.difference_interval import DifferenceInterval
-    from hengwen.stats.effect_sizes import EffectSizes
+    from hengwen.stats.difference_interval import DifferenceInterval, EffectSizes
     from hengwen.stats.paired import PairedTest
 
     Floats = NDArray[np.float64]

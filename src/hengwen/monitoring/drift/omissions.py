@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.answers import corrected
 from hengwen.monitoring.drift.score_drift import Omission
-from hengwen.stats.checkpoints.trend import MIN_CORRELATED
+from hengwen.stats.checkpoints import MIN_CORRELATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.decision import Decision
     from hengwen.results.group_comparison import GroupComparison
-    from hengwen.stats.checkpoints.change_point import ChangePoint
-    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
-    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
-    from hengwen.stats.difference_interval import DifferenceInterval
-    from hengwen.stats.effect_sizes import EffectSizes
+    from hengwen.stats.checkpoints import ChangePoint, NewestTest, SlopeTest, VarianceBySource
+    from hengwen.stats.difference_interval import DifferenceInterval, EffectSizes
 
 MIN_MANN_KENDALL = 5
 """Minimum number of checkpoints of the Mann-Kendall test; with 4, the smallest p-value is .083."""

@@ -11,7 +11,7 @@ import numpy as np
 from hengwen.monitoring.drift.score_drift import CheckpointMean
 from hengwen.results.comparisons import ScorePairs, pairs_to_test
 from hengwen.results.score_matrix import adjusted_means
-from hengwen.stats.checkpoints.variance_by_source import mean_variance, variance_by_source
+from hengwen.stats.checkpoints import mean_variance, variance_by_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.collect import CollectedScore
     from hengwen.monitoring.drift.score_drift import LeftOut
     from hengwen.results.score_matrix import ScoreMatrix
-    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
+    from hengwen.stats.checkpoints import VarianceBySource
 
     Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import training_order
-from hengwen.stats.checkpoints.trend import MIN_CORRELATED
+from hengwen.stats.checkpoints import MIN_CORRELATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

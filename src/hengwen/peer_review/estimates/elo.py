@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.stats.rankings.elo import elo_of_orders, elo_ratings
+from hengwen.stats.rankings.pair_models import elo_of_orders, elo_ratings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

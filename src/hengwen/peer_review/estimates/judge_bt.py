@@ -14,17 +14,17 @@ from hengwen.peer_review.estimates.pair_models import (
     question_table,
     resampled_sums,
 )
-from hengwen.stats.rankings.bradley_terry import fit_bradley_terry
 from hengwen.stats.rankings.codes import distinct_codes, group_sums, stable_order
-from hengwen.stats.rankings.judge_design import JudgeDesign
 from hengwen.stats.rankings.judge_model import (
     COARSE,
+    JudgeDesign,
     Prediction,
     fit_judge_model,
     information_of,
     predict,
     step_without_judge,
 )
+from hengwen.stats.rankings.pair_models import fit_bradley_terry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

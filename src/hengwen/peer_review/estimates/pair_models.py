@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from hengwen.peer_review.estimates.method import WEAK_PRIOR, cluster_covariance
-from hengwen.stats.rankings.bradley_terry import BradleyTerry, Pairs, fit_bradley_terry
 from hengwen.stats.rankings.codes import compared_groups, distinct_codes, group_sums, win_groups
-from hengwen.stats.rankings.davidson import Davidson, fit_davidson
+from hengwen.stats.rankings.pair_models import BradleyTerry, Davidson, Pairs, fit_bradley_terry, fit_davidson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

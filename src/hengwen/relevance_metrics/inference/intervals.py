@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, refuse_nan
-from hengwen.relevance_metrics.core.pattern_codes import code_entropies, pattern_codes, window_count
-from hengwen.relevance_metrics.inference.nulls import in_chunks
+from hengwen.relevance_metrics.core import (
+    as_scores,
+    check_choice,
+    code_entropies,
+    pattern_codes,
+    refuse_nan,
+    window_count,
+)
+from hengwen.relevance_metrics.inference.permutation_tests import in_chunks
 from hengwen.relevance_metrics.inference.sequence_metrics import (
     METRICS,
     IntervalMethod,

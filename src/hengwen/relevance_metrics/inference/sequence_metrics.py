@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.pattern_codes import batch_entropies
+from hengwen.relevance_metrics.core import batch_entropies
 from hengwen.relevance_metrics.order.inversions import batch_inversions, inversion_moments, tau_rows
 from hengwen.relevance_metrics.order.subsequences import batch_lengths
 from hengwen.text.language import Bilingual

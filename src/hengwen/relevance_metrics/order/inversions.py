@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, few_levels, refuse_nan
+from hengwen.relevance_metrics.core import as_rows, as_scores, check_choice, few_levels, refuse_nan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

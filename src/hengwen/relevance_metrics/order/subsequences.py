@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import (
+from hengwen.relevance_metrics.core import (
     as_rows,
     as_scores,
     as_sequence,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import islice, permutations, product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_scores, as_sequence, has_nan
-from hengwen.relevance_metrics.core.pattern_codes import entropy_of
+from hengwen.relevance_metrics.core import as_sequence, entropy_of
 from hengwen.relevance_metrics.order.inversions import count_pairs, tied_share
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.patterns.ties import (
     NanPolicy,
     PatternOptions,
     Ties,
+    as_single_sequence,
     label_windows,
     named_counts,
     random_orders,
@@ -245,16 +245,6 @@ def _all_patterns(options: PatternOptions) -> Iterator[tuple[int, ...]]:
         return permutations(range(options.m))
     ranks = product(range(options.m), repeat=options.m)
     return (pattern for pattern in ranks if set(pattern) == set(range(max(pattern) + 1)))
-
-
-def as_single_sequence(x: ArrayLike, options: PatternOptions) -> NDArray[Any]:
-    """Return one sequence after applying the policy for NaN."""
-    scores = as_scores(x)
-    if scores.ndim != 1:
-        raise ValueError(f"scores must be one sequence, got shape {scores.shape}; pass one row at a time")
-    if options.nan == "propagate" and has_nan(scores):
-        raise ValueError("a score is NaN, and counts cannot be NaN; use nan='omit-window' or 'omit'")
-    return options.resolve_nan(scores)
 
 
 def pattern_js_distance(

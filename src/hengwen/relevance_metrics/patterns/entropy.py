@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, has_nan, refuse_nan
-from hengwen.relevance_metrics.core.pattern_codes import (
+from hengwen.relevance_metrics.core import (
+    as_rows,
+    as_scores,
     batch_entropies,
+    check_choice,
     code_counts,
     entropy_of,
+    has_nan,
     pattern_codes,
+    refuse_nan,
     window_count,
 )
 from hengwen.relevance_metrics.patterns.ties import (

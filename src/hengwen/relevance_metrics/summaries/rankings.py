@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_scores, refuse_nan
-from hengwen.relevance_metrics.core.pattern_codes import code_counts, entropy_of
+from hengwen.relevance_metrics.core import as_scores, code_counts, entropy_of, refuse_nan
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
 from hengwen.relevance_metrics.order.subsequences import row_length
 from hengwen.relevance_metrics.patterns.counts import triple_entropy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
+from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.relevance_metrics.inference.permutation_tests import significance
 from hengwen.relevance_metrics.inference.sequence_metrics import (
     MAIN_METRICS,

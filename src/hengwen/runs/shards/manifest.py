@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
-from hengwen.io.atomic_write import atomic_write
+from hengwen.io.output_target import atomic_write
 from hengwen.runs.shards.input_files import InputFile
 from hengwen.runs.shards.split import Shard, split_file
 

@@ -16,8 +16,8 @@ from hengwen.results.prompt_changes import prompt_changes
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
+from hengwen.view.data import matching, tags
 from hengwen.view.page import address, chosen_runs, respond, view_of
-from hengwen.view.queries import matching, tags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
 from hengwen.text.numbers import interval, minus, number, signed
+from hengwen.view.data import AnswerScore, answer_scores, prompts, texts
 from hengwen.view.page import address, chosen_runs, respond, view_of
-from hengwen.view.queries import AnswerScore, answer_scores, prompts, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ from hengwen.documents.viewer import words
 from hengwen.errors import HengwenError
 from hengwen.plans.endpoints import listed_price
 from hengwen.text.numbers import format_timestamp
+from hengwen.view.data import progress
 from hengwen.view.page import address, respond, view_of
-from hengwen.view.queries import progress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Decision, Document, Text, Verdict
     from hengwen.records import Run
-    from hengwen.view.data import StoreData
-    from hengwen.view.queries import Progress
+    from hengwen.view.data import Progress, StoreData
 
 NEWS_SECONDS = 1.0
 """Seconds between two looks at what runs."""

@@ -11,12 +11,19 @@ from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.calibrate import calibrate_document
 from hengwen.documents.viewer import judges as words
 from hengwen.documents.viewer.judges import judges_document
-from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series
-from hengwen.labels.calibration_data import CalibrationRequest, labels_for, read_judgments, select_series
+from hengwen.labels.calibration_data import (
+    CalibrationRequest,
+    calibrate_series,
+    labels_for,
+    merge_series,
+    pool_series,
+    read_judgments,
+    select_series,
+)
 from hengwen.monitoring.judge_drift.report import judge_drift
 from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.view.data import has_labels
 from hengwen.view.page import chosen_runs, respond, view_of
-from hengwen.view.queries import has_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,7 @@ from hengwen.documents.answers.outcomes import shown_text
 from hengwen.documents.viewer import label_words
 from hengwen.documents.viewer.words import PAGES
 from hengwen.errors import ConfigError, HengwenError, StoreError
-from hengwen.labels.file import RATER
-from hengwen.labels.preferences import preference_pairs
+from hengwen.labels.file import RATER, preference_pairs
 from hengwen.runs.human_rows import store_labels
 from hengwen.store import open_store
 from hengwen.text.catalogue import localized

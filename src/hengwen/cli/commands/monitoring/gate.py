@@ -151,7 +151,7 @@ def _write(
     comment: Path | None,
 ) -> None:
     from hengwen.cli.gate_files import comment_markdown, junit_xml, summary_markdown
-    from hengwen.io.atomic_write import atomic_write
+    from hengwen.io.output_target import atomic_write
 
     texts = {junit: junit_xml, summary: summary_markdown, comment: comment_markdown}
     for path, text_of in texts.items():

@@ -1,28 +1,192 @@
-"""Claims of one process on samples and calls: advisory locks of one PostgreSQL session.
-
-The server releases all locks of a session when the session ends, so a process that dies holds no claim. All
-claims of a process are locks of the same session, because a session costs the server some megabytes.
-"""
+"""The lock of a plan: who holds it, what it does, and the lock on a file next to an SQLite store."""
 
 from __future__ import annotations
 
+import os
+import re
 import secrets
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+import socket
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import text
 
 from hengwen.errors import ConfigError, StoreError
 from hengwen.records import digest
 from hengwen.store.database import store_errors
 from hengwen.store.location import display_url
-from hengwen.store.locks.advisory_lock import MAX_NAME_BYTES, plan_key, plan_owner
-from hengwen.store.locks.plan_lock import LockOwner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from sqlalchemy import Engine
+    from sqlalchemy import Connection, Engine
 
     from hengwen.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """The process that holds a lock."""
+
+    pid: int
+    host: str
+    since: str
+    """Time in UTC at which the process took the lock."""
+
+    @classmethod
+    def of_this_process(cls) -> LockOwner:
+        """Return this process as the owner of a lock that it takes now."""
+        host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
+        return cls(os.getpid(), host, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+
+    @classmethod
+    def parse(cls, line: str) -> LockOwner | None:
+        """Parse the text of ``str(owner)`` and return the owner; None if the text has another form."""
+        match = re.fullmatch(
+            r"hengwen (\d{1,10}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([\w.-]+)", line, re.ASCII
+        )
+        return cls(int(match[1]), match[3], match[2]) if match else None
+
+    def __str__(self) -> str:
+        return f"hengwen {self.pid} {self.since} {self.host}"
+
+
+class RunLock(Protocol):
+    """A lock that the system releases when the process that holds it ends, even if it is killed."""
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free, without waiting; return whether it was taken.
+
+        Raises:
+            StoreError: The lock can be neither taken nor tested.
+        """
+        ...
+
+    def owner(self) -> LockOwner | None:
+        """Return the process that holds the lock; None if no process holds it, or if it is unknown."""
+        ...
+
+    def release(self) -> None:
+        """Release the lock, which this object holds."""
+        ...
+
+
+class PlanFileLock:
+    """A lock on a file; ``RunLock`` describes its methods."""
+
+    def __init__(self, path: Path) -> None:
+        from filelock import FileLock
+
+        self._path = path
+        self._lock = FileLock(path)
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free; return whether it was taken."""
+        from filelock import Timeout
+
+        try:
+            if self._path.is_symlink() or (self._path.is_file() and self._path.stat().st_nlink > 1):
+                raise StoreError(
+                    f"{self._path}: is a link to another file, which a run would overwrite; remove it"
+                )
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        except StoreError:
+            raise
+        except OSError as error:
+            raise StoreError(
+                f"{self._path}: {error.strerror or error}; a run needs this file to lock the store"
+            ) from None
+        with suppress(OSError):  # Windows denies access to a locked file; then the owner is unknown
+            self._path.write_text(str(LockOwner.of_this_process()), "ascii")
+        return True
+
+    def owner(self) -> LockOwner | None:
+        """Return the process that holds the lock; None if the file does not state it."""
+        try:
+            return LockOwner.parse(self._path.read_text("ascii"))
+        except (OSError, ValueError):
+            return None
+
+    def release(self) -> None:
+        """Remove the lock file if possible, and release the lock."""
+        with suppress(OSError):
+            self._path.unlink()
+        self._lock.release()
+
+
+MAX_NAME_BYTES = 63
+"""Maximum length of an application name in bytes; PostgreSQL cuts longer names."""
+_TRY_LOCK = text("SELECT pg_try_advisory_lock(:high, :low)")
+_UNLOCK = text("SELECT pg_advisory_unlock(:high, :low)")
+_NAME = text("SELECT set_config('application_name', :name, false)")
+_OWNER = text(
+    "SELECT activity.application_name FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid) "
+    "WHERE held.locktype = 'advisory' AND held.granted AND held.objsubid = 2 "
+    "AND held.classid::bigint = :high AND held.objid::bigint = :low "
+    "AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+def plan_key(plan: str) -> dict[str, int]:
+    """Return the key of a plan's lock: a hash as two positive 32-bit integers."""
+    key = int(digest("hengwen run", plan)[:16], 16)
+    return {"high": key >> 33, "low": key & 0x7FFFFFFF}
+
+
+class AdvisoryLock:
+    """A lock on a plan, held by one database session; ``RunLock`` describes its methods.
+
+    The server releases the lock when the session ends.
+    """
+
+    def __init__(self, engine: Engine, plan: str) -> None:
+        self._engine = engine
+        self._key = plan_key(plan)
+        self._connection: Connection | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free; return whether it was taken."""
+        with store_errors(self._engine):
+            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                if connection.execute(_TRY_LOCK, self._key).scalar_one():
+                    name = str(LockOwner.of_this_process())[:MAX_NAME_BYTES]
+                    connection.execute(_NAME, {"name": name})
+                    self._connection = connection
+            finally:
+                if self._connection is None:
+                    connection.close()
+        return self._connection is not None
+
+    def owner(self) -> LockOwner | None:
+        """Return the process that holds the lock; None if no process holds it, or if it is unknown."""
+        return plan_owner(self._engine, self._key)
+
+    def release(self) -> None:
+        """Release the lock and end its database session."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            with suppress(StoreError), store_errors(self._engine):  # a lost session holds no lock
+                connection.execute(_UNLOCK, self._key)
+        finally:
+            if not connection.invalidated:
+                connection.detach()  # the pool must not keep a session that may still hold the lock
+            connection.close()
+
+
+def plan_owner(engine: Engine, key: dict[str, int]) -> LockOwner | None:
+    """Return a process that holds the lock of a plan; None if no process holds it, or if it is unknown."""
+    with store_errors(engine), engine.connect() as connection:
+        name = connection.execute(_OWNER, key).scalar()
+    return LockOwner.parse(name or "")
+
 
 SESSION_SETTINGS = {
     "tcp_keepalives_idle": "30",

@@ -1,1 +1,0 @@
-"""Helpers that the sequence metrics share: input checks, codes of patterns."""

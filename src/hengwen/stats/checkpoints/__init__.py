@@ -1,1 +1,0 @@
-"""Statistics of successive checkpoints: trend, change point, variance by source, score change by prompt."""
