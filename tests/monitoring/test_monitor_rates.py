@@ -66,24 +66,18 @@ def draw_of(name: str) -> tuple[Draw, tuple[float, float] | None]:
 
 @pytest.fixture(autouse=True)
 def few_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulate 1000 streams for each threshold, which makes it less exact but right on average."""
-    fewer = partial(cusum_thresholds, simulations=1000)
+    """Simulate 500 streams for each threshold, which makes it less exact but right on average."""
+    fewer = partial(cusum_thresholds, simulations=500)
     monkeypatch.setattr("hengwen.monitoring.monitor.cusum_thresholds", fewer)
 
 
-def alarms(monitor: Monitor, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which streams, the columns of ``scores``, raise an alarm."""
-    state, baseline = monitor.state, monitor.to_dict()["baseline"]
-    standardized = (scores - baseline["chart_mean"]) / baseline["chart_sd"]
-    is_alarm = np.zeros(scores.shape[1], bool)
-    for sign, threshold in ((1, state.up_threshold), (-1, state.down_threshold)):
-        if threshold is None:
-            continue
-        sums = np.zeros(scores.shape[1])
-        for row in sign * standardized - 0.25:
-            sums = np.maximum(sums + row, 0)
-            is_alarm |= sums > threshold * (1 + 1e-9)
-    return is_alarm
+def largest_sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest statistic upwards and downwards of each stream; a row of scores for each time."""
+    sums = peaks = np.zeros((2, *scores.shape[1:]))
+    for row in scores:
+        sums = np.maximum(sums + np.stack((row, -row)) - 0.25, 0)
+        peaks = np.maximum(peaks, sums)
+    return peaks
 
 
 def rate(
@@ -91,7 +85,7 @@ def rate(
 ) -> float:
     """Return the share of streams with an alarm, over many baselines of 100 scores."""
     rng, (draw, scale) = np.random.default_rng(seed), draw_of(name)
-    rates = []
+    standardized, thresholds = [], []
     for _ in range(baselines):
         monitor = Monitor(draw(rng, (100,)), horizon=horizon, scale=scale, **options)
         scores = draw(rng, (horizon, STREAMS))
@@ -100,14 +94,17 @@ def rate(
             time = np.arange(horizon)[:, None] / horizon
             share = time >= 0.5 if change == "step" else time
             scores = np.where(rng.random(scores.shape) < share, worse, scores)
-        rates.append(alarms(monitor, scores).mean())
-    return float(np.mean(rates))
+        baseline, state = monitor.to_dict()["baseline"], monitor.state
+        standardized.append((scores - baseline["chart_mean"]) / baseline["chart_sd"])
+        thresholds.append([state.up_threshold or np.inf, state.down_threshold or np.inf])
+    limits = np.transpose(thresholds)[:, :, None] * (1 + 1e-9)
+    return float((largest_sums(np.stack(standardized, axis=1)) > limits).any(axis=0).mean())
 
 
 @each_row("horizon", [200, 1000])
 @each_row("name", ["skew", "ceil90", "top97", "beta", "normal", "exponential"])
 def test_false_alarms_from_a_hundred_scores_are_at_most_7_of_100(name: str, horizon: int) -> None:
-    assert rate(name, horizon, baselines=200) <= 0.07
+    assert rate(name, horizon, baselines=80) <= 0.07, "at most .055 of 4,000 streams over 80 baselines"
 
 
 @each_row(("correlation", "highest"), [(0.3, 0.15), (0.6, 0.15)])
@@ -118,7 +115,7 @@ def test_neighbours_that_correlate_in_the_baseline_raise_few_false_alarms(
 
 
 def test_false_alarms_in_one_direction_have_the_same_rate() -> None:
-    assert 0.02 <= rate("skew", 200, baselines=200, direction="down") <= 0.07
+    assert 0.02 <= rate("skew", 200, baselines=80, direction="down") <= 0.07
 
 
 @each_row(

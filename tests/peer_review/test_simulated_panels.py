@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from rows import each_row
@@ -23,15 +25,18 @@ def reviews(
     exclude_self: bool | None = None,
     **options,
 ) -> list[PeerReview]:
-    return [
-        peer_review(
-            simulated_battles(seed, discriminations, **options),
-            method=method,
-            exclude_self=exclude_self,
-            n_boot=20,
-        )
-        for seed in seeds
-    ]
+    return [review(seed, method, tuple(discriminations), exclude_self, **options) for seed in seeds]
+
+
+@functools.cache
+def review(
+    seed: int, method: str, discriminations: tuple[float, ...], exclude_self: bool | None, **options
+) -> PeerReview:
+    """Return a review of simulated battles, the same one to each test that asks for it."""
+    if (tastes := options.pop("tastes", None)) is not None:
+        options["tastes"] = np.array(tastes)
+    battles = simulated_battles(seed, np.array(discriminations), **options)
+    return peer_review(battles, method=method, exclude_self=exclude_self, n_boot=20)
 
 
 def mean_tau(results: list[PeerReview]) -> float:
@@ -93,7 +98,10 @@ def test_if_judges_are_alike_the_result_says_that_weights_do_not_help() -> None:
 def test_common_errors_of_a_majority_are_reported_where_weights_make_them_worse() -> None:
     taste = np.zeros((8, MODELS))
     taste[:5] = np.random.default_rng(9).normal(0, 1.5, MODELS)
-    weighted, plain = (reviews(method, np.ones(8), tastes=taste) for method in ("judge-bt", "bradley-terry"))
+    weighted, plain = (
+        reviews(method, np.ones(8), tastes=tuple(map(tuple, taste)))
+        for method in ("judge-bt", "bradley-terry")
+    )
     assert mean_tau(weighted) < mean_tau(plain)  # the majority gets the larger weights
     assert share_with(weighted, "common taste", "clique") == 1
     assert share_with(weighted, "judges differ") == 0
@@ -103,7 +111,7 @@ def test_common_errors_of_a_majority_are_reported_where_weights_make_them_worse(
 def test_a_clique_that_favours_itself_is_reported() -> None:
     taste = np.zeros((MODELS, MODELS))
     taste[7:, 7:] = 1.5
-    clique = reviews("judge-bt", np.ones(MODELS), tastes=taste)
+    clique = reviews("judge-bt", np.ones(MODELS), tastes=tuple(map(tuple, taste)))
     assert share_with(clique, "clique") >= 0.5
     assert share_with(clique, "clique", "common taste") == 1
     named = next(note for result in clique for note in result.notes if note.code == "clique")

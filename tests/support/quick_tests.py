@@ -9,18 +9,18 @@ from unittest.mock import patch
 
 from hengwen.stats.step_down import FamilyScore, StepDown, step_down
 
-FLIPS = 999
+FLIPS = 399
 
 
 @contextmanager
 def quick_tests() -> Iterator[None]:
-    """Draw 999 flips instead of 9,999, which holds the level too; leave out smallest detectable differences.
+    """Draw 399 flips instead of 9,999, which holds the level too; leave out smallest detectable differences.
 
     No verdict uses a smallest detectable difference, and finding it takes most of the time of a comparison.
     """
     with (
-        patch("hengwen.stats.step_down.MIN_DRAWS", FLIPS),
         patch("hengwen.stats.exchange.MIN_DRAWS", FLIPS),
+        patch("hengwen.stats.exchange.DRAWS_BELOW_LEVEL", 4),
         patch("hengwen.stats.paired.RESAMPLES", FLIPS),
         patch("hengwen.monitoring.drift.difference_tests.detectable_difference", return_value=None),
         patch("hengwen.results.comparisons.detectable_difference", return_value=None),

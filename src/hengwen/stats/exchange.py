@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MIN_DRAWS = 9999
+DRAWS_BELOW_LEVEL = 20
+"""Number of draws that may be more extreme at any level, however small; fewer make the p-value coarse."""
 BLOCK = 512
 """Number of draws that are evaluated at once."""
 TIE = 1e-9
@@ -61,7 +63,7 @@ def exchange_test(
 
 def draws_for(alpha: float) -> int:
     """Return the number of draws of a test at a level."""
-    return max(MIN_DRAWS, ceil(20 / alpha))
+    return max(MIN_DRAWS, ceil(DRAWS_BELOW_LEVEL / alpha))
 
 
 def _changes(values: Floats, clusters: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:

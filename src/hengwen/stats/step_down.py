@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hengwen.stats.exchange import draws_for
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
 MIN_UNITS = 6
 """Minimum number of common clusters of a pair; with fewer, no p-value is as small as .05."""
 MAX_EXACT_BITS = 13
-"""All flips are counted up to 2^13. A flip and the one with all opposite signs in a task count as one."""
-MIN_DRAWS = 9999
-"""Minimum number of random flips if there are more than 2^13."""
+"""All flips are counted up to 2^13; of more, ``draws_for`` says how many are drawn. A flip and the one with
+all opposite signs in a task count as one."""
 BLOCK = 512
 """Maximum number of flips that are evaluated at once."""
 MAX_BLOCK_VALUES = 2_000_000
@@ -304,7 +305,7 @@ def _flipped_sums(
     moved = [columns[(columns != 0).any(axis=1)] for columns in tasks]
     bits = sum(max(0, len(columns) - 1) for columns in moved)
     is_exact = bits <= MAX_EXACT_BITS
-    total = 2**bits if is_exact else 1 + max(MIN_DRAWS, int(np.ceil(20 / alpha)))
+    total = 2**bits if is_exact else 1 + draws_for(alpha)
     factors = [_normal_factor(columns) if len(columns) > NORMAL_FROM else columns for columns in moved]
     width = max(pairs, *(len(factor) for factor in factors), 1)
     size = max(1, min(BLOCK, MAX_BLOCK_VALUES // width))

@@ -55,7 +55,7 @@ def differ_at_any_look(series_of: Make, values: Values) -> bool:
 
 
 def differ_at_look(series_of: Make, values: Values, alpha: float) -> bool:
-    """Return the answer, without the exact tests where t tests and 999 flips show no difference near it."""
+    """Return the answer, without the exact tests where t tests and a few flips show no difference near it."""
     means = values.mean(axis=2)
     pairs = list(combinations(range(means.shape[1]), 2))
     newest = means[:, -1] - means[:, :-1].mean(axis=1)

@@ -12,15 +12,15 @@ from .simulations import CASES, Case, by_length, rejudged, share_of_wrong_names,
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = 400
+SAMPLES = 250
 EACH_CASE = pytest.mark.parametrize(("case", "right"), CASES.values(), ids=CASES)
 
 
 @pytest.fixture(autouse=True)
 def few_sign_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw 999 sign patterns instead of 9,999, so that a simulation takes seconds."""
-    monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 999)
-    monkeypatch.setattr("hengwen.monitoring.judge_drift.consistency.DRAWS", 999)
+    """Draw 399 sign patterns instead of 9,999, so that a simulation takes seconds."""
+    monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 399)
+    monkeypatch.setattr("hengwen.monitoring.judge_drift.consistency.DRAWS", 399)
 
 
 @EACH_CASE

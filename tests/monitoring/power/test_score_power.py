@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from quick_tests import quick_tests
 
 from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.monitoring.power.answer_cost import AnswerCost
@@ -146,7 +147,8 @@ def detections(repeats: int, tests: int, samples: int, difference: float = 0.2) 
                 repeat_variance=None,
             )
             pairs.append(ScorePair(address="t/s", family="headline", values=values))
-        detected += compare_scores(pairs)[0].outcome == "better"
+        with quick_tests():
+            detected += compare_scores(pairs)[0].outcome == "better"
     return detected / samples
 
 
