@@ -231,7 +231,9 @@ def test_a_pair_that_is_significant_only_alone_is_explained() -> None:
     decision = Decision(verdict="undecided", checkpoint="b", newest="b", scores=(score,))
     words = DecisionWords(decision, {"t/s": 2}, score_names(["t/s"]))
     texts = [item.text.en for item in words.block().details if isinstance(item, Sentence)]
-    explained = [text for text in texts if text.startswith("a alone against b has p = .009, the only comparison")]
+    explained = [
+        text for text in texts if text.startswith("a alone against b has p = .009, the only comparison")
+    ]
     assert len(explained) == 1
     clear = replace(decision, scores=(replace(score, standings=(replace(trailing, p_alone=0.06), best)),))
     words = DecisionWords(clear, {"t/s": 2}, score_names(["t/s"]))
