@@ -60,7 +60,7 @@ which is imported when somebody asks for it. No other part names a module of a h
 MUTUAL_IMPORTS = {
     frozenset({"hengwen.plans.loaded_plan_checks", "hengwen.plans.suite"}),
     frozenset({"hengwen.results.comparability", "hengwen.results.score_table"}),
-    frozenset({"hengwen.runs.batch_session", "hengwen.runs.resources"}),
+    frozenset({"hengwen.runs.batch.session", "hengwen.runs.resources"}),
 }
 """Pairs of modules of which one needs the other for its types only; do not add to them."""
 DOTTED_NAME = re.compile(r"hengwen(?:\.\w+)+(?=:|$)")

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hengwen.backends import OpenAIBackend
-from hengwen.backends.schema_modes import SCHEMA_MODES, SchemaModes
+from hengwen.backends.parameters import SCHEMA_MODES, SchemaModes
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
 

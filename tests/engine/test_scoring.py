@@ -20,7 +20,7 @@ from hengwen.engine.scoring import ScoringPool, Unit
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate
 from hengwen.judges.rules.judge import RulesJudge
-from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
+from hengwen.judges.rules.rule import RuleScorer, RuleSet
 from hengwen.objective.checks import Length
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.objective.diversity.self_bleu import SelfBleu

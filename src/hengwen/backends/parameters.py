@@ -1,15 +1,17 @@
-"""Signatures and sampling parameters of backends, the same for every provider."""
+"""Signatures, sampling parameters and response formats of backends, the same for every provider."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen.errors import ConfigError
+from hengwen.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.errors import BackendError
     from hengwen.records import Request
 
 RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
@@ -67,3 +69,57 @@ def without_limits(schema: Any) -> Any:
     if isinstance(schema, dict):
         return {key: without_limits(value) for key, value in schema.items() if key != "maxLength"}
     return schema
+
+
+SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
+"""Response format in which a schema is sent. The prompt also describes the format of the reply in words, so
+that the mode ``text`` works."""
+SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
+"""All response formats, from the strictest to the loosest."""
+
+UNSUPPORTED_STATUSES = (400, 404, 422, 501)
+"""HTTP statuses with which endpoints refuse a parameter that they do not know."""
+
+_PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
+    "json_schema": re.compile(r"response[ _]?format|json[ _]?schema|structured[ _]?output", re.IGNORECASE),
+    "json_object": re.compile(r"response[ _]?format|json[ _]?(?:object|mode)", re.IGNORECASE),
+    "tool": re.compile(r"\btools?\b|tool_|function", re.IGNORECASE),
+}
+
+
+class SchemaModes:
+    """Remembers which response formats one endpoint and model accepts."""
+
+    def __init__(self, pinned: str | None = None) -> None:
+        if pinned is not None and pinned not in SCHEMA_MODES:
+            raise ConfigError(f"unknown structured {pinned!r}{did_you_mean(str(pinned), SCHEMA_MODES)}")
+        self.pinned = pinned is not None
+        self.current: SchemaMode = next((mode for mode in SCHEMA_MODES if mode == pinned), SCHEMA_MODES[0])
+        self.takes_logprobs = True
+
+    def downgrade_on(
+        self, status: int, error: BackendError, response_format: str, logprobs: int | None
+    ) -> bool:
+        """Stop using a refused response format or log-probabilities."""
+        if status not in UNSUPPORTED_STATUSES:
+            return False
+        words = str(error)
+        if logprobs is not None and "logprob" in words.lower():
+            self.takes_logprobs = False
+            return True
+        patterns = (pattern for mode, pattern in _PARAMETER_NAMES.items() if mode == response_format)
+        pattern = next(patterns, None)
+        return pattern is not None and pattern.search(words) is not None and self.downgrade(response_format)
+
+    def downgrade(self, response_format: str) -> bool:
+        """Stop using a format that does not work; return whether there is a looser format."""
+        if self.pinned or response_format not in SCHEMA_MODES[:-1]:
+            return False
+        if self.current == response_format:
+            self.current = SCHEMA_MODES[SCHEMA_MODES.index(self.current) + 1]
+        return True
+
+    def start_at(self, response_format: SchemaMode) -> None:
+        """Start at a format, because stricter formats are known not to work."""
+        if not self.pinned and SCHEMA_MODES.index(self.current) < SCHEMA_MODES.index(response_format):
+            self.current = response_format

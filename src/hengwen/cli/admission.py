@@ -133,7 +133,7 @@ async def _open_judge(
 
 def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
     """Wrap a backend so that it reports the number of its completed calls."""
-    from hengwen.judges.trust.admission_variants import FreshCallBackend
+    from hengwen.judges.trust.admission_run import FreshCallBackend
 
     class CountingBackend(FreshCallBackend):
         done = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hengwen import registry
 from hengwen.judges.panel import Panel
 from hengwen.judges.rules.capped_judge import CappedJudge
-from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
+from hengwen.judges.rules.rule import RuleScorer, RuleSet
 from hengwen.plans import loaded_plan_checks as checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.load_scorer import load_scorer

@@ -18,7 +18,7 @@ from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import listed_price
 from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
-from hengwen.runs.batch_session import batch_session
+from hengwen.runs.batch.session import batch_session
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:

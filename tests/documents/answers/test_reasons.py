@@ -15,7 +15,7 @@ from hengwen.documents.answers.reasons import reason_of
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy
 from hengwen.judges.rules.judge import RulesJudge
-from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
+from hengwen.judges.rules.rule import RuleScorer, RuleSet
 from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.prompts import load_rubric
 from hengwen.protocols import EvaluationContext

@@ -14,12 +14,11 @@ from rows import each_row
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge, admission_test
 from hengwen.judges.rules.capped_judge import CappedJudge
-from hengwen.judges.rules.rule_set import RuleSet
+from hengwen.judges.rules.rule import RuleSet
 from hengwen.judges.rules.text_rules import PlainText
 from hengwen.judges.trust.admission_plan import AdmissionItem, load_cases, plan_admission
 from hengwen.judges.trust.admission_report import CHECK_NAMES, CRITERIA, MIN_BASES
-from hengwen.judges.trust.admission_run import without_example
-from hengwen.judges.trust.admission_variants import FreshCallBackend, judge_factory_for
+from hengwen.judges.trust.admission_run import FreshCallBackend, judge_factory_for, without_example
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.protocols import Judge

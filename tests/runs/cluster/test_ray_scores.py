@@ -124,8 +124,8 @@ def test_without_an_address_ray_runs_on_this_machine_alone(folder: Path, ray_set
 
 
 def test_a_worker_without_the_folder_of_the_command_says_so(folder: Path, ray_cluster) -> None:
-    from hengwen.runs.cluster.connection import ray_cluster as connect
     from hengwen.runs.cluster.shard_pool import RayPool
+    from hengwen.runs.cluster.shard_pool import ray_cluster as connect
 
     source = write("in.jsonl", ["a"])
     elsewhere = Path("elsewhere")
@@ -135,6 +135,6 @@ def test_a_worker_without_the_folder_of_the_command_says_so(folder: Path, ray_cl
         pool._score = type(
             "Task", (), {"remote": staticmethod(lambda task, _: score_here.remote(task, elsewhere.resolve()))}
         )
-        done = score_folder([source], Path("out"), nullcontext(pool), scorer="length")
+        done = score_folder([source], Path("out"), nullcontext(pool), shard_rows=5_000, scorer="length")
     (error,) = done.errors
     assert "out: a machine does not see this folder" in error

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.runs.shards.input_files import find_inputs
+from hengwen.runs.shards.split import find_inputs
 
 
 @pytest.fixture

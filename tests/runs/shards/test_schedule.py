@@ -9,11 +9,10 @@ from pathlib import Path
 
 from rows import each_row
 
-from hengwen.runs.shards.input_files import InputFile
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
 from hengwen.runs.shards.schedule import Lost, run_shards
 from hengwen.runs.shards.score_shard import ShardError, ShardTask
-from hengwen.runs.shards.split import Shard
+from hengwen.runs.shards.split import InputFile, Shard
 
 SETTINGS = ScorerSettings(scorer="s", options={}, columns={}, signature="s", shard_rows=1)
 FILE = InputFile(path="a.jsonl", bytes=1, modified_ns=0, sha256="", rows=9)

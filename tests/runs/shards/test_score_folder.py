@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_used_is_refused(
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     with pytest.raises(ConfigError, match=message):
-        score_folder([source], Path(folder), inline())
+        score_folder([source], Path(folder), inline(), shard_rows=5_000)
 
 
 def test_an_input_that_changes_while_it_is_scored_is_an_error(source: Path) -> None:
@@ -219,28 +219,30 @@ def test_an_input_that_changes_while_it_is_scored_is_an_error(source: Path) -> N
         source.write_bytes(b"{}" + source.read_bytes()[2:])
 
     with pytest.raises(DataError, match=r"in\.jsonl: has changed while it was scored"):
-        score_folder([source], Path("out"), inline(), progress=change)
+        score_folder([source], Path("out"), inline(), shard_rows=5_000, progress=change)
 
 
 def test_an_input_that_is_touched_while_it_is_scored_is_the_same(source: Path) -> None:
-    done = score_folder([source], Path("out"), inline(), progress=lambda rows: os.utime(source, ns=(1, 1)))
+    done = score_folder(
+        [source], Path("out"), inline(), shard_rows=5_000, progress=lambda rows: os.utime(source, ns=(1, 1))
+    )
     assert done.rows == 31
 
 
 def test_two_commands_do_not_score_into_one_folder_at_a_time(source: Path) -> None:
     def score_again(rows: int) -> None:
         with pytest.raises(ConfigError, match="^out: another command scores into it; wait for it$"):
-            score_folder([source], Path("out"), inline())
+            score_folder([source], Path("out"), inline(), shard_rows=5_000)
 
-    done = score_folder([source], Path("out"), inline(), progress=score_again)
-    assert score_folder([source], Path("out"), inline()) == replace(done, reused=1)
+    done = score_folder([source], Path("out"), inline(), shard_rows=5_000, progress=score_again)
+    assert score_folder([source], Path("out"), inline(), shard_rows=5_000) == replace(done, reused=1)
 
 
 def test_files_without_rows_are_an_error(source: Path) -> None:
     Path("blank.jsonl").write_text("\n")
     for _ in range(2):
         with pytest.raises(DataError, match=r"^blank\.jsonl: no rows$"):
-            score_folder([Path("blank.jsonl")], Path("out"), inline())
+            score_folder([Path("blank.jsonl")], Path("out"), inline(), shard_rows=5_000)
 
 
 def test_the_other_shards_are_scored_before_a_failed_shard_is_reported(
@@ -278,7 +280,7 @@ def test_a_machine_that_sees_other_files_or_packages_is_an_error(
             pool.submit(task)
             super().submit(task)
 
-    score_folder([source], Path("out"), inline(Elsewhere()))
+    score_folder([source], Path("out"), inline(Elsewhere()), shard_rows=5_000)
     (task,) = pool.tasks
     if change == "folder":
         Path("out/manifest.json").unlink()

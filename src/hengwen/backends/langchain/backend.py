@@ -20,12 +20,12 @@ from hengwen.backends.http.endpoint import (
 from hengwen.backends.langchain.reply import error_of, reply_of, truncated_reply
 from hengwen.backends.parameters import (
     SCHEMA_NAME,
+    SchemaModes,
     backend_signature,
     call_params,
     checked_params,
     without_limits,
 )
-from hengwen.backends.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
 from hengwen.text.safety import replace_surrogates
 

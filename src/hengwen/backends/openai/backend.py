@@ -10,8 +10,7 @@ from hengwen.backends.openai.batch_lines import BatchLines
 from hengwen.backends.openai.client import DEFAULT_BASE_URL, OpenAIClient
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
-from hengwen.backends.parameters import backend_signature
-from hengwen.backends.schema_modes import SchemaModes
+from hengwen.backends.parameters import SchemaModes, backend_signature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact, status_error
 from hengwen.backends.openai.reply import read_reply
-from hengwen.backends.schema_modes import SCHEMA_MODES
+from hengwen.backends.parameters import SCHEMA_MODES
 from hengwen.errors import BackendError
 from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.backends.openai.request import ChatRequestEncoder
-    from hengwen.backends.schema_modes import SchemaModes
+    from hengwen.backends.parameters import SchemaModes
     from hengwen.records import Reply, Request
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"

@@ -10,8 +10,8 @@ import typer
 from hengwen.cli.commands.run import PlanPath, evaluate_plan
 from hengwen.cli.follow_up import FollowUp
 from hengwen.cli.ui import options
-from hengwen.cli.ui.calls import Calls
 from hengwen.cli.ui.messages import print_info
+from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Commands, Without
 

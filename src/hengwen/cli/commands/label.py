@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import language, options
+from hengwen.cli.ui import options
 
 
 def label(
@@ -64,7 +64,7 @@ def label(
     from hengwen.store import store_files
 
     loaded = load_trusted(plan, trust=trust)
-    form_language = language.choose_language(lang, loaded.language)
+    form_language = options.choose_language(lang, loaded.language)
     desk = open_desk(
         loaded,
         plan,

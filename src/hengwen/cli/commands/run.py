@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.calls import Calls
 from hengwen.cli.ui.messages import print_warning
+from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _check_ray(calls: Calls, *, only_this_machine: bool) -> None:
         PluginError: Ray is not installed.
     """
     from hengwen.errors import ConfigError
-    from hengwen.runs.cluster.connection import import_ray
     from hengwen.runs.cluster.run_on_ray import check_store
+    from hengwen.runs.cluster.shard_pool import import_ray
 
     if calls.fresh or calls.budget is not None:
         raise ConfigError(f"{'--fresh' if calls.fresh else '--budget'} does not apply with --engine ray")

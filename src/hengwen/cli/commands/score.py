@@ -10,7 +10,6 @@ import typer
 from hengwen.cli.ui import options
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
-from hengwen.runs.shards.input_files import SHARD_ROWS
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -62,7 +61,7 @@ def score(
     ray_address: options.RayAddress = None,
     shard_rows: Annotated[
         int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
-    ] = SHARD_ROWS,
+    ] = 5_000,
     strict: options.Strict = False,
     *,
     face: Annotated[Face, Without("output", "lang", "verbose")],
@@ -153,8 +152,7 @@ def _pool(
         from hengwen.runs.shards.schedule import local_pool
 
         return local_pool(workers)
-    from hengwen.runs.cluster.connection import import_ray
-    from hengwen.runs.cluster.shard_pool import ray_pool
+    from hengwen.runs.cluster.shard_pool import import_ray, ray_pool
 
     import_ray(only_this_machine=ray_address is None)
     return ray_pool(ray_address, workers)

@@ -1,15 +1,30 @@
-"""Options that several commands share; some can also be set by an environment variable HENGWEN_<OPTION>."""
+"""Options that several commands share, one by one or together (``Calls``).
+
+Some can also be set by an environment variable HENGWEN_<OPTION>.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hengwen.cli.ui.messages import print_waiting
+from hengwen.text.catalogue import locale_language
 from hengwen.text.language import Language, check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from hengwen.plans.plan import Plan
+    from hengwen.runs.options import RunOptions
+    from hengwen.text.language import Language
 
 DEFAULT_STORE = "hengwen.db"
 DEFAULT_CONCURRENCY = 16
@@ -205,3 +220,51 @@ def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise ConfigError(f"--{name.replace('_', '-')} {reason}")
+
+
+def choose_language(option: str | None, plan: object = None) -> Language:
+    """Return the language that the option names, else that of the plan, else that of the locale."""
+    if option is not None:
+        return parse_language(option)
+    if plan in ("zh", "en"):
+        return "en" if plan == "en" else "zh"
+    return locale_language(os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Options that say which calls a command makes, and how many."""
+
+    store: Store = DEFAULT_STORE
+    judge: Judge = None
+    base_url: BaseUrl = None
+    concurrency: Concurrency = DEFAULT_CONCURRENCY
+    limit: Limit = None
+    budget: Budget = None
+    price: Price = None
+    time_limit: TimeLimit = None
+    dry_run: DryRun = False
+    fresh: Fresh = False
+    wait: Wait = False
+    trust: Trust = False
+
+    def load(self, plan: Path) -> Plan:
+        """Load a plan that the user trusts."""
+        from hengwen.cli.ui.trust import load_trusted
+
+        return load_trusted(plan, trust=self.trust, judge=self.judge, base_url=self.base_url)
+
+    def run_options(self, **others: Any) -> RunOptions:
+        """Return the options as those of a run."""
+        from hengwen.runs.options import RunOptions
+
+        return RunOptions(
+            concurrency=self.concurrency,
+            limit=self.limit,
+            budget=self.budget,
+            price=parse_price(self.price),
+            time_limit=self.time_limit,
+            fresh=self.fresh,
+            wait=print_waiting if self.wait else False,
+            **others,
+        )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.language import choose_language
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
+from hengwen.cli.ui.options import choose_language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hengwen.cli.ui.language import choose_language
 from hengwen.cli.ui.messages import print_error, print_info
+from hengwen.cli.ui.options import choose_language
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from hengwen.judges.calibration.artifact import Decision
-    from hengwen.judges.calibration.remarks import Remark, RemarkCode
+    from hengwen.judges.calibration.estimates import Remark, RemarkCode
 
 _NO_ESTIMATE = {
     "undefined": "无定义",

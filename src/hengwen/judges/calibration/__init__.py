@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         fit_maps as fit_maps,
     )
     from hengwen.judges.calibration.ppi import CorrectedMean as CorrectedMean, ppi_mean as ppi_mean
-    from hengwen.judges.calibration.remarks import Remark as Remark
+    from hengwen.judges.calibration.estimates import Remark as Remark
     from hengwen.judges.calibration.statistics import krippendorff_alpha as krippendorff_alpha
     from hengwen.judges.calibration.within import (
         CheckpointAgreement as CheckpointAgreement,

@@ -12,6 +12,7 @@ from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_ha
 from hengwen.judges.calibration.estimates import (
     RESAMPLES,
     Estimate,
+    Remark,
     bootstrap_estimate,
     cluster_index,
     resample_clusters,
@@ -20,16 +21,15 @@ from hengwen.judges.calibration.joining import MAJORITY, MEAN, STEPS, count_draw
 from hengwen.judges.calibration.maps import FOLDS, fit_maps
 from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
-from hengwen.judges.calibration.remarks import Remark
 from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table, weighted_alpha
 from hengwen.judges.calibration.within import measure_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from hengwen.judges.calibration.estimates import RemarkCode
     from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer
     from hengwen.judges.calibration.maps import MapReport
-    from hengwen.judges.calibration.remarks import RemarkCode
     from hengwen.judges.calibration.within import WithinAgreement
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import Label

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.judges.calibration.estimates import cluster_index
+from hengwen.judges.calibration.estimates import Remark, cluster_index
 from hengwen.judges.calibration.joining import chosen_draws
 from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
-from hengwen.judges.calibration.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hengwen.judges.rules.rule_set import evidence_sentences
+from hengwen.judges.rules.rule import evidence_sentences
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, is_local
 from hengwen.records import Failure, Outcome, Score
 from hengwen.score_id import final_part, judge_name, score_name
@@ -19,8 +19,7 @@ from hengwen.score_id import final_part, judge_name, score_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.judges.rules.rule import RuleResult
-    from hengwen.judges.rules.rule_set import RuleSet
+    from hengwen.judges.rules.rule import RuleResult, RuleSet
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Verdict
     from hengwen.text.language import Language
@@ -50,7 +49,7 @@ class CappedJudge:
         >>> import asyncio
         >>> from hengwen.judges.rules.copy_rules import NearDuplicate
         >>> from hengwen.judges.rules.judge import RulesJudge
-        >>> from hengwen.judges.rules.rule_set import RuleSet
+        >>> from hengwen.judges.rules.rule import RuleSet
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.protocols import EvaluationContext
         >>> from hengwen.records import Response, Sample

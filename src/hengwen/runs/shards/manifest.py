@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
 from hengwen.io.output_target import atomic_write
-from hengwen.runs.shards.input_files import InputFile
-from hengwen.runs.shards.split import Shard, split_file
+from hengwen.runs.shards.split import InputFile, Shard, split_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

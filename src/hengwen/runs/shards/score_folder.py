@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_target import check_output
 from hengwen.runs.score_file import build_scorer
-from hengwen.runs.shards.input_files import SHARD_ROWS, find_inputs
 from hengwen.runs.shards.manifest import (
     MANIFEST,
     ScorerSettings,
@@ -24,6 +23,7 @@ from hengwen.runs.shards.manifest import (
 )
 from hengwen.runs.shards.schedule import run_shards
 from hengwen.runs.shards.score_shard import ShardError, ShardTask
+from hengwen.runs.shards.split import find_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ def score_folder(
     scorer: str = "lyric",
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    shard_rows: int = SHARD_ROWS,
+    shard_rows: int,
     progress: Callable[[int], None] | None = None,
 ) -> FolderScoreResult:
     """Score JSONL and Parquet files into a folder, one JSONL file for each shard."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hengwen.errors import DataError
     from hengwen.io.row_reader import DataRow
     from hengwen.io.row_writer import JsonRow
-    from hengwen.runs.shards.input_files import InputFile
+    from hengwen.runs.shards.split import InputFile
 
 
 def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:

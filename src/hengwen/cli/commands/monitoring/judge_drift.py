@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.calls import Calls
+from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
 
