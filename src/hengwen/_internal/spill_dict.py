@@ -21,11 +21,10 @@ MAX_IN_MEMORY = 20_000
 
 
 class SpillDict(MutableMapping[str, Value], Generic[Value]):
-    """A mapping with string keys and bounded memory, for millions of items.
+    """A mapping with string keys and bounded memory, for millions of items."""
 
-    The mapping keeps insertion order. If it has more than ``max_in_memory`` items, all items are moved to a
-    temporary file. The file holds copies of the values, so a value that was changed must be set again.
-    """
+    # The mapping keeps insertion order. If it has more than `max_in_memory` items, all items are moved to a
+    # temporary file. The file holds copies of the values, so a value that was changed must be set again.
 
     def __init__(self, max_in_memory: int = MAX_IN_MEMORY) -> None:
         self._max_in_memory = max_in_memory
@@ -111,11 +110,11 @@ MAX_SAMPLES_IN_MEMORY = 2_000
 
 
 class AnsweredSamples(Sequence[tuple[Sample, Response]]):
-    """The pairs (sample, response) of a task, in the order of the samples and repeats.
+    """The pairs (sample, response) of a task, in the order of the samples and repeats."""
 
-    Iterating needs little memory. Stored responses are read again in each iteration. Many responses of a
-    model under test are kept in a temporary file. Selecting an item by its index reads all pairs into memory.
-    """
+    # Iterating needs little memory. Stored responses are read again in each iteration. Many responses of a
+    # model under test are kept in a temporary file. Selecting an item by its index reads all pairs into
+    # memory.
 
     def __init__(self, samples: Iterable[Sample], stored: Callable[[str], Sequence[Response]] | None) -> None:
         self._samples = samples

@@ -126,12 +126,11 @@ def _cause_of_death(status: int) -> str:
 
 
 class WorkerPool(Generic[Item, Result]):
-    """Processes that apply one function to batches of items.
+    """Processes that apply one function to batches of items."""
 
-    Processes are started one after the other, and only when a batch waits and all started processes are
-    busy. If a process dies, the items of its batch are repeated one by one in new processes, so that only
-    the item at which a process dies again is lost.
-    """
+    # Processes are started one after the other, and only when a batch waits and all started processes are
+    # busy. If a process dies, the items of its batch are repeated one by one in new processes, so that only
+    # the item at which a process dies again is lost.
 
     def __init__(
         self,

@@ -88,13 +88,7 @@ class ColumnMap:
 
 
 def map_columns(header: Sequence[str], named: Iterable[tuple[str, str]], where: str) -> ColumnMap:
-    """Return the columns of each field of scores.
-
-    Args:
-        header: Names of the columns of the file.
-        named: Pairs (field, column) of the user.
-        where: The file, with which error messages begin.
-    """
+    """Return the columns of each field of scores."""
     fields = _fields(header, named, where, ALIASES)
     scores = fields.pop("score", ())
     if not scores:

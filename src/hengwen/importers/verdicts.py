@@ -61,10 +61,9 @@ class Verdict(NamedTuple):
 
 
 class VerdictFile:
-    """A file of verdicts, which can be read several times.
+    """A file of verdicts, which can be read several times."""
 
-    Of a strict file, only ``error`` is a failure, and a winner that is no verdict is an error of the file.
-    """
+    # Of a strict file, only `error` is a failure, and a winner that is no verdict is an error of the file.
 
     def __init__(
         self,

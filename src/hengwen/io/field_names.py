@@ -17,10 +17,9 @@ WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
 
 
 class FieldNames:
-    """Check the names of the fields of a data file, each name only once.
+    """Check the names of the fields of a data file, each name only once."""
 
-    An unknown name is an error only if it resembles a known field or is a common alternative name for one.
-    """
+    # An unknown name is an error only if it resembles a known field or is a common alternative name for one.
 
     def __init__(
         self,

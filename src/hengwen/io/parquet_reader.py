@@ -162,11 +162,9 @@ def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
 
 
 def _batch_rows(path: Path, file: Any, groups: list[int]) -> tuple[int, list[str]]:
-    """Return the number of rows to read at a time, and the columns to read as dictionaries.
-
-    A dictionary can repeat a long text for free; a column with other values too is read a few rows at a time,
-    because pyarrow would keep all its values in one dictionary.
-    """
+    """Return the number of rows to read at a time, and the columns to read as dictionaries."""
+    # A dictionary can repeat a long text for free; a column with other values too is read a few rows at a
+    # time, because pyarrow would keep all its values in one dictionary.
     most, mixed = 1.0, set()
     with path.open("rb") as content:
         for group in groups:

@@ -37,11 +37,10 @@ REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name not in OPTIONAL_C
 
 
 class LabelFile:
-    """A label file; its methods read all labels, append a label, and remove an appended label.
+    """A label file; its methods read all labels, append a label, and remove an appended label."""
 
-    Every method reads the file again, because other programs may write to it too; a lock file beside it keeps
-    two of them from writing at once.
-    """
+    # Every method reads the file again, because other programs may write to it too; a lock file beside it
+    # keeps two of them from writing at once.
 
     def __init__(self, path: Path, levels: Levels | None = None) -> None:
         check_target(path)

@@ -87,12 +87,10 @@ def draw_questions(
 
 
 def _sampling_order(answers: Sequence[Response], seed: int) -> Callable[[Response], tuple[float, str]]:
-    """Return the key of a systematic random sample: every prefix is spread over checkpoints and prompts.
-
-    Labels of one prompt tell less than labels of several. So a checkpoint's prompts are all taken before one
-    is taken again, and the checkpoints begin at different prompts. A prefix still holds each answer with the
-    same probability, which the corrected means need; the scores of judges have no part in it.
-    """
+    """Return the key of a systematic random sample: every prefix is spread over checkpoints and prompts."""
+    # Labels of one prompt tell less than labels of several. So a checkpoint's prompts are all taken before
+    # one is taken again, and the checkpoints begin at different prompts. A prefix still holds each answer
+    # with the same probability, which the corrected means need; the scores of judges have no part in it.
     repeats: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for answer in answers:
         repeats[answer.task, answer.checkpoint, answer.sample_id].append(_draw(seed, answer))

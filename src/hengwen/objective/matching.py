@@ -56,12 +56,12 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 
 
 class Matrix:
-    """Find the longest common block with a bit matrix; cheapest for about 100 to 2,000 characters.
+    """Find the longest common block with a bit matrix; cheapest for about 100 to 2,000 characters."""
 
-    The matrix has a bit for each pair of characters, which is set if the characters are equal. A block is a
-    run of set bits on a diagonal. In memory, adjacent bits of a diagonal have the same position in two bytes
-    that are a fixed distance apart. An AND of two bytes therefore compares the bits of eight diagonals.
-    """
+    # The matrix has a bit for each pair of characters, which is set if the characters are equal. A block is a
+    # run of set bits on a diagonal. In memory, adjacent bits of a diagonal have the same position in two
+    # bytes that are a fixed distance apart. An AND of two bytes therefore compares the bits of eight
+    # diagonals.
 
     def __init__(self, a: str, b: str) -> None:
         codes = {ord(char): code for code, char in enumerate(sorted({*a, *b}))}
@@ -104,10 +104,9 @@ def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray
 
 
 class Anchors:
-    """Find the longest common block by visiting all pairs of equal characters; cheapest if pairs are few.
+    """Find the longest common block by visiting all pairs of equal characters; cheapest if pairs are few."""
 
-    Frequent characters (``popular``) form no pairs.
-    """
+    # Frequent characters (`popular`) form no pairs.
 
     def __init__(self, a: str, b: str, popular: frozenset[str]) -> None:
         self._a = a
@@ -164,10 +163,7 @@ def _next_block(starts: Iterable[tuple[int, int]]) -> After:
 
 
 class Ranks:
-    """Find the longest block (stretch of characters) that a range of ``a`` and a range of ``b`` share.
-
-    The stretches of one length are ranked by their content, so equal ranks mean equal stretches.
-    """
+    """Find the longest block (stretch of characters) that a range of ``a`` and a range of ``b`` share."""
 
     def __init__(self, a: str, b: str, popular: frozenset[str], spend: Callable[[int], None]) -> None:
         self._spend = spend

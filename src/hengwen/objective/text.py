@@ -35,11 +35,7 @@ marks."""
 
 
 def normal_form(text: str, form: Form = "NFKC") -> str:
-    """Return ``unicodedata.normalize(form, text)``.
-
-    Raises:
-        ValueError: The normal form is too long because single characters become many.
-    """
+    """Return ``unicodedata.normalize(form, text)``."""
     if form == "NFKC" and len(text) > MAX_EXPANDED // 18:
         expanded = len(text) + 17 * text.count("\ufdfa") + 7 * text.count("\ufdfb")
         if expanded > max(MAX_EXPANDED, 2 * len(text)):
@@ -133,10 +129,9 @@ def _tokenizer() -> Any:
 
 
 class _Dictionary:
-    """The words of jieba's dictionary with their frequencies.
+    """The words of jieba's dictionary with their frequencies."""
 
-    All words with the same first character are parsed when a text contains this character.
-    """
+    # All words with the same first character are parsed when a text contains this character.
 
     def __init__(self, text: str) -> None:
         self._text = text

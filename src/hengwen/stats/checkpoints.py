@@ -258,12 +258,10 @@ class SlopeTest:
 def slope_test(
     values: ArrayLike, *, correlated: bool = False, positions: ArrayLike | None = None
 ) -> SlopeTest | None:
-    """Test whether the values of checkpoints follow a line that rises or falls.
-
-    With ``correlated``, the test allows for neighbours that move together: it estimates their correlation
-    from the residuals, and takes a larger error and fewer degrees of freedom. ``positions`` are those of the
-    checkpoints, by default 0 to K - 1.
-    """
+    """Test whether the values of checkpoints follow a line that rises or falls."""
+    # With `correlated`, the test allows for neighbours that move together: it estimates their correlation
+    # from the residuals, and takes a larger error and fewer degrees of freedom. `positions` are those of the
+    # checkpoints, by default 0 to K - 1.
     array = np.asarray(values, np.float64)
     n = len(array)
     if n < (MIN_CORRELATED if correlated else MIN_CHECKPOINTS):

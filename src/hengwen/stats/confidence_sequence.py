@@ -27,10 +27,9 @@ NARROWEST_AT = 300
 
 
 class BoundedSequence:
-    """Confidence sequence of scores on a bounded scale, by the empirical Bernstein bound.
+    """Confidence sequence of scores on a bounded scale, by the empirical Bernstein bound."""
 
-    The intervals are valid for every number of scores, whatever the distributions of the scores are.
-    """
+    # The intervals are valid for every number of scores, whatever the distributions of the scores are.
 
     def __init__(
         self, low: float, high: float, *, alpha: float, expected_mean: float, expected_variance: float
@@ -92,12 +91,11 @@ def _log_gamma_tail(shape: float, rate: float) -> float:
 
 
 class AsymptoticSequence:
-    """The asymptotic confidence sequence of scores without a bounded scale.
+    """The asymptotic confidence sequence of scores without a bounded scale."""
 
-    The intervals use a mixture of normal distributions and the standard deviation of the scores so far. The
-    intervals are valid for long streams of scores with a finite variance. There is no interval before 100
-    scores, or while all scores are equal.
-    """
+    # The intervals use a mixture of normal distributions and the standard deviation of the scores so far. The
+    # intervals are valid for long streams of scores with a finite variance. There is no interval before 100
+    # scores, or while all scores are equal.
 
     def __init__(self, *, alpha: float) -> None:
         self._alpha = alpha

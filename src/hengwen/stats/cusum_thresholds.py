@@ -38,12 +38,11 @@ _BLOCK = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDistribution:
-    """Scores of a baseline, with one pseudo-observation of half weight at each end of the range.
+    """Scores of a baseline, with one pseudo-observation of half weight at each end of the range."""
 
-    The pseudo-observations stand for scores that are possible but rare. Without pseudo-observations, a
-    baseline in which 97 % of the scores are the highest possible score often has too small a standard
-    deviation, or a standard deviation of 0.
-    """
+    # The pseudo-observations stand for scores that are possible but rare. Without pseudo-observations, a
+    # baseline in which 97 % of the scores are the highest possible score often has too small a standard
+    # deviation, or a standard deviation of 0.
 
     scores: NDArray[np.float64]
     """At least one finite score, shape (n,)."""
@@ -82,10 +81,7 @@ def cusum_thresholds(
     correlation: float = 0.0,
     simulations: int = SIMULATIONS,
 ) -> tuple[float, float]:
-    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores.
-
-    ``correlation`` is that of neighbouring scores.
-    """
+    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores."""
     pool = baseline.pool()
     size = min(len(baseline.scores), MAX_REDRAWN) + 1
     chunk = max(1, min(simulations, _CHUNK_CELLS // size))
@@ -102,10 +98,8 @@ def cusum_thresholds(
 
 
 def lag_correlation(scores: NDArray[np.float64]) -> float:
-    """Return the correlation of neighbouring scores, without its bias in short series; 0 if it is not seen.
-
-    Seen is a correlation that independent scores exceed in one of twenty series.
-    """
+    """Return the correlation of neighbouring scores, without bias in short series; 0 if it is not seen."""
+    # Seen is a correlation that independent scores exceed in one of twenty series.
     n = len(scores)
     deviations = scores - scores.mean()
     squares = float(np.square(deviations).sum())

@@ -47,10 +47,7 @@ def difference_interval(
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> DifferenceInterval:
-    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-clusters.
-
-    The pseudo-clusters are those of ``pseudo_interval``.
-    """
+    """Return two confidence intervals of a mean difference: Student's t, and t with pseudo-clusters."""
     array = np.asarray(differences, np.float64)
     plain = mean_interval(array, clusters, weights=weights, confidence=confidence).bounds
     limit = unseen_reach(array, scale, continuous=continuous, reach=reach)
@@ -70,11 +67,10 @@ def difference_interval(
 def unseen_reach(
     differences: ArrayLike, scale: Bounds | None, *, continuous: bool, reach: float = 0.0
 ) -> float | None:
-    """Return how far prompts that are not in the sample may differ; None if nothing tells.
-
-    Differences of a discrete score reach as far as the range of the scale, those of a continuous score as far
-    as the largest one in the sample, and at least ``reach``. If that is 0, they reach as far as the scale.
-    """
+    """Return how far prompts that are not in the sample may differ; None if nothing tells."""
+    # Differences of a discrete score reach as far as the range of the scale, those of a continuous score as
+    # far as the largest one in the sample, and at least `reach`. If that is 0, they reach as far as the
+    # scale.
     span = None if scale is None else scale[1] - scale[0]
     if not continuous:
         return span
@@ -94,10 +90,8 @@ def pseudo_interval(
     weights: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Bounds | None:
-    """Return the t interval of differences and of a pseudo-cluster at plus and minus ``reach``.
-
-    The weights of pseudo-clusters are those of the interval of a mean (``mean_interval``).
-    """
+    """Return the t interval of differences and of a pseudo-cluster at plus and minus ``reach``."""
+    # The weights of pseudo-clusters are those of the interval of a mean (`mean_interval`).
     limits = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
     return mean_interval(
         differences,

@@ -31,12 +31,10 @@ TIE = 1e-9
 def exchange_test(
     values: Floats, clusters: Sequence[str], *, alpha: float = 0.05, plain: bool = False, seed: int = 0
 ) -> float:
-    """Return the two-sided p-value of the last column (newest) against the columns before it.
-
-    In each draw, every cluster of prompts exchanges its newest values with those of a column drawn at random
-    from all columns. The statistic is the sum of newest minus mean of the others, divided by its root sum of
-    squares over clusters unless ``plain`` (for pass or fail).
-    """
+    """Return the two-sided p-value of the last column (newest) against the columns before it."""
+    # In each draw, every cluster of prompts exchanges its newest values with those of a column drawn at
+    # random from all columns. The statistic is the sum of newest minus mean of the others, divided by its
+    # root sum of squares over clusters unless `plain` (for pass or fail).
     sums, is_possible = _changes(np.asarray(values, np.float64), clusters)
     counts = is_possible.sum(axis=1)
     possible_first = np.argsort(~is_possible, axis=1, kind="stable")

@@ -62,11 +62,10 @@ is more than 100 times the lower end."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedVariance:
-    """Variance of the difference between two checkpoints on a prompt, split by its causes.
+    """Variance of the difference between two checkpoints on a prompt, split by its causes."""
 
-    The mean difference over n prompts with R repeats at each checkpoint has the variance
-    (m * cluster + prompt + 2 * repeat / R) / n, where m is the cluster size.
-    """
+    # The mean difference over n prompts with R repeats at each checkpoint has the variance (m * cluster +
+    # prompt + 2 * repeat / R) / n, where m is the cluster size.
 
     cluster: float
     """How much the true difference varies from cluster to cluster (a variance); 0 if every prompt is its own
@@ -164,10 +163,8 @@ def paired_variance(
     *,
     span: float = 0.0,
 ) -> PairedVariance:
-    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats.
-
-    ``span`` is the range of the scale of a discrete score.
-    """
+    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats."""
+    # `span` is the range of the scale of a discrete score
     array = np.asarray(differences, np.float64)
     jump = jump_of(array, span) if span else 0.0
     return _split(array, clusters, repeats, repeat_variance, copies=2, jump=jump)
@@ -182,10 +179,8 @@ def variance_from_one_checkpoint(
     *,
     span: float = 0.0,
 ) -> PairedVariance:
-    """Estimate the variance of the differences between two checkpoints from one of them.
-
-    ``span`` is the range of the scale of a discrete score.
-    """
+    """Estimate the variance of the differences between two checkpoints from one of them."""
+    # `span` is the range of the scale of a discrete score
     if not 0 <= correlation < 1:
         raise ValueError(f"a correlation must lie in [0, 1), got {correlation:g}")
     array = np.asarray(values, np.float64)

@@ -103,10 +103,8 @@ def detectable_difference(
     continuous: bool = True,
     power: float = POWER,
 ) -> float | None:
-    """Return the smallest true difference that a sign-flip test detects; None if it cannot be estimated.
-
-    ``span`` is the range of the scale, ``alpha`` the level of the test, corrected for its family.
-    """
+    """Return the smallest true difference that a sign-flip test detects; None if it cannot be estimated."""
+    # `span` is the range of the scale, `alpha` the level of the test, corrected for its family.
     array = np.asarray(differences, np.float64)
     sums, sizes = cluster_sums(array, clusters)
     units, effective = len(sums), float(sizes.sum() ** 2 / np.square(sizes).sum())
@@ -141,14 +139,7 @@ def jump_of(differences: ArrayLike, span: float) -> float:
 
 
 def can_be_significant(units: float, square: float, moved: float, alpha: float) -> bool:
-    """Return whether differences of one sign would be significant.
-
-    Args:
-        units: Number of clusters.
-        square: Square of the sum of all sizes of differences, divided by the sum of their squares.
-        moved: Number of clusters with a difference.
-        alpha: Level of the test.
-    """
+    """Return whether differences of one sign would be significant."""
     from scipy.special import stdtrit
 
     if 2.0 ** (1 - moved) > alpha:

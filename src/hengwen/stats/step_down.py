@@ -156,10 +156,8 @@ class _Pairs(NamedTuple):
 
     @property
     def factor(self) -> Floats:
-        """Factor c in z^2 = -c log(1 - T^2 / n), the squared normal quantile of t, after Wallace (1959).
-
-        With 5 or more degrees of freedom, z is right to .5 % up to t = 4.
-        """
+        """Factor c in z^2 = -c log(1 - T^2 / n), the squared normal quantile of t, after Wallace (1959)."""
+        # With 5 or more degrees of freedom, z is right to .5 % up to t = 4.
         freedom = self.units - 1.0
         return np.asarray(np.square((8 * freedom + 1) / (8 * freedom + 3)) * freedom)
 
@@ -298,10 +296,8 @@ def _flip(tasks: Sequence[Floats], family: _Pairs, alpha: float, seed: int) -> t
 def _flipped_sums(
     tasks: Sequence[Floats], pairs: int, alpha: float, seed: int
 ) -> Iterator[tuple[Floats, int]]:
-    """Yield blocks of flips as the sum of each column in each flip, with the number of all flips.
-
-    The last row is 0. The first flip of all changes no sign.
-    """
+    """Yield blocks of flips as the sum of each column in each flip, with the number of all flips."""
+    # The last row is 0. The first flip of all changes no sign.
     moved = [columns[(columns != 0).any(axis=1)] for columns in tasks]
     bits = sum(max(0, len(columns) - 1) for columns in moved)
     is_exact = bits <= MAX_EXACT_BITS

@@ -18,10 +18,9 @@ BUCKET_DIGITS = 3
 
 
 class CallKeyFilter:
-    """A set of hex keys that compares 64 bits; lookups may give false positives, never false negatives.
+    """A set of hex keys that compares 64 bits; lookups may give false positives, never false negatives."""
 
-    A key needs about 9 bytes: the 64 bits are kept in sorted arrays (buckets) of some hundred keys each.
-    """
+    # A key needs about 9 bytes: the 64 bits are kept in sorted arrays (buckets) of some hundred keys each.
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
         buckets = [array("Q") for _ in range(16**BUCKET_DIGITS)]

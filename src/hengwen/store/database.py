@@ -138,11 +138,9 @@ def _sync_fully(connection: Any, _record: Any) -> None:
 
 
 def _set_journal(engine: Engine, journal: str) -> None:
-    """Switch a SQLite file to a kind of journal; callers must check first that the file is a store.
-
-    A write-ahead log is faster, but needs memory that all writers share: a file that other machines can write
-    gets a rollback journal.
-    """
+    """Switch a SQLite file to a kind of journal; callers must check first that the file is a store."""
+    # A write-ahead log is faster, but needs memory that all writers share: a file that other machines can
+    # write gets a rollback journal.
     if engine.dialect.name != "sqlite":
         return
     deadline = time.monotonic() + BUSY_SECONDS

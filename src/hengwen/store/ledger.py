@@ -38,10 +38,9 @@ HASH_BYTES = 16
 
 
 class HashedCompletedIndex:
-    """Map the key of each completed evaluation, as a 128-bit hash, to the run that completed it.
+    """Map the key of each completed evaluation, as a 128-bit hash, to the run that completed it."""
 
-    The probability that any two of a million keys collide is about 1e-27.
-    """
+    # The probability that any two of a million keys collide is about 1e-27.
 
     def __init__(self) -> None:
         self._hashes: NDArray[np.bytes_] = np.empty(0, dtype=f"S{HASH_BYTES}")

@@ -58,11 +58,7 @@ class RunLock(Protocol):
     """A lock that the system releases when the process that holds it ends, even if it is killed."""
 
     def acquire(self) -> bool:
-        """Take the lock if it is free, without waiting; return whether it was taken.
-
-        Raises:
-            StoreError: The lock can be neither taken nor tested.
-        """
+        """Take the lock if it is free, without waiting; return whether it was taken."""
         ...
 
     def owner(self) -> LockOwner | None:
@@ -139,10 +135,9 @@ def plan_key(plan: str) -> dict[str, int]:
 
 
 class AdvisoryLock:
-    """A lock on a plan, held by one database session; ``RunLock`` describes its methods.
+    """A lock on a plan, held by one database session; ``RunLock`` describes its methods."""
 
-    The server releases the lock when the session ends.
-    """
+    # The server releases the lock when the session ends.
 
     def __init__(self, engine: Engine, plan: str) -> None:
         self._engine = engine
@@ -228,10 +223,9 @@ def lock_key(name: str) -> int:
 
 
 class AdvisoryClaims:
-    """The claims of one process: advisory locks on the samples and calls that it works on.
+    """The claims of one process: advisory locks on the samples and calls that it works on."""
 
-    Only one thread at a time may call a method.
-    """
+    # Only one thread at a time may call a method.
 
     def __init__(self, store: Store) -> None:
         self._engine: Engine = store.writable_engine()

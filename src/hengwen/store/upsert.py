@@ -41,10 +41,9 @@ IMMUTABLE = ("sample", "prompt", "evaluator", "note")
 
 
 class Writer:
-    """Open transactions on one connection, which stays open.
+    """Open transactions on one connection, which stays open."""
 
-    Taking a connection from the pool for each transaction would cost a tenth of a small commit.
-    """
+    # Taking a connection from the pool for each transaction would cost a tenth of a small commit.
 
     def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
         self._engine = engine

@@ -40,16 +40,7 @@ def create_app(
     language: Language = "zh",
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """Return the application.
-
-    Args:
-        location: Path or URL of the store.
-        token: What the first address has to name; it buys a cookie.
-        is_reusable: Whether the token buys more than one cookie.
-        desk: The answers that may be labelled; without them nothing is written.
-        language: Language of the pages.
-        hosts: Names under which browsers may ask for pages.
-    """
+    """Return the application."""
     data = StoreData(location)
     routes = [route for page in PAGES for route in page.routes]
 

@@ -166,10 +166,8 @@ class StoreData:
     def awaited(
         self, name: Hashable, runs: Sequence[Run], compute: Callable[[Store, Sequence[Run]], T]
     ) -> T | None:
-        """Return a result that may take long; None if it is not ready yet: ask again in a second.
-
-        Of the results with one name, at most one is computed and one waits: that for the newest page.
-        """
+        """Return a result that may take long; None if it is not ready yet: ask again in a second."""
+        # Of the results with one name, at most one is computed and one waits: that for the newest page.
         key = name, self.states(runs)
         with self._lock:
             is_large = (self._last_id or 0) > LARGE

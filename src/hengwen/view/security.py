@@ -102,11 +102,9 @@ class Guard:
 
 
 def _is_same_origin(request: Request) -> bool:
-    """Return whether a form comes from a page of this server.
-
-    Browsers set ``Sec-Fetch-Site``, which no page can forge; the origin of a form is ``null`` where pages
-    send no referrer.
-    """
+    """Return whether a form comes from a page of this server."""
+    # Browsers set `Sec-Fetch-Site`, which no page can forge; the origin of a form is `null` where pages send
+    # no referrer.
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "")
     if origin not in ("", "null"):
         return site in (None, "same-origin") and urlsplit(origin).netloc == request.headers["host"]

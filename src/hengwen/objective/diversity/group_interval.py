@@ -24,11 +24,9 @@ MAX_ANSWERS = 20_000
 
 
 def interval_details(items: Items, value: float, statistic: Callable[[Items], float]) -> dict[str, Any]:
-    """Return the interval of a statistic as details of its score; empty if there is none.
-
-    The statistic is computed without each prompt in turn. Prompts are not drawn with replacement, because a
-    prompt that is drawn twice would repeat itself.
-    """
+    """Return the interval of a statistic as details of its score; empty if there is none."""
+    # The statistic is computed without each prompt in turn. Prompts are not drawn with replacement, because a
+    # prompt that is drawn twice would repeat itself.
     prompts = _by_prompt(items)
     if len(items) * len(prompts) > MAX_RESCORED:
         return {}

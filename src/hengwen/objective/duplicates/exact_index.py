@@ -69,11 +69,9 @@ def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) 
 
 
 def _keys(texts: Sequence[str], threshold: float) -> Iterator[list[int]]:
-    """Yield the rarest features of each text, as many as are needed to find every similar text.
-
-    A feature is a bigram with the number of its earlier occurrences in the text. It is given as its rank by
-    frequency; features that only one text has are left out.
-    """
+    """Yield the rarest features of each text, as many as are needed to find every similar text."""
+    # A feature is a bigram with the number of its earlier occurrences in the text. It is given as its rank by
+    # frequency; features that only one text has are left out.
     codes, occurrence, sizes = bigram_codes(texts)
     grams = np.unique(codes, return_inverse=True)[1]
     features, counts = np.unique(

@@ -262,10 +262,8 @@ class AnswerSet:
 
     @cached_property
     def _masks(self) -> list[int]:
-        """The bigrams of each text as bits of a number; empty if the texts have many different bigrams.
-
-        If texts share a small alphabet, all pairs may be similar, and numbers are compared fastest.
-        """
+        """The bigrams of each text as bits of a number; empty if the texts have many different bigrams."""
+        # If texts share a small alphabet, all pairs may be similar, and numbers are compared fastest.
         bits: dict[str, int] = {}
         masks = []
         for text in self._texts:

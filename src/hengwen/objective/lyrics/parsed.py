@@ -59,10 +59,7 @@ class ParsedPair(NamedTuple):
 
 
 class LineReading(NamedTuple):
-    """A lyric line in two forms: without and with a rhyme mark ``R``.
-
-    If the line rhymes with another line of its section, the form with the mark is used.
-    """
+    """A lyric line in two forms: without and with a rhyme mark ``R``."""
 
     code: str
     """Rhyme class; empty if the line has no Han character."""

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricPhases:
-    """Points of the six phases (parts) of a lyric score, and the ratios and counts behind the points.
-
-    The field descriptions state the ranges of points for the default weights.
-    """
+    """Points of the six phases (parts) of a lyric score, and the ratios and counts behind the points."""
 
     phase1: float
     """Points for the similarity of the whole texts: 0 to 10."""

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDesign:
-    """Battles, arranged as rows in cells.
+    """Battles, arranged as rows in cells."""
 
-    A cell contains all battles of one pair of models that one judge has judged. The rows are sorted by cell.
-    Battles of a cell that have the same covariates can share a row.
-    """
+    # A cell contains all battles of one pair of models that one judge has judged. The rows are sorted by
+    # cell. Battles of a cell that have the same covariates can share a row.
 
     first: NDArray[np.intp]
     """Index of the first model of each cell (pair of models and judge), shape (C,)."""

@@ -59,11 +59,10 @@ class Evaluator(NamedTuple):
 
 
 class EvaluationEncoder:
-    """Convert rows (scores and failures) to rows of the table ``evaluation``.
+    """Convert rows (scores and failures) to rows of the table ``evaluation``."""
 
-    The table rows refer by id to evaluators (scorers and judges) and to shared notes (reasons and messages).
-    New evaluators and notes are collected in ``new_evaluators`` and ``new_notes``.
-    """
+    # The table rows refer by id to evaluators (scorers and judges) and to shared notes (reasons and
+    # messages). New evaluators and notes are collected in `new_evaluators` and `new_notes`.
 
     def __init__(self) -> None:
         self.new_evaluators: dict[int, Columns] = {}

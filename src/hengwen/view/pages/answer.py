@@ -186,10 +186,8 @@ def _record(run: Run, answer: Answer, **more: object) -> AnswerRecord:
 
 
 def _score(request: Request, run: Run, answer: Answer) -> ScoreId | None:
-    """Return the score that the address names, else the first one in the order of the plan.
-
-    The scores of capping rules come last: they explain a level, and seldom apply.
-    """
+    """Return the score that the address names, else the first one in the order of the plan."""
+    # The scores of capping rules come last: they explain a level, and seldom apply.
     name = request.query_params.get("score", "")
     order = {address: index for index, address in enumerate(run.score_order)}
 
