@@ -65,6 +65,7 @@ def test_every_input_is_used_and_has_a_description() -> None:
         assert spec["description"]
 
 
+@pytest.mark.slow
 def test_no_module_of_the_checkout_runs_when_the_package_is_installed(run, tmp_path: Path) -> None:
     for name in ("pip", "pickle", "json"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'planted')!r}, 'w')", "utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import each_row
@@ -52,6 +53,7 @@ def test_a_gate_is_a_test_case_of_junit(result: GateResult, element: str) -> Non
     assert (case.get("classname"), case.get("name")) == ("hengwen.p", "t/s >= 1")
 
 
+@pytest.mark.slow
 @given(st.text() | st.just(HOSTILE))
 def test_junit_is_well_formed_whatever_a_server_says(text: str) -> None:
     xml = junit_xml(report(gate("failed", detail=text)), "zh")

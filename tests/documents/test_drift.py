@@ -207,6 +207,7 @@ def test_the_course_is_drawn_with_the_error_of_each_mean(record: Record) -> None
     assert chart.limits == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_trend_and_a_newest_mean_in_opposite_directions_are_said(record: Record) -> None:
     store = record([*np.linspace(0.2, 0.9, 40), 0.0], started="2026-01-01")
     text = "· t/s.value: differ; drift, trend for the better, newest checkpoint for the worse"
@@ -244,6 +245,7 @@ def test_the_first_answer_is_the_verdict_of_a_report_on_the_newest_and_the_peak(
     assert {item.verdict for item in report.scores[0].comparisons} > {"too few"}
 
 
+@pytest.mark.slow
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(record: Record, tmp_path: Path) -> None:
     store, file = record(JITTER, human=True), tmp_path / "h.csv"
     rows = [line.split()[1] for line in words(store).splitlines() if line.endswith("/12     12")]
@@ -286,6 +288,7 @@ def long(record: Record) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_many_checkpoints_are_shortened_and_have_p_values_of_blocks(long: Store) -> None:
     text = words(long)
     lines = text.splitlines()
@@ -299,6 +302,7 @@ def test_many_checkpoints_are_shortened_and_have_p_values_of_blocks(long: Store)
     assert sum(line.endswith("/12     12") for line in lines) == 25
 
 
+@pytest.mark.slow
 def test_the_number_of_the_look_and_its_level_are_printed(long: Store) -> None:
     words(long)
     text = words(long, *(f"c{index}" for index in range(2, 20)))

@@ -185,6 +185,7 @@ def test_the_record_follows_its_schema(document_of, kind: str) -> None:
     jsonschema.validate(json.loads(to_json(document_of(kind))), schema, jsonschema.Draft202012Validator)
 
 
+@pytest.mark.slow
 @each_row("kind", schema_kinds())
 def test_a_schema_is_valid_and_says_which_fields_there_are(kind: str) -> None:
     schema = json.loads(schema_text(kind))

@@ -257,6 +257,7 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
     assert len(judge_server.prompts) == 8
 
 
+@pytest.mark.slow
 def test_probabilities_of_choices_cost_and_are_kept_as_verdicts_are(run, judge_server, suite) -> None:
     decisions = {**PRICED, "provider": "decisions", "base_url": judge_server.url}
     plan = judged(suite(4, backends={"j": decisions}))

@@ -114,6 +114,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         count_parquet_rows(Path("a.parquet"))
 
 
+@pytest.mark.slow
 def test_a_text_that_a_dictionary_repeats_is_held_once(tmp_path: Path) -> None:
     text = "x" * 1_000_000
     path = write(tmp_path / "a.parquet", {"output": [text] * 200}, group_rows=200)

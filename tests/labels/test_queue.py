@@ -33,6 +33,7 @@ def test_every_beginning_of_the_order_is_spread_over_checkpoints_and_prompts(see
         assert max(by_prompt.values()) <= n // 36 + 1
 
 
+@pytest.mark.slow
 def test_every_answer_is_as_likely_to_come_early_also_where_prompts_have_unequal_repeats() -> None:
     everything = answers(6, 2, 1) + [
         Response(task="t", sample_id="p0", checkpoint="c0", repeat=r, text="") for r in range(2, 8)

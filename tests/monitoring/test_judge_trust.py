@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
+import pytest
 from rows import each_row
 from score_rows import row_of
 
@@ -140,6 +141,7 @@ def test_an_admission_of_another_model_or_rubric_does_not_count() -> None:
     assert trust_of([run_of(0)], table, {renamed: vars_of(ADMITTED)})[0].admission == ADMITTED
 
 
+@pytest.mark.slow
 def test_a_store_gives_the_same_and_only_the_judges_of_the_named_scores() -> None:
     with open_store("sqlite://") as store:
         runs = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store).runs

@@ -107,6 +107,7 @@ def reports(draw: st.DrawFn) -> list[ScoreSeries]:
     return series
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(reports())
 def test_the_family_interval_excludes_0_exactly_where_something_is_claimed(series: list[ScoreSeries]) -> None:

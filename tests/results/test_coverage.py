@@ -97,6 +97,7 @@ def test_there_are_no_bounds_without_need_scale_or_mean(item: Column) -> None:
     assert mean_bounds(item) is None
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=2, max_size=2), min_size=1, max_size=6),
     st.lists(st.floats(0, 1), min_size=12, max_size=12),

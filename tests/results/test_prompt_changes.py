@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from score_rows import score_of
@@ -58,6 +59,7 @@ def test_prompts_are_sorted_by_their_paired_drop(before: Answers, after: Answers
     }
 
 
+@pytest.mark.slow
 @given(ANSWERS, ANSWERS)
 def test_the_answer_that_stands_for_a_prompt_is_the_nearest_to_its_value(
     before: Answers, after: Answers
@@ -79,6 +81,7 @@ def both(first: Answers, second: Answers, *, second_higher: bool = True) -> Scor
     return table
 
 
+@pytest.mark.slow
 @given(ANSWERS, ANSWERS)
 def test_the_largest_difference_of_two_scores_of_one_scale_stands_first(
     first: Answers, second: Answers

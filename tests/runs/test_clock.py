@@ -15,6 +15,7 @@ from hengwen.runs import checkpoint_run
 SOURCES = sorted(Path(hengwen.__file__).parent.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_only_dates_of_records_are_read_from_the_clock() -> None:
     """Waits and limits use a monotonic clock; the only subtraction of dates is that of a date in a header."""
     subtractions = []

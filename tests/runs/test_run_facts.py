@@ -115,6 +115,7 @@ def test_the_set_size_of_a_group_score_counts_prompts_and_repeats(folder: Path) 
     assert key["set size"] == "4 prompts, repeats 3"
 
 
+@pytest.mark.slow
 def test_another_version_of_a_package_scores_again_in_a_new_run(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

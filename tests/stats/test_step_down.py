@@ -155,6 +155,7 @@ def test_random_flips_agree_with_the_enumeration(monkeypatch: pytest.MonkeyPatch
     assert drawn.critical == pytest.approx(exact.critical, rel=0.05)
 
 
+@pytest.mark.slow
 def test_normal_variables_stand_for_the_signs_of_many_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     table = rng.choice(LEVELS, (300, 5))

@@ -63,6 +63,7 @@ def test_a_claim_is_held_by_one_process_until_it_releases_it(join) -> None:
     assert second.exchange([], UNITS[:2], [CALL])[0] == [True, False, True]
 
 
+@pytest.mark.slow
 def test_the_claims_of_a_session_that_ends_are_free(join) -> None:
     first, second = join(), join()
     first.exchange([], UNITS, [])

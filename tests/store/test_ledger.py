@@ -77,6 +77,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.mark.slow
 def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     ledger = store.ledger()
     ledger.begin(RUN)

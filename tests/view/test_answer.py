@@ -25,6 +25,7 @@ LYRIC = {"run": "ckpt-4000", "task": "lyrics", "sample": "lyric-01", "repeat": "
 PERSONA = {"run": "ckpt-4000", "task": "persona", "sample": "persona-03", "repeat": "1"}
 
 
+@pytest.mark.slow
 def test_a_lyric_is_shown_line_by_line_with_the_formula_signature_and_command_of_each_score(client) -> None:
     page = client.get("/answer", params=LYRIC).text
     assert "<h1>lyric form: 110.0 of 110</h1>" in page
@@ -72,6 +73,7 @@ def test_another_run_can_stand_beside_it(client, demo_store) -> None:
     assert "<b>ckpt-1000</b> · 0.75" in page
 
 
+@pytest.mark.slow
 def test_links_lead_to_the_prompts_before_and_after_and_stop_at_the_ends(client) -> None:
     seen, page = [], client.get("/answer", params=LYRIC).text
     while link := re.search(r'<a rel="next" href="([^"]*)"', page):
@@ -82,6 +84,7 @@ def test_links_lead_to_the_prompts_before_and_after_and_stop_at_the_ends(client)
     assert 'rel="prev"' not in client.get("/answer", params=LYRIC).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [
@@ -131,6 +134,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tes
     return judged
 
 
+@pytest.mark.slow
 def test_every_call_of_a_judgment_has_its_exact_prompt_raw_reply_tokens_and_repair(judged) -> None:
     page = judged("我是墨团。").get("/answer").text
     assert page.count('<details class="folded"><summary>m-1 · ') == 2

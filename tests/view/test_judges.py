@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 from tests.view.conftest import TOKEN, client_of
 
@@ -30,6 +31,7 @@ def test_each_judge_has_its_line_and_its_anchors(client) -> None:
     assert "confusion-1" not in page, "what takes seconds waits to be asked for"
 
 
+@pytest.mark.slow
 def test_the_calibration_has_a_dot_for_each_cell_of_the_confusion_table(client) -> None:
     page = computed(client, "calibration")
     assert "agreement with human labels (n=48, prompts 12, raters 1)" in page
@@ -39,6 +41,7 @@ def test_the_calibration_has_a_dot_for_each_cell_of_the_confusion_table(client) 
     assert "Not certified." in page
 
 
+@pytest.mark.slow
 def test_the_drift_of_judges_is_the_document_of_judge_drift(client) -> None:
     page = computed(client, "drift")
     assert "<h2>Judge drift</h2>" in page

@@ -62,6 +62,7 @@ def test_a_label_is_in_the_file_before_the_next_answer_is_shown(rater, plan, des
     assert label.drawn.startswith("random|")
 
 
+@pytest.mark.slow
 def test_labels_and_skips_are_undone_one_by_one(rater, desk, plan) -> None:
     first = rater.get("/label", params={"rater": "ann"}).text
     second = press(rater, first, level="A").text
@@ -90,6 +91,7 @@ def test_the_page_is_blind_to_checkpoint_and_judge(rater, desk, plan) -> None:
     assert len(labels(plan.with_name("labels.csv"))) == 7
 
 
+@pytest.mark.slow
 def test_a_second_rater_gets_all_answers_and_the_agreement_is_told(rater, desk) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     for level in "AACCA":
@@ -127,6 +129,7 @@ def test_what_no_page_sends_is_no_label(rater, plan, values, problem) -> None:
     assert not plan.with_name("labels.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "=cmd()", "-x", "<script>", "x" * 81])
 def test_a_rater_without_a_plain_name_is_asked_for_one(rater, plan, name) -> None:
     page = rater.get("/label", params={"rater": name}).text
@@ -137,6 +140,7 @@ def test_a_rater_without_a_plain_name_is_asked_for_one(rater, plan, name) -> Non
     assert not plan.with_name("labels.csv").exists()
 
 
+@pytest.mark.slow
 def test_an_answer_cannot_leave_its_box(rater) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     seen = ""
@@ -149,6 +153,7 @@ def test_an_answer_cannot_leave_its_box(rater) -> None:
     assert "(empty)" in seen
 
 
+@pytest.mark.slow
 def test_an_answer_of_ten_megabytes_is_cut_and_says_so(plan, demo_store) -> None:
     rows = [{**row, "output": "<b>长</b>" * 1_250_000} for row in ANSWERS["day-1"]]
     plan.with_name("day-1.jsonl").write_text(jsonl(rows), "utf-8")
@@ -170,6 +175,7 @@ def test_a_file_that_cannot_say_how_answers_were_drawn_is_warned_of(plan, demo_s
     assert "标注文件没有 drawn 列" in client.get("/label", params={"rater": "ann"}).text
 
 
+@pytest.mark.slow
 def test_the_labels_become_preference_pairs(rater) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     for level in "ABCDEAB":
@@ -222,6 +228,7 @@ def calibrated(hengwen, *command: str) -> int:
     return sum(item["agreement"]["n"] for item in done.json["calibrations"] if not item["tasks"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["plan.yaml"], []])
 def test_labels_are_in_the_calibration_of_the_next_command(stored, plan, hengwen, command) -> None:
     client = labelling(plan, stored)
@@ -231,6 +238,7 @@ def test_labels_are_in_the_calibration_of_the_next_command(stored, plan, hengwen
     assert calibrated(hengwen, *command) == 6
 
 
+@pytest.mark.slow
 def test_the_store_has_the_labels_of_each_rater_under_one_signature(stored, plan) -> None:
     client = labelling(plan, stored)
     label_all(client, "ann", "AB")
@@ -253,6 +261,7 @@ def test_a_label_of_an_answer_that_the_run_does_not_have_is_not_stored(stored, p
         assert [row for row in store.rows(store.latest()) if row.outcome.kind == "human"] == []
 
 
+@pytest.mark.slow
 def test_many_labels_at_once_are_all_in_file_and_store(stored, plan) -> None:
     client = labelling(plan, stored)
     page = client.get("/label", params={"rater": "ann"}).text

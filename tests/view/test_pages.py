@@ -69,12 +69,14 @@ def test_every_mean_of_the_grid_has_its_interval_its_number_and_the_signature(cl
     assert "lyric|rules:document" in page.text
 
 
+@pytest.mark.slow
 @each_row("sort", ["spread", "disagreement", "plan"])
 def test_every_order_of_the_grid_has_all_prompts_once(client, sort) -> None:
     prompts = prompts_of(client.get("/grid", params={"sort": sort}))
     assert len(prompts) == len(set(prompts)) == 12
 
 
+@pytest.mark.slow
 def test_equal_answers_are_one_dot_and_near_repeats_are_marked(demo_store, tmp_path) -> None:
     path, client = copy_of(demo_store, tmp_path)
     with sqlite3.connect(path) as connection:
@@ -87,6 +89,7 @@ def test_equal_answers_are_one_dot_and_near_repeats_are_marked(demo_store, tmp_p
     assert "≈" not in client.get("/grid", params={"score": WORSE["score"]}).text
 
 
+@pytest.mark.slow
 def test_the_comparison_counts_wins_and_losses_and_shows_both_answers(client) -> None:
     page = client.get("/compare", params=WORSE)
     assert counts_of(page) == [12, 0, 0]
@@ -99,6 +102,7 @@ def test_the_comparison_counts_wins_and_losses_and_shows_both_answers(client) ->
     ]
 
 
+@pytest.mark.slow
 def test_the_filters_of_the_comparison_keep_the_prompts_that_pass_all_of_them(client) -> None:
     def rest(**filters):
         return sum(counts_of(client.get("/compare", params={**WORSE, **filters})))
@@ -111,6 +115,7 @@ def test_the_filters_of_the_comparison_keep_the_prompts_that_pass_all_of_them(cl
     assert rest(judge=WORSE["score"]) == 12
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_document_of_compare_once_it_is_computed(client) -> None:
     for _ in range(100):
         page = client.get("/compare", params=WORSE)
@@ -127,6 +132,7 @@ def test_an_address_that_names_nothing_says_so(client, path) -> None:
     assert "<h1>There is nothing here.</h1>" in page.text
 
 
+@pytest.mark.slow
 @each_row(
     "path", ["/grid?n=99999&from=abc&sort=x&against=y&score=z", "/compare?from=-1&show=x&judge=y&score=z"]
 )
@@ -210,6 +216,7 @@ def test_a_run_that_runs_shows_how_far_it_is_and_every_new_answer(tmp_path) -> N
     assert len(prompts_of(client.get("/grid"))) == 3
 
 
+@pytest.mark.slow
 def test_a_store_that_a_run_has_locked_is_still_readable(demo_store, tmp_path) -> None:
     path, client = copy_of(demo_store, tmp_path)
     with open_store(path):
@@ -230,6 +237,7 @@ def test_a_store_that_changes_its_shape_gives_a_page_that_says_so(demo_store, tm
     assert (page.status_code, "no such table" in page.text) == (503, True)
 
 
+@pytest.mark.slow
 def test_the_scores_of_rules_that_cap_a_judge_stand_last_in_the_grid(tmp_path) -> None:
     plan = {
         "name": "p",
@@ -257,6 +265,7 @@ def test_the_scores_of_rules_that_cap_a_judge_stand_last_in_the_grid(tmp_path) -
     assert "<h1>broken" not in client.get("/answer").text
 
 
+@pytest.mark.slow
 def test_what_takes_long_in_a_large_store_has_a_process_of_its_own(client, demo_store, monkeypatch) -> None:
     monkeypatch.setattr("hengwen.view.data.LARGE", 10)
     large = client_of(demo_store)
@@ -276,6 +285,7 @@ def test_results_are_kept_up_to_a_number_of_scores(client, demo_store, monkeypat
     assert 0 < sum(sizes) <= 100
 
 
+@pytest.mark.slow
 def test_the_whole_report_is_drawn_once_while_no_run_changes(demo_store, tmp_path, monkeypatch) -> None:
     path, client = copy_of(demo_store, tmp_path)
     drawn = []

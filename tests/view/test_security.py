@@ -59,6 +59,7 @@ def test_a_foreign_host_is_refused_with_or_without_the_cookie(client, host) -> N
     assert client.get("/", headers={"host": host}).status_code == 400
 
 
+@pytest.mark.slow
 @each_row(
     "headers, status",
     [

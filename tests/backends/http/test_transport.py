@@ -63,6 +63,7 @@ async def test_a_proxy_of_the_environment_is_used(server, backend, monkeypatch):
     assert headers["authorization"] == "Bearer no-key"
 
 
+@pytest.mark.slow
 async def test_the_password_of_a_proxy_is_shown_nowhere(server, backend, monkeypatch):
     proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
     monkeypatch.setenv("http_proxy", proxy)

@@ -163,6 +163,7 @@ def test_a_judge_that_never_answers_is_given_up_after_two_waits(
     assert len(asked) <= 33
 
 
+@pytest.mark.slow
 def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge passes all checks, but the attacked answers get the best level."""
     from hengwen.judges.trust.canaries import load_canaries

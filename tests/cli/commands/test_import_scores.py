@@ -82,6 +82,7 @@ def test_every_imported_score_is_reported_tested_and_decides(
     assert "tone" in first
 
 
+@pytest.mark.slow
 def test_a_judge_without_levels_is_calibrated_by_raters_one_by_one_or_by_majority(
     hengwen, judged: Path
 ) -> None:

@@ -9,6 +9,7 @@ import io
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inert import CONTROLS, HOSTILE, is_formula, markdown_structure, markdown_tokens, tags
@@ -198,6 +199,7 @@ def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
     page.encode()
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("<>&'\"{}%#-+=/!|`~*_[]()\\ \n\t1.词:\x1b\u202e"), min_size=1, max_size=30))
 @settings(deadline=None, max_examples=300)
 def test_markdown_shows_any_text_literally(text: str) -> None:
@@ -235,6 +237,7 @@ def test_a_parquet_file_keeps_the_text_without_controls(text: str) -> None:
     assert 1.5 in values
 
 
+@pytest.mark.slow
 @each_row("width", [40, 80, 10_000])
 @each_row("text", HOSTILE)
 def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
@@ -244,6 +247,7 @@ def test_a_terminal_gets_only_what_it_prints(text: str, width: int) -> None:
     assert "[bold red]:smile:[/]" in file.getvalue() or "bold" not in text
 
 
+@pytest.mark.slow
 @each_row("width", [40, 80])
 @each_row("text", HOSTILE)
 def test_the_first_screen_of_a_terminal_keeps_its_25_lines_with_any_text(text: str, width: int) -> None:

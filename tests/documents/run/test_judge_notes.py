@@ -53,6 +53,7 @@ def test_every_face_but_the_json_says_it(data) -> None:
     assert record["judges"][0]["agreement"]["n"] == calibration.agreement.n
 
 
+@pytest.mark.slow
 def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(data) -> None:
     stale = calibrated(data, calibration_of(data, signature="other|v:1"))
     document = run_document(stale)
@@ -61,6 +62,7 @@ def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(data) -> None:
     assert "the calibration is stale" in to_html(document, "en")
 
 
+@pytest.mark.slow
 def test_what_the_report_does_not_show_is_passed_over(data) -> None:
     report = build_report(calibrated(data, calibration_of(data, task="elsewhere")))
     assert not any(report.notes.values())

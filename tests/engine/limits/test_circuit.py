@@ -132,12 +132,14 @@ def test_an_endpoint_that_never_answers_is_given_up_when_one_call_alone_has_no_a
     assert endpoint.sent.total() <= slots + 1
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_answers_no_more_is_given_up(judge) -> None:
     total, results = judge(Endpoint(SILENCE, 2, 10**9), CALLS, 8)
     assert total <= 2 + 9 * TIMEOUT
     assert len(results) == CALLS
 
 
+@pytest.mark.slow
 def test_a_slow_start_and_a_silence_in_the_middle_cost_no_score(judge) -> None:
     for start, end in ((0, TIMEOUT), (2, 4 * TIMEOUT)):
         _, results = judge(Endpoint(SILENCE, start, end))

@@ -247,6 +247,7 @@ def test_invalid_series_raise(human, judge, options, message: str) -> None:
 level_pairs = st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(level_pairs)
 @settings(deadline=None, max_examples=80)
 def test_every_figure_is_in_its_range_or_undefined_with_a_reason(pairs) -> None:

@@ -100,6 +100,7 @@ def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
     assert few.maps_reason == Remark("few_prompts_for_maps", {"prompts": 4, "needed": 5})
 
 
+@pytest.mark.slow
 def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
     values = [1.0] * 48 + [0.0] * 12
     answers = answers_of(values)

@@ -54,6 +54,7 @@ def test_an_answer_is_in_its_language_and_long_enough_to_degrade(character, key,
     assert not find_markup(text)
 
 
+@pytest.mark.slow
 @each_row("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
 @each_row(("character", "key", "language"), ANSWERS)
 def test_no_rule_caps_an_answer(rubric, character, key, language):

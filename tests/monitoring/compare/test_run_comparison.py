@@ -64,6 +64,7 @@ def test_a_rise_of_few_prompts_by_one_level_leaves_the_mean_undecided() -> None:
     assert breakdown.outcome == "mean undecided"
 
 
+@pytest.mark.slow
 @each_row("scale", [None, UNIT, DOWN, Scale(low=0, high=1), Scale(low=0, high=1, higher_is_better=False)])
 def test_intervals_never_contradict_verdicts(scale: Scale | None) -> None:
     rng = np.random.default_rng(3)

@@ -134,6 +134,7 @@ def test_a_first_fall_from_the_end_of_the_scale_is_measured_by_prompts(fill: Cal
     assert score.steps.newest.error > 0
 
 
+@pytest.mark.slow
 def test_scattered_missing_scores_leave_the_error_of_a_mean_known(record, store: Store) -> None:
     rng = np.random.default_rng(7)
     values = np.where(rng.random((25, 24)) < 0.9, 1.0, 0.75)
@@ -282,6 +283,7 @@ def test_without_a_comparable_checkpoint_there_are_no_answers(record, store: Sto
     assert (score.differs, score.drifts, score.problem) == ("not comparable", "not comparable", "keys")
 
 
+@pytest.mark.slow
 def test_the_same_newest_run_is_one_look_and_a_new_one_the_next(record, store: Store) -> None:
     values = means([*STILL, 0.5, 0.49])
 

@@ -45,6 +45,7 @@ def test_the_answers_of_the_checkpoint_before_are_judged_again(plans, plan: Path
     assert result.failures == {}
 
 
+@pytest.mark.slow
 def test_new_verdicts_appear_among_the_scores_of_no_checkpoint(plans, plan: Path) -> None:
     store = plans.store
 
@@ -81,6 +82,7 @@ def test_a_later_run_of_the_same_checkpoint_does_not_adopt_new_verdicts(plans, p
     assert levels == [0.75] * 8
 
 
+@pytest.mark.slow
 def test_the_same_call_pays_for_nothing_twice_and_fresh_judges_once_more(plans, plan: Path, judges) -> None:
     first = rejudge(plan, store=plans.store).runs[0]
     assert judges.calls["m"] == 32
@@ -140,6 +142,7 @@ def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) 
     ] == [16]
 
 
+@pytest.mark.slow
 def test_changed_prompts_are_skipped_and_counted(plans, plan: Path) -> None:
     lines = (plans.folder / "samples.jsonl").read_text("utf-8").splitlines()
     changed = [lines[0].replace("问", "请问"), *lines[1:7]]  # one is changed, and one is gone

@@ -48,6 +48,7 @@ def test_too_many_long_answers_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
         near_duplicates(answers("abcdefghijklmnopqrstuvwxyz"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lengths", "threshold", "message"),
     [

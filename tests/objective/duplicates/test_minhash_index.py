@@ -105,6 +105,7 @@ def test_minhash_finds_sets_of_bigrams_that_repeat() -> None:
     )
 
 
+@pytest.mark.slow
 def test_many_equal_texts_cost_little() -> None:
     duplicates = near_duplicates(["晚上好，主人", "我想吃鱼"] * 20_000)
     assert duplicates[:2] == [None, None]
@@ -121,6 +122,7 @@ def test_texts_without_letters_repeat_only_themselves() -> None:
     assert normalize_text("啊") == ""
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.integers(0, 60), max_size=25).map(lambda x: sorted(set(x))), max_size=5),
     st.integers(1, 9),

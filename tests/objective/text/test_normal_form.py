@@ -18,6 +18,7 @@ MARKS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_text_that_grows_to_millions_of_characters_is_refused_before_it_is_normalised() -> None:
     assert len(normal_form("\ufdfa" * 1_000)) == 18_000
     with pytest.raises(ValueError, match="250,000 characters becomes 4,500,000 in NFKC: too long"):
@@ -26,6 +27,7 @@ def test_a_text_that_grows_to_millions_of_characters_is_refused_before_it_is_nor
     assert len(normal_form("a" * 5_000_000 + "\ufdfa")) == 5_000_018
 
 
+@pytest.mark.slow
 def test_no_other_character_becomes_more_than_six() -> None:
     lengths = {char: len(unicodedata.normalize("NFKC", char)) for char in map(chr, range(0x110000))}
     assert {char: length for char, length in lengths.items() if length > 6} == {"\ufdfa": 18, "\ufdfb": 8}

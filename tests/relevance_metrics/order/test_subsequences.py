@@ -42,6 +42,7 @@ def test_hand_counted_values(x: list[float], strict: int, weak: int, falling: in
     assert type(longest_increasing_subsequence(x)) is int
 
 
+@pytest.mark.slow
 @given(x=st.lists(st.integers(1, 9) | st.floats(allow_nan=False), max_size=50), strict=st.booleans())
 @settings(deadline=None, max_examples=120)
 def test_the_length_is_that_of_the_table_method(x: list[float], strict: bool) -> None:

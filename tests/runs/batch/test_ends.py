@@ -93,6 +93,7 @@ def test_a_call_that_failed_for_now_is_sent_again(judged, run, store, batch_serv
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_a_refused_response_format_is_replaced_by_a_looser_one(judged, run, store, batch_server) -> None:
     refusal = {"error": {"message": "response_format json_schema is not supported"}}
     schema_of: dict[str, dict] = {}
@@ -112,6 +113,7 @@ def test_a_refused_response_format_is_replaced_by_a_looser_one(judged, run, stor
     assert {row.outcome.details["form"] for row in store.rows([stored])} == {"json_object"}
 
 
+@pytest.mark.slow
 def test_unknown_repeated_and_truncated_lines_are_skipped_with_a_warning(
     judged, run, store, batch_server
 ) -> None:
@@ -211,6 +213,7 @@ def test_a_refusal_for_too_many_batches_is_a_wait(judged, run, store, batch_serv
     assert len(batch_server.batches) == 1
 
 
+@pytest.mark.slow
 def test_no_more_tokens_are_enqueued_than_the_plan_allows(judged, run, store, batch_server) -> None:
     open_batches: list[int] = []
 
@@ -347,6 +350,7 @@ def run_tokens(judged, run, batch_server) -> int:
     return estimate(Request(messages=messages)).input_tokens
 
 
+@pytest.mark.slow
 def test_a_budget_that_the_replies_leave_room_in_is_used_in_the_next_round(judged, run, batch_server) -> None:
     plan = judged(4, price={"input": 1e6, "output": 1e6}, batch_price={"input": 0, "output": 1})
     batch_server.line_of = lambda request, number: answered(request, completion(verdict(request), (100, 40)))

@@ -80,6 +80,7 @@ def test_imported_replies_give_the_scores(exported, run, store, batch_server, tm
     assert batch_server.chats == 0
 
 
+@pytest.mark.slow
 def test_replies_can_come_in_parts_and_an_export_writes_only_the_rest(
     exported, run, store, tmp_path: Path
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_file_of_another_plan_is_refused(exported, run, tmp_path: Path) -> Non
         run(plan, action="import", files=(replies,))
 
 
+@pytest.mark.slow
 def test_exported_files_must_be_imported_or_given_up_before_a_batch_is_sent(
     exported, run, batch_server
 ) -> None:

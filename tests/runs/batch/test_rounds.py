@@ -213,6 +213,7 @@ def test_later_rounds_do_not_judge_the_anchors_of_a_finished_checkpoint_again(
     assert [len(batch) for batch in batch_server.inputs] == [4, 1]
 
 
+@pytest.mark.slow
 def test_a_backend_that_opts_out_is_called_at_once(judged, run, batch_server) -> None:
     plan = judged(2, judge={"backend": None, "panel": ["judge", "second"]})
     text = json.loads(plan.read_text("utf-8"))

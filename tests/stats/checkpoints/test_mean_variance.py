@@ -36,6 +36,7 @@ def test_the_estimate_is_the_variance_of_means_of_equal_checkpoints(
     assert np.mean([mean_variance(*sample) for sample in samples]) == pytest.approx(variance, rel=0.2)
 
 
+@pytest.mark.slow
 def test_without_missing_scores_it_is_the_interaction_of_the_analysis_of_variance() -> None:
     import pandas as pd
     from statsmodels.formula.api import ols
