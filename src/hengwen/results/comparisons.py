@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.records import Scale
+    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_series import ScoreSeries
     from hengwen.stats.step_down import StepDown
 
@@ -159,6 +160,18 @@ class ScorePairs:
             values=values,
             pairs=pairs,
             differences=differences,
+        )
+
+    @classmethod
+    def of_two(cls, address: str, task: str, scale: Scale | None, values: PairedValues) -> ScorePairs:
+        """Return the pair of two checkpoints."""
+        return cls(
+            address=address,
+            task=task,
+            scale=scale,
+            clusters=values.clusters,
+            values=np.column_stack((values.before, values.after)),
+            pairs=((0, 1),),
         )
 
     def for_family(self) -> FamilyScore:
@@ -291,6 +304,23 @@ def _level(critical: float, freedom: int) -> float:
     from scipy.special import stdtr
 
     return max(float(2 * stdtr(freedom, -critical)), 1e-300)
+
+
+def family_level(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> float:
+    """Return the level of a test alone, of which a t test has the critical value of the family's maximum.
+
+    It is never below the level of independent tests, which the few flips of a small sample would allow.
+    """
+    family = step_down([score.for_family() for score in scores], alpha)
+    critical = zip(family.critical.tolist(), family.units.tolist(), strict=True)
+    levels = [_level(value, units - 1) for value, units in critical if not isinf(value)]
+    least = independent_level(len(family.units), alpha)
+    return min(max(min(levels, default=least), least), alpha)
+
+
+def independent_level(tests: int, alpha: float = ALPHA) -> float:
+    """Return the level of a test alone if its family has independent tests (Sidak 1967)."""
+    return alpha if tests < 2 else float(-np.expm1(np.log1p(-alpha) / tests))
 
 
 def family_size(comparisons: Iterable[Comparison]) -> int:

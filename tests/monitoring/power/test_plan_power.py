@@ -114,9 +114,20 @@ def test_headline_scores_share_the_level(study: Study, plan_of_two: Callable[[],
     plan = plan_of_two()
     result = plan_power(study.store, plan, scores=["t/tenths.half", "t/tenths.value"], trust=True)
     assert [score.address for score in result.scores] == ["t/tenths.half", "t/tenths.value"]
-    assert (result.tests, result.scores[0].level) == (2, 0.025)
+    assert (result.tests, result.is_joint) == (2, True)
     alone = only(plan_power(study.store, plan, trust=True))
-    assert result.scores[1].present.smallest_difference > alone.present.smallest_difference
+    # one score is half of the other: two tests that always agree are one
+    assert result.scores[0].level == result.scores[1].level == pytest.approx(0.05, rel=1e-3)
+    assert result.scores[1].present.smallest_difference == pytest.approx(
+        alone.present.smallest_difference, rel=1e-3
+    )
+
+
+def test_scores_of_one_checkpoint_count_as_independent(study: Study) -> None:
+    plan = study.run("a", numbers(1))
+    result = plan_power(study.store, plan, scores=["t/tenths.half", "t/tenths.value"], trust=True)
+    assert (result.tests, result.is_joint) == (2, False)
+    assert result.scores[0].level == pytest.approx(1 - 0.95**0.5)
 
 
 def test_one_answer_a_prompt_leaves_repeats_unknown(study: Study) -> None:

@@ -12,6 +12,7 @@ from quick_tests import quick_tests
 from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.monitoring.power.answer_cost import AnswerCost
 from hengwen.monitoring.power.score_power import PowerSearch
+from hengwen.results.comparisons import ScorePairs, compare_pairs, family_level, independent_level
 from hengwen.results.paired_values import PairedValues
 from hengwen.stats.paired_variance import PairedVariance
 
@@ -25,7 +26,7 @@ PAID = AnswerCost(calls=2.0, input_tokens=500, output_tokens=100, cost=0.01)
 
 
 def search(answer: AnswerCost | None = PAID, tests: int = 1, **changes: float | None) -> PowerSearch:
-    return PowerSearch(variance=variance(**changes), answer=answer, level=0.05 / tests, power=0.8)
+    return PowerSearch(variance=variance(**changes), answer=answer, level=independent_level(tests), power=0.8)
 
 
 def test_a_size_has_its_calls_and_cost() -> None:
@@ -150,6 +151,63 @@ def detections(repeats: int, tests: int, samples: int, difference: float = 0.2) 
         with quick_tests():
             detected += compare_scores(pairs)[0].outcome == "better"
     return detected / samples
+
+
+def correlated_pairs(
+    rng: np.random.Generator, prompts: int, tests: int, correlation: float, fall: float = 0.0
+) -> list[ScorePairs]:
+    """Return differences in several scores of a task that correlate; the first score falls by ``fall`` SD."""
+    common = rng.normal(0, sqrt(correlation), prompts)
+    values = common + rng.normal(0, sqrt(1 - correlation), (tests, prompts))
+    values[0] -= fall
+    names = [f"p{index}" for index in range(prompts)]
+    return [
+        ScorePairs(
+            address=f"t/s{number}",
+            task="t",
+            scale=None,
+            clusters=names,
+            values=np.column_stack((np.zeros(prompts), differences)),
+            pairs=((0, 1),),
+        )
+        for number, differences in enumerate(values)
+    ]
+
+
+def family_detections(
+    tests: int, correlation: float, samples: int, pilot: int = 40
+) -> tuple[float, float, float]:
+    """Plan the prompts for a fall of half a deviation from a pilot, and look for the fall in later pairs.
+
+    Return the mean number of prompts by the critical value of the family, that by independent tests, and the
+    share of later pairs of the first number in which the family finds the fall.
+    """
+    rng, sizes, detected = np.random.default_rng(tests), [], 0
+    with quick_tests():
+        for _ in range(samples):
+            family = correlated_pairs(rng, pilot, tests, correlation)
+            deviation = float(family[0].values[:, 1].std(ddof=1))
+            known = variance(prompt=deviation**2, repeat=None, repeats=1.0, freedom=pilot - 1.0)
+            levels_of = (family_level(family), independent_level(tests))
+            sizes.append([known.prompts_for(0.5, 1.0, level, least=12) or 0 for level in levels_of])
+            later = correlated_pairs(rng, sizes[-1][0], tests, correlation, 0.5)
+            detected += compare_pairs(later)[0].p_adjusted <= 0.05
+    by_family, independent = np.mean(sizes, axis=0).tolist()
+    return by_family, independent, detected / samples
+
+
+@pytest.mark.slow
+def test_correlated_scores_need_fewer_prompts_for_the_same_power() -> None:
+    """Five scores with correlations of .9; the bounds of the power are its Monte-Carlo error at 300 pairs."""
+    by_family, independent, power = family_detections(5, 0.9, 300)
+    assert by_family < 0.9 * independent
+    assert 0.72 <= power <= 0.87
+
+
+@pytest.mark.slow
+def test_independent_scores_need_as_many_prompts_as_if_counted_apart() -> None:
+    by_family, independent, _ = family_detections(5, 0.0, 60)
+    assert by_family == pytest.approx(independent, rel=0.03)
 
 
 @pytest.mark.slow

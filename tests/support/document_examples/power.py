@@ -52,6 +52,7 @@ def example(folder: Path) -> Document:
                 ScorePower(address="talk/[none]", problem="not scored"),
             ),
             tests=TESTS,
+            is_joint=False,
             alpha=ALPHA,
             power=POWER,
             correlation=0.0,

@@ -60,6 +60,8 @@ _NOTE = Bilingual(
     f"{_CHEAPEST} cheapest; calls and cost are those of one checkpoint's run, and with other prompts "
     "the baseline has to run again. 95 %: interval of the needed prompts, as variances are estimated.",
 )
+_JOINT = Bilingual("，相关性取自这两次运行", ", correlated as in these runs")
+_INDEPENDENT = Bilingual("，按互相独立计", ", taken as independent")
 SMALL_SHARE = 0.5
 """If differences between repeats (answers to one prompt) cause less than this share of a score's variance,
 ``hengwen power`` prints that more repeats help little."""
@@ -84,6 +86,7 @@ def power_document(result: PlanPower) -> Document:
             "alpha": result.alpha,
             "power": result.power,
             "tests": result.tests,
+            "correction": "joint" if result.is_joint else "independent",
             "correlation": result.correlation,
             "budget": result.budget,
             "scores": [asdict(score) for score in result.scores],
@@ -183,9 +186,12 @@ def _heading(result: PlanPower) -> Bilingual:
         return Bilingual(
             f"{pair.zh}；没有一项分数可以估计", f"{pair.en}; nothing can be estimated for any score"
         )
+    family = Bilingual("", "")
+    if result.tests > 1:
+        family = _JOINT if result.is_joint else _INDEPENDENT
     return Bilingual(
-        f"{pair.zh}；功效 {share}，{result.tests} 项主要分数合计 alpha = {result.alpha:g}",
-        f"{pair.en}; power {share}, alpha {result.alpha:g} for {tests}",
+        f"{pair.zh}；功效 {share}，{result.tests} 项主要分数合计 alpha = {result.alpha:g}{family.zh}",
+        f"{pair.en}; power {share}, alpha {result.alpha:g} for {tests}{family.en}",
     )
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from hengwen.results.comparisons import (
     ALPHA,
     CHANGES,
@@ -225,16 +223,8 @@ def compare_scores(
 
 def _family_pair(pair: ScorePair) -> ScorePairs:
     """Return the values of a headline score for the test of the family."""
-    values = pair.values
-    assert values is not None  # only pairs with values are tested
-    return ScorePairs(
-        address=pair.address,
-        task=pair.task,
-        scale=pair.scale,
-        clusters=values.clusters,
-        values=np.column_stack((values.before, values.after)),
-        pairs=((0, 1),),
-    )
+    assert pair.values is not None  # only pairs with values are tested
+    return ScorePairs.of_two(pair.address, pair.task, pair.scale, pair.values)
 
 
 def _lowest_coverage(pair: ScorePair) -> float:

@@ -16,7 +16,7 @@ from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.results.aggregate import prompt_values, range_of
-from hengwen.results.comparisons import ALPHA, min_clusters
+from hengwen.results.comparisons import ALPHA, ScorePairs, family_level, min_clusters
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
 from hengwen.stats.alpha_spending import alpha_at_look
@@ -245,9 +245,13 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     if max(counts) < MIN_UNITS:
         needed = min(ceil(MIN_UNITS * sample.prompts_per_cluster - 1e-9) for sample in samples)
         return replace(power, unknown="too few to estimate", needed_prompts=needed)
+    families = [
+        ScorePairs.of_two(pair.address, pair.task, pair.scale, pair.values) for pair in pairs if pair.values
+    ]
+    of_each = family_level(families, level)
     falls = []
     for pair, size, clusters in zip(pairs, sizes, counts, strict=True):
-        fall = _visible_fall(pair, size, level / len(pairs)) if clusters >= MIN_UNITS else None
+        fall = _visible_fall(pair, size, of_each) if clusters >= MIN_UNITS else None
         if fall is not None:
             falls.append(VisibleFall(address=pair.address, fall=fall, scale=pair.scale))
     return replace(power, falls=tuple(falls), unknown="" if falls else "no spread")

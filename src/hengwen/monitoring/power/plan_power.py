@@ -13,7 +13,7 @@ from hengwen.monitoring.power.score_variance import VarianceCollector
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
 from hengwen.results.comparability import same_prompts
-from hengwen.results.comparisons import ALPHA
+from hengwen.results.comparisons import ALPHA, family_level, independent_level
 from hengwen.stats.power import POWER
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ class PlanPower:
     """The run of another checkpoint whose differences from the baseline are used; None if there is none."""
     scores: tuple[ScorePower, ...]
     tests: int
-    """Number of scores for which sizes of runs can be computed. The significance level of each test is
-    ``alpha`` divided by this number."""
+    """Number of scores for which sizes of runs can be computed; their tests are one family."""
+    is_joint: bool
+    """Whether the level of a test is that of the family's maximum under joint flips of the differences of
+    both runs; otherwise the tests count as independent, because only one run is used."""
     alpha: float
     power: float
     correlation: float
@@ -67,8 +69,9 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     has a part between prompts and a part from the repeats of a prompt. Both parts are estimated from the
     baseline run and a run of another checkpoint on the same prompts. Without a second run, the variance
     between prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t
-    test over clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of
-    scores for which the power can be computed.
+    test over clusters of prompts, at the critical value of the family of all scores, as in ``hengwen
+    compare``. With differences of two checkpoints for every score, this value has their correlations; else
+    the scores count as independent.
 
     Args:
         store: Holds the runs.
@@ -115,7 +118,10 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     first, second = _runs(store, suite.plan.name, baseline, other)
     collector = VarianceCollector(store, suite, first, second, correlation)
     items = [collector.collect(score) for score in collector.scores(scores)]
-    tests = sum(not item.problem for item in items)
+    planned = [item for item in items if not item.problem]
+    pairs = [pair for item in planned if (pair := item.pairs) is not None]
+    is_joint = len(pairs) == len(planned)
+    level = family_level(pairs) if is_joint else independent_level(len(planned))
     costs = answer_costs(suite, store, first)
     if budget is not None:
         _check_prices(costs)
@@ -127,7 +133,7 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
         search = PowerSearch(
             variance=item.variance,
             answer=costs[item.score.task],
-            level=ALPHA / tests,
+            level=level,
             power=power,
             answers_per_prompt=collector.answers_per_prompt(item),
             span=inf if item.score.scale is None else item.score.scale.high - item.score.scale.low,
@@ -138,7 +144,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
         baseline=first,
         other=second,
         scores=tuple(results),
-        tests=tests,
+        tests=len(planned),
+        is_joint=is_joint,
         alpha=ALPHA,
         power=power,
         correlation=correlation,

@@ -83,7 +83,8 @@ class ScorePower:
     judge_variance: float | None = None
     """Part of the variance of repeats that comes from the judge; None if it is unknown."""
     level: float = 0.05
-    """Significance level of the test of this score: 0.05 divided by the number of tested scores."""
+    """Significance level of the test of this score alone, of which a t test has the critical value of the
+    family of all scores."""
     present: RunSize | None = None
     """Prompts and repeats of the present plan, with the difference that they detect."""
     infinite_repeats: float | None = None

@@ -12,6 +12,7 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import scoring_conflict
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.records import Score
+from hengwen.results.comparisons import ScorePairs
 from hengwen.results.paired_values import pair_values
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
@@ -47,6 +48,13 @@ class ScoreVariance:
     variance: PairedVariance | None = None
     judge_variance: float | None = None
     """Part of the variance of repeats that comes from the judge; None if it is unknown."""
+
+    @property
+    def pairs(self) -> ScorePairs | None:
+        """The differences between both checkpoints, for the test of a family; None if they are not used."""
+        if self.basis != "two checkpoints" or self.values is None:
+            return None
+        return ScorePairs.of_two(self.score.address, self.score.task, self.score.scale, self.values)
 
 
 @dataclass
