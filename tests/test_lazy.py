@@ -51,8 +51,10 @@ def test_a_store_in_a_file_loads_no_dialect_of_a_server() -> None:
 def test_every_public_name_can_be_imported() -> None:
     import hengwen
 
-    for name in dir(hengwen):
-        assert getattr(hengwen, name) is not None
+    packages = [info.name for info in pkgutil.walk_packages(hengwen.__path__, "hengwen.") if info.ispkg]
+    for package in map(importlib.import_module, ["hengwen", *packages]):
+        for name in getattr(package, "__all__", ()):
+            assert getattr(package, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = hengwen.no_such_name  # type: ignore[attr-defined]
 

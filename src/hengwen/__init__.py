@@ -61,13 +61,12 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary as Summary
     from hengwen.results.decision import Decision as Decision
     from hengwen.results.score_table import ScoreTable as ScoreTable
-    from hengwen.runs.batch.options import BatchOptions as BatchOptions
     from hengwen.runs.imported.record import (
         ImportedRuns as ImportedRuns,
         import_scores as import_scores,
         import_verdicts as import_verdicts,
     )
-    from hengwen.runs.options import RunOptions as RunOptions
+    from hengwen.runs.options import BatchOptions as BatchOptions, RunOptions as RunOptions
     from hengwen.runs.run_plan import RunResult as RunResult, arun_plan as arun_plan, run_plan as run_plan
     from hengwen.store import Rows as Rows, Store as Store, open_store as open_store, rows as rows
 
@@ -97,9 +96,8 @@ _EXPORTS = {
     "results.aggregate": "Summary",
     "results.decision": "Decision",
     "results.score_table": "ScoreTable",
-    "runs.batch.options": "BatchOptions",
     "runs.imported.record": "ImportedRuns import_scores import_verdicts",
-    "runs.options": "RunOptions",
+    "runs.options": "BatchOptions RunOptions",
     "runs.run_plan": "RunResult arun_plan run_plan",
     "store": "Rows Store open_store rows",
 }

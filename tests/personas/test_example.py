@@ -17,7 +17,7 @@ from hengwen.objective.detectors import find_breakage, find_markup, number_verdi
 from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.duplicates.training_set import with_particles
 from hengwen.personas.persona import Persona, load_persona, topic_of
-from hengwen.personas.tasks import TASKS
+from hengwen.personas.plan_text import TASKS
 from hengwen.plans.datasets import SampleSet, read_labels, read_responses, read_samples
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from hengwen import personas
 from hengwen.errors import ConfigError
 from hengwen.importers.muice.importer import muice_persona
 from hengwen.personas import Persona, load_persona, system_prompt
-from hengwen.personas.persona import topic_of
+from hengwen.personas.persona import escape_template, topic_of
 from hengwen.personas.suites import SCENES
-from hengwen.personas.system_prompts import escape_template
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Sample
 

@@ -11,9 +11,8 @@ import yaml
 from hengwen.errors import ConfigError
 from hengwen.personas import Persona
 from hengwen.personas.folder import write_folder
-from hengwen.personas.plan_text import PlannedTask, plan_text
+from hengwen.personas.plan_text import PRESETS, TASKS, PlannedTask, plan_text, sampling
 from hengwen.personas.suites import SCENES, example_suite, starter_suite
-from hengwen.personas.tasks import PRESETS, TASKS, sampling
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 

@@ -11,9 +11,11 @@ from rows import each_row
 
 from hengwen.errors import ConfigError
 from hengwen.prompts import load_rubric
-from hengwen.prompts.fences import PLACEHOLDER, neutralize, new_fence
 from hengwen.prompts.render import (
+    PLACEHOLDER,
     judge_system,
+    neutralize,
+    new_fence,
     prompt_hash,
     render_judge_prompt,
     render_persona,

@@ -14,7 +14,7 @@ from hengwen.cli.ui.messages import print_info, print_warning
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
     from hengwen.runs.run_plan import RunResult
     from hengwen.store.store import Store
 

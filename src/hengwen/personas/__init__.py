@@ -8,11 +8,10 @@ from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.personas.persona import Persona as Persona, load_persona as load_persona
-    from hengwen.personas.system_prompts import system_prompt as system_prompt
+    from hengwen.personas.persona import system_prompt as system_prompt
 
 _EXPORTS = {
-    "persona": "Persona load_persona",
-    "system_prompts": "system_prompt",
+    "persona": "Persona load_persona system_prompt",
 }
 
 if not TYPE_CHECKING:

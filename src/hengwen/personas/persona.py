@@ -1,16 +1,20 @@
-"""Persona: a character that a model plays, described in one YAML file."""
+"""Persona: a character that a model plays, described in one YAML file, and its system prompt."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, field_validator
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
 from hengwen.text.language import Language
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
 """Situations in which a character speaks. They are from the Muice protocol, which describes how to evaluate a
@@ -107,3 +111,88 @@ def load_persona(path: str | Path) -> Persona:
         ConfigError: The file is invalid; the message names file and line.
     """
     return parse_model(Persona, load_yaml(Path(path)))
+
+
+BRIEF = "{{ brief }}"
+"""Placeholder for the brief (instruction to talk about a topic), which is in the metadata of a sample."""
+
+_HEADS: Mapping[Language, tuple[str, str, str, str]] = {
+    "zh": ("你是{name}。", "关于你：", "常挂在嘴边（自然地用，不必句句都有）：", "你从不说："),
+    "en": ("You are {name}.", "About you:", "Words of yours (use them lightly):", "You never say:"),
+}
+_JOINTS: Mapping[Language, str] = {"zh": "、", "en": ", "}
+_SCENES: Mapping[Language, Mapping[Scene, str]] = {
+    "zh": {
+        "new_topic": f"现在没有人在说话，请你主动开口，直接说出你要说的话。这一次：{BRIEF}",
+        "live": "你正在直播，下面是一位观众对你说的话，请回应。",
+        "emotion": "有人来找你说心里的事。先听懂，再回应：让人好受一些，或者一起高兴，不讲大道理。",
+        "daily": "你是对方社交账号里的一位朋友，正在和对方闲聊。",
+        "comprehensive": "有人在和你聊天，请回应。",
+    },
+    "en": {
+        "new_topic": f"Nobody is speaking: open the conversation yourself. This time: {BRIEF}",
+        "live": "You are streaming. What follows was said to you by a viewer: reply.",
+        "emotion": "Somebody tells you what is on their mind. Understand first, then reply: comfort, or "
+        "share the joy, and do not lecture.",
+        "daily": "You are a friend in somebody's social media contacts, and the two of you are chatting.",
+        "comprehensive": "Somebody is chatting with you: reply.",
+    },
+}
+_MANNER: Mapping[Language, str] = {
+    "zh": "只写你说出口的话：一小段平常的话，不加标签、标题和列表。",
+    "en": "Write nothing but your spoken words: a short passage, without labels, headings or lists.",
+}
+
+
+def system_prompt(persona: Persona, task: Scene) -> str:
+    """Return the system prompt of a task as a Jinja2 template.
+
+    Args:
+        persona: The character. The texts of the character are escaped, so braces in them are plain text.
+        task: Name of the task. For ``new_topic`` the template uses ``brief`` from the metadata of a sample.
+
+    Examples:
+        >>> from hengwen.personas.persona import Persona
+        >>> cat = Persona.model_validate(
+        ...     {"name": "Soot", "language": "en", "voice": "Dry.", "facts": "Sleeps in a hat."}
+        ... )
+        >>> print(system_prompt(cat, "live"))
+        You are Soot. Dry.
+        <BLANKLINE>
+        About you:
+        - Sleeps in a hat.
+        <BLANKLINE>
+        You are streaming. What follows was said to you by a viewer: reply.
+        <BLANKLINE>
+        Write nothing but your spoken words: a short passage, without labels, headings or lists.
+        <BLANKLINE>
+    """
+    language = persona.language
+    introduction, facts, markers, taboos = _HEADS[language]
+    space = "" if language == "zh" else " "
+    words = _JOINTS[language].join(persona.markers)
+    parts = [
+        escape_template(introduction.format(name=persona.called) + space + persona.voice),
+        _listed(facts, persona.facts),
+        escape_template(f"{markers}{space}{words}") if words else "",
+        _listed(taboos, persona.taboos),
+        _scene(persona, task),
+        _MANNER[language] if persona.manner is None else escape_template(persona.manner.strip()),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escape_template(text: str) -> str:
+    """Return a template that renders to exactly the given text."""
+    return re.sub(r"\{(?=[{%#])", '{{ "{" }}', text)
+
+
+def _scene(persona: Persona, task: Scene) -> str:
+    scene = persona.scenes.get(task)
+    if scene is None:
+        return _SCENES[persona.language][task]
+    return escape_template(scene) + (BRIEF if task == "new_topic" else "")
+
+
+def _listed(head: str, texts: Sequence[str]) -> str:
+    return escape_template("\n".join([head, *(f"- {text}" for text in texts)])) if texts else ""

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING
 
 from hengwen.io.strict_yaml import load_yaml
 from hengwen.personas.folder import to_jsonl
-from hengwen.personas.persona import Persona, Scene, load_persona
-from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, PlannedTask, plan_text
-from hengwen.personas.system_prompts import system_prompt
-from hengwen.personas.tasks import DEFAULT_PRESET, TASKS, sampling
+from hengwen.personas.persona import Persona, Scene, load_persona, system_prompt
+from hengwen.personas.plan_text import (
+    DEFAULT_PRESET,
+    JUDGE_YAML,
+    SUBJECT_YAML,
+    TASKS,
+    PlannedTask,
+    plan_text,
+    sampling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.runs.shards.schedule import ShardError
 from hengwen.runs.shards.score_folder import FolderScoreResult
-from hengwen.runs.shards.score_shard import ShardError
 
 ROW = {"id": "a", "template": "(verse)\ncc", "output": "(verse)\n月光"}
 

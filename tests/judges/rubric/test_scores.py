@@ -12,7 +12,7 @@ from hengwen.engine.committer import Committer
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import RubricJudge
-from hengwen.prompts.fences import neutralize
+from hengwen.prompts.render import neutralize
 from hengwen.records import Reply, Response, Run, Sample, Usage
 
 SAMPLE = Sample(id="1", input="Sing of rain")

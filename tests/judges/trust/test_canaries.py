@@ -23,8 +23,7 @@ from hengwen.judges.trust.canaries import (
 )
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
-from hengwen.prompts.fences import neutralize
-from hengwen.prompts.render import render_judge_prompt
+from hengwen.prompts.render import neutralize, render_judge_prompt
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Response, Sample
 

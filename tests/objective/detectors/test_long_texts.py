@@ -49,7 +49,7 @@ from hengwen.objective.detectors import find_markup
 from hengwen.objective.detectors import answer_without_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.text import normal_form
-from hengwen.prompts.fences import neutralize
+from hengwen.prompts.render import neutralize
 
 N = 1_000_000
 for search, text in (

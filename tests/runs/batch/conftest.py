@@ -12,9 +12,8 @@ import pytest
 from batch_server import BatchServer, serving_batches  # noqa: F401 - a fixture
 
 from hengwen import open_store, run_plan
-from hengwen.runs.batch.options import BatchOptions
 from hengwen.runs.batch.submission import Submission
-from hengwen.runs.options import RunOptions
+from hengwen.runs.options import BatchOptions, RunOptions
 from hengwen.runs.run_plan import RunResult
 from hengwen.store.store import Store
 

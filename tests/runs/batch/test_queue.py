@@ -15,8 +15,8 @@ from rows import each_row
 
 from hengwen.errors import StoreError
 from hengwen.records import Attempt, Usage
-from hengwen.runs.batch.options import MAX_BYTES, MAX_REQUESTS, BatchOptions
 from hengwen.runs.batch.queue import BatchQueue, Limits
+from hengwen.runs.options import MAX_BYTES, MAX_REQUESTS, BatchOptions
 from hengwen.store.batches import BATCHED, BatchCall
 
 

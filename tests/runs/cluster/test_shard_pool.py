@@ -12,8 +12,7 @@ from rows import each_row
 from hengwen.errors import WorkerError
 from hengwen.runs.cluster.shard_pool import RayPool, ray_pool, score_in_folder
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
-from hengwen.runs.shards.schedule import Lost
-from hengwen.runs.shards.score_shard import ShardError, ShardTask
+from hengwen.runs.shards.schedule import Lost, ShardError, ShardTask
 from hengwen.runs.shards.split import InputFile, Shard
 
 RESULT = ShardResult(number=3, rows=1, failed=0, bytes=1)

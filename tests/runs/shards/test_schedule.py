@@ -10,8 +10,7 @@ from pathlib import Path
 from rows import each_row
 
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
-from hengwen.runs.shards.schedule import Lost, run_shards
-from hengwen.runs.shards.score_shard import ShardError, ShardTask
+from hengwen.runs.shards.schedule import Lost, ShardError, ShardTask, run_shards
 from hengwen.runs.shards.split import InputFile, Shard
 
 SETTINGS = ScorerSettings(scorer="s", options={}, columns={}, signature="s", shard_rows=1)

@@ -15,11 +15,10 @@ import pytest
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.runs.score_file import score_file
-from hengwen.runs.shards import score_shard as score_shard_module
+from hengwen.runs.shards import schedule
 from hengwen.runs.shards.manifest import ShardResult, manifest_key
-from hengwen.runs.shards.schedule import local_pool
+from hengwen.runs.shards.schedule import ShardError, ShardTask, local_pool, score_shard
 from hengwen.runs.shards.score_folder import FolderScoreResult, score_folder
-from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
 
 TEMPLATE = "(verse)\nccR\nccR"
 LYRIC = "(verse)\n看海去\n听风曲"
@@ -248,14 +247,14 @@ def test_files_without_rows_are_an_error(source: Path) -> None:
 def test_the_other_shards_are_scored_before_a_failed_shard_is_reported(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = score_shard_module._write
+    write = schedule._write
 
     def full(scored, target, number):
         if number == 1:
             raise OSError(28, "No space left on device")
         return write(scored, target, number)
 
-    monkeypatch.setattr(score_shard_module, "_write", full)
+    monkeypatch.setattr(schedule, "_write", full)
     done = score_folder([source], Path("out"), inline(), shard_rows=4)
     (error,) = done.errors
     assert error == "shard-000001.jsonl (in.jsonl:5-8): OSError: [Errno 28] No space left on device"

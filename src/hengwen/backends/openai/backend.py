@@ -6,10 +6,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.openai.batch_client import BatchClient
-from hengwen.backends.openai.batch_lines import BatchLines
+from hengwen.backends.openai.batch_lines import BatchLines, ChatRequestEncoder
 from hengwen.backends.openai.client import DEFAULT_BASE_URL, OpenAIClient
 from hengwen.backends.openai.reply import read_reply
-from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.parameters import SchemaModes, backend_signature
 
 if TYPE_CHECKING:

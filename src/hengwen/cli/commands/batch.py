@@ -49,7 +49,7 @@ def submit(
     face: Face,
 ) -> None:
     """Evaluate the checkpoints of a plan in batches; the same command resumes an interrupted run."""
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
 
     report = None if face.is_silent else print_info
     batch = BatchOptions(poll_seconds=poll, online_below=online_below, report=report)
@@ -68,7 +68,7 @@ def export(
 ) -> None:
     """Write the calls to files for another program, such as vllm run-batch; no call is made."""
     from hengwen.errors import ConfigError
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: is no folder; hengwen batch export writes files into a folder")
@@ -88,7 +88,7 @@ def import_(
 ) -> None:
     """Read the replies to exported calls, and score them; exits with 4 while calls have no reply."""
     from hengwen.errors import ConfigError
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
 
     missing = next((path for path in files if not path.is_file()), None)
     if missing is not None:
@@ -106,6 +106,6 @@ def cancel(
     face: Annotated[Face, Without("output", "lang")],
 ) -> None:
     """Cancel the open batches of a plan, and keep the replies that are ready."""
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
 
     evaluate_plan(plan, calls, face, follow_up=FollowUp(context, plan, BatchOptions(action="cancel")))

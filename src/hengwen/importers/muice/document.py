@@ -18,7 +18,7 @@ from hengwen.importers.muice.markdown_source import MarkdownSection, source_line
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
 from hengwen.importers.notes import ImportNote
 from hengwen.io.strict_yaml import read_text
-from hengwen.personas.tasks import TASKS, PersonaTask, ScaleKey
+from hengwen.personas.plan_text import TASKS, PersonaTask, ScaleKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

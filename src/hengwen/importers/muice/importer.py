@@ -20,10 +20,16 @@ from hengwen.importers.muice.tags import choose_topics
 from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.personas.folder import to_jsonl, write_folder
-from hengwen.personas.persona import Persona, load_persona
-from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, PlannedTask, plan_text
-from hengwen.personas.system_prompts import system_prompt
-from hengwen.personas.tasks import DEFAULT_PRESET, PersonaTask, sampling
+from hengwen.personas.persona import Persona, load_persona, system_prompt
+from hengwen.personas.plan_text import (
+    DEFAULT_PRESET,
+    JUDGE_YAML,
+    SUBJECT_YAML,
+    PersonaTask,
+    PlannedTask,
+    plan_text,
+    sampling,
+)
 from hengwen.personas.yaml_text import single_line, yaml_block
 from hengwen.prompts import load_rubric
 from hengwen.text.catalogue import localized

@@ -42,11 +42,10 @@ _EXPORTS = {
     "agreement": "Agreement measure_agreement",
     "artifact": "Calibration is_stale read_calibrations rubric_hash_of write_calibrations",
     "certify": "calibrate",
-    "estimates": "Estimate",
+    "estimates": "Estimate Remark",
     "joining": "JudgedAnswer",
     "maps": "IsotonicMap MapReport OrdinalMap fit_maps",
     "ppi": "CorrectedMean ppi_mean",
-    "remarks": "Remark",
     "statistics": "krippendorff_alpha",
     "within": "CheckpointAgreement WithinAgreement",
 }

@@ -19,8 +19,7 @@ from hengwen.judges.rubric.verdict import (
     verdict_fields,
 )
 from hengwen.objective.detectors import answer_without_thinking
-from hengwen.prompts.fences import new_fence
-from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
+from hengwen.prompts.render import new_fence, pair_system, prompt_hash, render_pair_prompt, render_persona
 from hengwen.records import Request, digest
 
 if TYPE_CHECKING:

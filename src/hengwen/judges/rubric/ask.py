@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import BackendError, JudgeError
 from hengwen.objective.detectors import strip_thinking
-from hengwen.prompts.fences import neutralize
+from hengwen.prompts.render import neutralize
 from hengwen.records import Usage
 
 if TYPE_CHECKING:

@@ -21,8 +21,14 @@ from hengwen.judges.rubric.scores import (
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors import answer_without_thinking
-from hengwen.prompts.fences import neutralize, new_fence
-from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
+from hengwen.prompts.render import (
+    judge_system,
+    neutralize,
+    new_fence,
+    prompt_hash,
+    render_judge_prompt,
+    render_persona,
+)
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, gives_probabilities
 from hengwen.records import Request, Scale, Score, Verdict, digest
 from hengwen.score_id import score_name

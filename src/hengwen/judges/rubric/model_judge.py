@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.rubric.ask import repair_turns
-from hengwen.prompts.fences import PLACEHOLDER
+from hengwen.prompts.render import PLACEHOLDER
 from hengwen.records import digest
 from hengwen.text.language import check_language
 

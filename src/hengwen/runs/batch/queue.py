@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.records import Usage
-    from hengwen.runs.batch.options import BatchOptions
+    from hengwen.runs.options import BatchOptions
     from hengwen.store.batches import BatchCall, BatchState, BatchStore
 
 CALLS_PER_COMMIT = 500

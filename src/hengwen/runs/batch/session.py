@@ -15,10 +15,10 @@ from hengwen.errors import BackendError, ConfigError
 from hengwen.records import digest
 from hengwen.runs.batch.backend import BatchBackend, BatchedBackend
 from hengwen.runs.batch.estimate import DryBatchBackend, DryBatchQueue, FileCounts
-from hengwen.runs.batch.options import BatchOptions
 from hengwen.runs.batch.queue import BatchQueue, Limits
 from hengwen.runs.batch.replies import ReplyCounts, record_replies
 from hengwen.runs.batch.submission import Submission, describe
+from hengwen.runs.options import BatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

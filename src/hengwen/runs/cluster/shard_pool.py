@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, PluginError, WorkerError
-from hengwen.runs.shards.schedule import Lost
-from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
+from hengwen.runs.shards.schedule import Lost, ShardError, ShardTask, score_shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

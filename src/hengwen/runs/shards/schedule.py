@@ -1,4 +1,4 @@
-"""Give shards to workers, such as local processes; score those again whose worker died or failed."""
+"""Score shards by workers, such as local processes; score those again whose worker died or failed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,101 @@ from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from hengwen._internal.parallel import usable_cores
+from hengwen._internal.parallel import map_in_processes, usable_cores
+from hengwen._internal.plugin_errors import describe_error
 from hengwen._internal.worker_pool import WorkerPool
-from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
+from hengwen.errors import ConfigError, HengwenError
+from hengwen.io.row_writer import row_writer
+from hengwen.runs.score_file import RowScorer
+from hengwen.runs.shards.manifest import ScorerSettings, ShardResult, manifest_key
+from hengwen.runs.shards.split import Shard, read_shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from hengwen.runs.shards.manifest import ShardResult
+    from hengwen.errors import DataError
+    from hengwen.io.row_reader import DataRow
+    from hengwen.io.row_writer import JsonRow
+    from hengwen.runs.shards.split import InputFile
+
+
+def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:
+    """Yield the output row of each row; a row at which the scoring process dies twice becomes a failure."""
+    pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
+    return map_in_processes(pool, rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardTask:
+    """What a worker needs to score a shard: names and positions, but no rows. The object is pickled."""
+
+    shard: Shard
+    input: InputFile
+    folder: Path
+    """Output folder, which has the manifest."""
+    key: str
+    """Hash of the manifest (``manifest_key``); a worker that sees a manifest with another hash reports an
+    error."""
+    settings: ScorerSettings
+    isolated: bool = False
+    """Whether the rows are scored in a separate process, because a worker died while it scored the shard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardError:
+    """A shard that could not be scored; the output folder has no file of it."""
+
+    number: int
+    message: str
+
+
+def score_shard(task: ShardTask) -> ShardResult | ShardError:
+    """Score a shard and write its file; the file appears when all of its rows are scored."""
+    try:
+        return _score(task)
+    except HengwenError as error:
+        message = str(error)
+    except Exception as error:  # an error in one shard must not stop the other shards
+        _, message, _ = describe_error(error)
+    return ShardError(number=task.shard.number, message=message)
+
+
+def _score(task: ShardTask) -> ShardResult:
+    shard, settings = task.shard, task.settings
+    path = Path(task.input.path)
+    if manifest_key(task.folder) != task.key:
+        raise ConfigError(
+            f"{task.folder}: a machine does not see this folder, or sees another manifest; the folder must "
+            "be on a file system that all machines share"
+        )
+    if path.stat().st_size != task.input.bytes:
+        raise ConfigError(f"{path}: has another size than when it was split into shards")
+    row_scorer = RowScorer(settings.scorer, settings.options, settings.columns)
+    if row_scorer.scorer.signature != settings.signature:
+        raise ConfigError(
+            f"scorer {settings.scorer!r} has the signature {row_scorer.scorer.signature!r} on a machine, but "
+            f"{settings.signature!r} where the command runs; install the same versions on all machines"
+        )
+    rows = read_shard(shard, path)
+    scored = score_isolated(row_scorer, rows) if task.isolated else map(row_scorer, rows)
+    return _write(scored, task.folder / shard.output, shard.number)
+
+
+def _write(scored: Iterable[JsonRow], target: Path, number: int) -> ShardResult:
+    rows = failed = 0
+    first_failure = ""
+    with row_writer(target, []) as write:
+        for row in scored:
+            rows += 1
+            if row["status"] != "ok":
+                failed += 1
+                first_failure = first_failure or row["message"]
+            write(row)
+    size = target.stat().st_size
+    return ShardResult(number=number, rows=rows, failed=failed, bytes=size, first_failure=first_failure)
 
 
 MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10}

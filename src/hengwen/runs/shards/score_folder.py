@@ -21,8 +21,7 @@ from hengwen.runs.shards.manifest import (
     present_state,
     write_manifest,
 )
-from hengwen.runs.shards.schedule import run_shards
-from hengwen.runs.shards.score_shard import ShardError, ShardTask
+from hengwen.runs.shards.schedule import ShardError, ShardTask, run_shards
 from hengwen.runs.shards.split import find_inputs
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hengwen.documents.answers.source import AnswerRecord
 from hengwen.documents.answers.stored_answers import ScoreExplainer
 from hengwen.documents.viewer import answer as words
 from hengwen.errors import ConfigError
-from hengwen.prompts.fences import neutralize
+from hengwen.prompts.render import neutralize
 from hengwen.score_id import caps
 from hengwen.store.codecs.evaluations import evaluator_from, rows_from
 from hengwen.store.codecs.records import attempt_from, storable_text
