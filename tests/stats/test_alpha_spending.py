@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.stats.power import alpha_at_look
 
 
 def test_all_looks_together_spend_at_most_alpha() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.exchange import exchange_test
 from hengwen.stats.paired import flip_p
+from hengwen.stats.power import alpha_at_look
 
 LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
 Rows = list[list[float]]

@@ -16,17 +16,15 @@ if TYPE_CHECKING:
     from hengwen.integrations.harnesses import to_evalscope as to_evalscope
     from hengwen.integrations.harnesses import to_lm_eval as to_lm_eval
     from hengwen.integrations.harnesses import to_opencompass as to_opencompass
-    from hengwen.integrations.inspect_scorer import to_inspect as to_inspect
-    from hengwen.integrations.mlflow_scorer import to_mlflow as to_mlflow
+    from hengwen.integrations.harnesses import to_inspect as to_inspect
+    from hengwen.integrations.harnesses import to_mlflow as to_mlflow
     from hengwen.integrations.trainer import HengwenCallback as HengwenCallback
 
 _EXPORTS = {
     "loggers": "log_run",
     "rewards": "as_reward",
     "telemetry": "emit_results",
-    "harnesses": "to_evalscope to_lm_eval to_opencompass",
-    "inspect_scorer": "to_inspect",
-    "mlflow_scorer": "to_mlflow",
+    "harnesses": "to_evalscope to_inspect to_lm_eval to_mlflow to_opencompass",
     "trainer": "HengwenCallback",
 }
 

@@ -1,4 +1,4 @@
-"""Scorers and judges for lm-eval, EvalScope and OpenCompass, which hand over answers with references."""
+"""Scorers and judges as scorers of lm-eval, EvalScope, OpenCompass, inspect_ai and MLflow."""
 
 from __future__ import annotations
 
@@ -116,3 +116,99 @@ def to_opencompass(scorer: Scorer | Judge, *, name: str | None = None) -> type:
             }
 
     return HengwenEvaluator
+
+
+_REASONS = {"refused": "refusal", "missing": "no_response"}
+"""Reasons of inspect_ai that blame the model under test; all others blame the scorer."""
+
+
+def to_inspect(scorer: Scorer | Judge, *, name: str | None = None) -> Callable[..., Any]:
+    """Return a scorer or judge as a scorer of inspect_ai, with mean and standard error.
+
+    A failure is an unscored ``Score`` with its reason, which inspect_ai leaves out of every metric. The
+    metadata of a score has its signature.
+
+    Args:
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
+        name: Name of the score; default: the first.
+
+    Examples:
+        >>> from inspect_ai import Task                                        # doctest: +SKIP
+        >>> Task(dataset=samples, scorer=to_inspect(scorer))                   # doctest: +SKIP
+    """
+    from inspect_ai.scorer import Score as InspectScore
+    from inspect_ai.scorer import mean, stderr
+    from inspect_ai.scorer import scorer as as_scorer
+
+    text_scorer = TextScorer(scorer, name)
+
+    def factory() -> Any:
+        async def score(state: Any, target: Any) -> Any:
+            answer = state.output.completion
+            row = {**state.metadata, "references": list(target)}
+            outcome = await text_scorer.outcome_async(answer, state.input_text, row)
+            metadata = {"signature": outcome.signature}
+            if isinstance(outcome, Score):
+                return InspectScore(
+                    value=outcome.value, answer=answer, explanation=outcome.reason or None, metadata=metadata
+                )
+            unknown = "grader_failed" if text_scorer.is_judge else "scoring_failed"
+            return InspectScore.unscored(
+                reason=_REASONS.get(outcome.status, unknown),
+                answer=answer,
+                explanation=failure_text(outcome),
+                metadata=metadata,
+            )
+
+        return score
+
+    inspect_scorer: Callable[..., Any] = as_scorer(metrics=[mean(), stderr()], name=text_scorer.name)(
+        factory
+    )()
+    return inspect_scorer
+
+
+def to_mlflow(
+    scorer: Scorer | Judge, *, name: str | None = None, prompt: str = "prompt"
+) -> Callable[..., Any]:
+    """Return a function that gives MLflow a ``Feedback``: a value with its rationale, or an error.
+
+    MLflow's means leave failures out and do not count them; the log of a run does.
+
+    Args:
+        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
+        name: Name of the score; default: the first.
+        prompt: Key of the prompt in ``inputs``.
+
+    Examples:
+        >>> from mlflow.genai import evaluate, scorer as as_scorer             # doctest: +SKIP
+        >>> evaluate(data=rows, scorers=[as_scorer(to_mlflow(judge))])         # doctest: +SKIP
+    """
+    from mlflow.entities import AssessmentError, AssessmentSource, Feedback
+
+    text_scorer = TextScorer(scorer, name)
+    source = AssessmentSource(
+        source_type="LLM_JUDGE" if text_scorer.is_judge else "CODE", source_id=text_scorer.name
+    )
+
+    def feedback(
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Any = None,
+        expectations: Mapping[str, Any] | None = None,
+    ) -> Any:
+        row = {**(inputs or {}), **(expectations or {})}
+        outcome = text_scorer.outcome(str(outputs), str(row.get(prompt, "")), row)
+        metadata = {"signature": outcome.signature}
+        if isinstance(outcome, Score):
+            return Feedback(
+                name=text_scorer.name,
+                value=outcome.value,
+                rationale=outcome.reason or None,
+                source=source,
+                metadata=metadata,
+            )
+        error = AssessmentError(error_code=outcome.status, error_message=outcome.message)
+        return Feedback(name=text_scorer.name, error=error, source=source, metadata=metadata)
+
+    feedback.__name__ = text_scorer.name.replace(".", "_")
+    return feedback

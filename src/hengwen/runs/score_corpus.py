@@ -9,7 +9,7 @@ from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import bounded_lines, open_data_file, text_lines
 from hengwen.objective.overlap.corpus import RESAMPLES, CorpusScore, Sampling, score_rows
-from hengwen.objective.overlap.metric_options import (
+from hengwen.objective.overlap.corpus_rows import (
     build_rows,
     metrics_without_tokenizer,
     options_by_metric,
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from hengwen.objective.overlap.corpus_rows import CorpusRows
-    from hengwen.objective.overlap.metric_options import MetricOptions
+    from hengwen.objective.overlap.corpus_rows import CorpusRows, MetricOptions
     from hengwen.objective.overlap.paired_tests import PairedTestName
     from hengwen.objective.overlap.pairs import References
 

@@ -8,7 +8,7 @@ prompts, which adds ``d (s - d)`` to the variance.
 from __future__ import annotations
 
 from bisect import bisect_left
-from math import inf, isfinite, isnan, sqrt
+from math import inf, isfinite, isnan, pi, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
+
 
 POWER = 0.8
 """Default probability of detecting an effect, from which sample sizes and smallest detectable effects
@@ -161,3 +162,10 @@ def least_number(is_enough: Callable[[int], bool], least: int = 2) -> int | None
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high if high <= MAX_PROMPTS else None
+
+
+def alpha_at_look(look: int, alpha: float = 0.05) -> float:
+    """Return the significance level of the tests at look k: 6 alpha / (pi^2 k^2)."""
+    if look < 1 or not 0 < alpha < 1:
+        raise ValueError(f"no level for look {look} with alpha {alpha}")
+    return 6 * alpha / (pi * look) ** 2

@@ -14,7 +14,7 @@ from scipy import stats
 from hengwen.monitoring.drift.answers import DriftTests, corrected
 from hengwen.monitoring.drift.difference_tests import DifferenceTests, difference_answers
 from hengwen.monitoring.drift.series import TestedSeries
-from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.stats.power import alpha_at_look
 from hengwen.stats.step_down import FamilyScore, step_down
 
 from .conftest import growing_series

@@ -12,10 +12,10 @@ from hengwen import Plan, Store
 from hengwen.monitoring.gates.power import gate_powers
 from hengwen.monitoring.gates.thresholds import decide
 from hengwen.plans.gates import parse_gate
-from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import mean_interval
 from hengwen.stats.paired import holm, sign_flip_test
+from hengwen.stats.power import alpha_at_look
 
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
 DISTRIBUTIONS = {

@@ -12,7 +12,7 @@ from hengwen import registry
 from hengwen.errors import HengwenError, PluginError
 from hengwen.objective import bleu, corpus_scores
 from hengwen.objective.overlap import sacre
-from hengwen.objective.overlap.metric_options import METRICS, options_by_metric
+from hengwen.objective.overlap.corpus_rows import METRICS, options_by_metric
 
 
 def test_an_option_is_for_every_metric_that_has_it_and_a_prefix_for_one() -> None:

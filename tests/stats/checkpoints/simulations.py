@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.checkpoints import MIN_CORRELATED, NewestTest, SlopeTest, slope_test
+from hengwen.stats.power import alpha_at_look
 
 Floats = NDArray[np.float64]
 WALK = 1.0

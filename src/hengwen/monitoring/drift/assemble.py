@@ -16,7 +16,7 @@ from hengwen.monitoring.drift.omissions import decisive_omissions
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
 from hengwen.records import Score
 from hengwen.results.comparisons import ALPHA
-from hengwen.stats.alpha_spending import alpha_at_look
+from hengwen.stats.power import alpha_at_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

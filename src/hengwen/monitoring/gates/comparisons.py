@@ -26,8 +26,8 @@ from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import split_address
-from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.power import alpha_at_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,9 +19,8 @@ from hengwen.results.aggregate import prompt_values, range_of
 from hengwen.results.comparisons import ALPHA, ScorePairs, family_level, min_clusters
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
-from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.paired_variance import paired_variance
-from hengwen.stats.power import MIN_UNITS, POWER, detectable_effect
+from hengwen.stats.power import MIN_UNITS, POWER, alpha_at_look, detectable_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

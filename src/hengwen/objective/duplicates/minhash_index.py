@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.objective.duplicates.bigram_codes import bigram_codes
+from hengwen.objective.duplicates.exact_index import bigram_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 
 from hengwen._internal.checks import check_texts
 from hengwen.objective.duplicates import exact_index
-from hengwen.objective.duplicates.bigram_codes import bigram_codes
+from hengwen.objective.duplicates.exact_index import bigram_codes
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.text import normal_form
 

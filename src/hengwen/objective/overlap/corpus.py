@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
+from hengwen.objective.overlap.corpus_rows import build_rows, options_by_metric
 from hengwen.stats.mean_interval import check_confidence
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.option_checks import check_choice
-from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
+from hengwen.objective.overlap.corpus_rows import build_rows, options_by_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
