@@ -14,6 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 from served_pages import served
 
+GUARD_MILLISECONDS = 120_000
+"""Guard against waiting for ever."""
 SHOTS = Path(__file__).resolve().parents[2] / "browser-pictures"
 
 
@@ -39,6 +41,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
 
     def opened(path: Path, width: int = 1280, height: int = 800, **settings: object) -> Page:
         page = browser.new_page(viewport={"width": width, "height": height}, **settings)
+        page.set_default_timeout(GUARD_MILLISECONDS)
         pages.append(page)
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -72,6 +75,7 @@ def visit(browser: Browser, serve: Callable[..., str]) -> Iterator[Callable[...,
 
     def visit(address: str, path: str, width: int = 1280, height: int = 800, **settings: object) -> Page:
         page = browser.new_context(viewport={"width": width, "height": height}, **settings).new_page()
+        page.set_default_timeout(GUARD_MILLISECONDS)
         pages.append(page)
         host = urlsplit(address).netloc
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

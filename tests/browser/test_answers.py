@@ -28,7 +28,7 @@ def test_two_clicks_lead_from_the_decision_to_the_worst_answer_among_all(demo, o
     assert worst.locator("mark.reference").count() > 0
     worst.locator('.both a[href^="#a-"]').last.click()
     row = page.locator(page.evaluate("location.hash"))
-    row.locator("details[open] pre").wait_for(state="visible", timeout=5000)
+    row.locator("details[open] pre").wait_for(state="visible")
     assert row.locator("td").first.inner_text() == "ckpt-4000"
 
 

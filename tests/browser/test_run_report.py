@@ -96,7 +96,7 @@ def test_a_link_of_the_contents_leads_to_its_section_and_opens_what_is_folded(de
     key = folded.get_attribute("id")
     assert not folded.is_visible()
     page.evaluate("key => { location.hash = key }", key)
-    folded.wait_for(state="visible", timeout=5000)
+    folded.wait_for(state="visible")
 
 
 def test_the_theme_is_that_of_the_system_until_a_reader_switches_it(demo, opened, picture) -> None:

@@ -196,6 +196,6 @@ def test_the_first_page_follows_a_run_of_another_process(visit, serve, slow_mode
             page.go_back()
             permits.release(2)
             page.get_by_text("Running now").wait_for(state="detached")
-            assert process.wait(30) == 0
+            assert process.wait(120) == 0
         finally:
             process.kill()

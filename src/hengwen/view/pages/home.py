@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -56,6 +57,7 @@ class PlanRuns(NamedTuple):
 def show(request: Request) -> Response:
     """Show the plans of the store, the one that ran last first."""
     data = view_of(request).data
+    drawn = state_of(data)  # before the reads: what changes meanwhile is news
     runs = data.store.runs()
     names = list(dict.fromkeys(run.plan for run in runs))
     plans = [_plan(data, name, [run for run in runs if run.plan == name]) for name in names]
@@ -69,6 +71,7 @@ def show(request: Request) -> Response:
         running=running,
         statuses=STATUS_WORDS,
         timestamp=format_timestamp,
+        drawn=drawn,
     )
     if any(plan.document is None and not plan.problem for plan in plans):
         response.headers["Refresh"] = "1"  # a decision is being computed
@@ -151,24 +154,30 @@ def report(request: Request) -> Response:
     return response
 
 
+def state_of(data: StoreData) -> str:
+    """Return a text that changes whenever a run of the store has new answers, scores or another status."""
+    try:
+        runs = data.store.runs()
+        state = data.states(runs), [progress(data.store, run) for run in runs if run.status == "running"]
+    except HengwenError as error:
+        return sha256(str(error).encode()).hexdigest()
+    return sha256(repr(state).encode()).hexdigest()
+
+
 async def events(request: Request) -> Response:
-    """Send an event whenever a run of the store has new answers, scores or another status."""
+    """Send an event as soon as the state of the store is not that of the page that listens.
+
+    The page names the state it was drawn with, a browser that connects again the last state it was sent.
+    """
     data = view_of(request).data
 
-    def look() -> object:
-        try:
-            runs = data.store.runs()
-            return data.states(runs), [progress(data.store, run) for run in runs if run.status == "running"]
-        except HengwenError as error:
-            return str(error)
-
     async def news() -> AsyncIterator[str]:
-        last = await run_in_threadpool(look)
+        last = request.headers.get("Last-Event-ID") or request.query_params.get("drawn")
         while not await request.is_disconnected():
-            await asyncio.sleep(NEWS_SECONDS)
-            state = await run_in_threadpool(look)
-            yield "data: changed\n\n" if state != last else ": nothing new\n\n"
+            state = await run_in_threadpool(state_of, data)
+            yield f"id: {state}\ndata: changed\n\n" if state != last else ": nothing new\n\n"
             last = state
+            await asyncio.sleep(NEWS_SECONDS)
 
     return StreamingResponse(news(), media_type="text/event-stream")
 

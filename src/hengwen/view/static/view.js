@@ -67,11 +67,14 @@
     }
   });
 
-  // news of the runs: the server says that something changed, the page is drawn again
-  const listening = document.querySelector("[data-news]");
-  if (listening) {
-    const news = new EventSource(listening.dataset.news);
+  // news of the runs: the server says that something changed since the page was drawn, the page is drawn again
+  let news;
+  const listen = () => {
+    const listening = document.querySelector("[data-news]");
+    if (!listening) return;
+    news = new EventSource(listening.dataset.news);
     news.addEventListener("message", () => replace(location.href, true));
-    addEventListener("pagehide", () => news.close());
-  }
+  };
+  addEventListener("pageshow", listen); // also when the browser comes back to a page that it kept
+  addEventListener("pagehide", () => news?.close());
 })();
