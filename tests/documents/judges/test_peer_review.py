@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,7 +99,8 @@ def test_a_judge_admitted_on_single_answers_is_untested_on_pairs(review: PeerRev
         "admitted on single answers, untested on pairs: model m · admission 2026-11-20: admitted (passed 11 "
         "of 11 trials) · people: no verdicts (--human compares rankings only) · rubric 2.aaaaaaaa",
     )
-    assert [judge["kind"] for judge in document.record["judge_trust"]] == ["pairs", "pairs"]
+    trusted: Any = document.record["judge_trust"]
+    assert [judge["kind"] for judge in trusted] == ["pairs", "pairs"]
 
 
 def test_many_judges_are_counted_by_what_is_known_of_them(review: PeerReview) -> None:
