@@ -30,6 +30,19 @@ def test_means_are_over_scored_prompts_and_failures_are_counted(table_of):
     assert cell.interval == pytest.approx((-0.484138, 4.484138), abs=1e-5)
 
 
+def test_the_heading_says_of_how_many_prompts_and_answers_means_are(table_of):
+    once = table_of({"a": [1.0, 2.0, None, 3.0], "b": [1.0, 2.0, 3.0, 4.0]})
+    assert run_document(once).notes[1] == ("4 题的均值", "means of 4 prompts")
+    about = {"run_id": "r1", "task": "t", "checkpoint": "b", "sample_id": "s0", "cluster": "s0"}
+    for repeat in (2, 3):  # more answers to one prompt, which counts once
+        score = Score(name="a.x", value=1.0, signature="a|v:1")
+        once.table.add(row_of(**about, repeat=repeat, outcome=score))
+    other = Score(name="b.x", value=1.0, signature="b|v:1")
+    once.table.add(row_of(**about, repeat=1, outcome=other))
+    expected = ("1–4 题的均值（1–6 个回答）", "means of 1–4 prompts (1–6 answers)")
+    assert run_document(once).notes[1] == expected
+
+
 def test_scores_stand_in_the_order_of_the_table_code_first(data):
     report = build_report(data)
     assert [task.name for task in report.tasks] == ["lyrics"]

@@ -12,12 +12,12 @@ from hengwen.documents.run.calls import call_details
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
-from hengwen.documents.run.report import ReportData, build_report
+from hengwen.documents.run.report import ReportData, build_report, has_answers
 from hengwen.documents.run.sections import course_section, judges_section, tables_section
 from hengwen.documents.run.tables import (
     CHECKPOINT,
 )
-from hengwen.documents.run.words import GUIDE, STATUS_WORDS
+from hengwen.documents.run.words import GUIDE, STATUS_WORDS, sizes_in_words
 from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
@@ -108,13 +108,15 @@ def run_document(data: ReportData) -> Document:
     report = build_report(data)
     runs = len(data.runs)
     changes = tuple(worse_details(report))
+    headlines = [score for task in report.tasks for score in task.headlines if has_answers(score, data)]
+    sizes = sizes_in_words(score.summaries[-1] for score in headlines)
     return Document(
         kind="run",
         title=Bilingual(f"衡文报告：{data.plan}", f"Hengwen report: {data.plan}"),
         notes=(
             Bilingual(f"{runs} 个检查点", f"{runs} checkpoint{'' if runs == 1 else 's'}"),
+            *([sizes] if sizes else ()),
             *([format_timestamp(data.created)] if data.created else ()),
-            *([f"Hengwen {data.version}"] if data.version else ()),
         ),
         blocks=(
             first_screen(report, change_links(changes)),
@@ -126,7 +128,12 @@ def run_document(data: ReportData) -> Document:
             *_answers(report),
             Details(
                 title=Bilingual("方法与版本", "Method"),
-                blocks=(_runs(report), _guide(), _signatures(report)),
+                blocks=(
+                    _runs(report),
+                    _guide(),
+                    _signatures(report),
+                    *([Sentence(text=f"Hengwen {data.version}", is_note=True)] if data.version else ()),
+                ),
                 key="method",
             ),
         ),

@@ -11,6 +11,8 @@ from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, percent, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from hengwen.documents.run.report import Report
     from hengwen.results.aggregate import Summary
 
@@ -183,3 +185,22 @@ def counts_in_words(summary: Summary) -> Bilingual:
         f"{all_prompts} 题中 {prompts} 题有得分，{answers} 个回答有得分{share_zh}",
         f"{prompts} of {all_prompts} prompts, {answers} answers{share_en}",
     )
+
+
+def sizes_in_words(summaries: Iterable[Summary | None]) -> Bilingual | None:
+    """Return of how many prompts, and of how many answers to them, scores have means."""
+    sizes = [(item.prompts, item.n) for item in summaries if item is not None and item.prompts]
+    if not sizes:
+        return None
+    prompts, answers = (_range(numbers) for numbers in zip(*sizes, strict=True))
+    noun = "prompt" if prompts == "1" else "prompts"
+    if all(n == n_prompts for n_prompts, n in sizes):
+        return Bilingual(f"{prompts} 题的均值", f"means of {prompts} {noun}")
+    return Bilingual(
+        f"{prompts} 题的均值（{answers} 个回答）", f"means of {prompts} {noun} ({answers} answers)"
+    )
+
+
+def _range(numbers: Collection[int]) -> str:
+    low, high = count(min(numbers)), count(max(numbers))
+    return low if low == high else f"{low}–{high}"
