@@ -26,7 +26,7 @@ def test_a_score_has_a_verdict_and_a_row_with_its_numbers() -> None:
     text = words(pair(HALF, MORE), pair(MORE, HALF, family="breakdown", address="t/other"))
     lines = text.splitlines()
     assert lines[:2] == ["compare a → b · 12 common prompts", "b is better than a in s."]
-    assert "▲ Better: s 0.12 → 0.81, +0.69 (0 worse, 12 better, p < .001)" in lines
+    assert "▲ Better: s 0.12 → 0.81, +0.69 (0 worse, 12 better; p < .001, this pair alone)" in lines
     assert "t/other: worse" not in text
     assert " ".join(row(text, "t/s")) == (
         "t/s 0.12 → 0.81 +0.69 [0.32, 0.86] < .001 0 worse, 12 better ▲ better"

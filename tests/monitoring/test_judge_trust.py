@@ -82,9 +82,8 @@ def test_a_judge_that_nobody_tested_is_never_tested_with_the_commands() -> None:
     human, judge = levels_of()
     table = table_of(np.full_like(human, np.nan), judge)
     assert line(trust_of([run_of(0), run_of(1)], table, {})) == (
-        "untested: never tested: model gpt-4o-2024 · admission never tested "
-        "(hengwen doctor --judge openai/gpt-4o) · people: no labels "
-        "(hengwen label PLAN) · no anchors · rubric 2.aaaaaaaa"
+        "untested: never tested: model gpt-4o-2024 · admission never tested · people: no labels · no anchors "
+        "· rubric 2.aaaaaaaa · to test: hengwen doctor --judge openai/gpt-4o; hengwen label PLAN"
     )
 
 
@@ -180,7 +179,7 @@ def test_the_line_of_a_panel_says_its_members_and_which_are_untested() -> None:
     ]
     sentence = trust_verdicts([judge])[0].sentence
     assert "panel of openai/gpt-4o (admitted), openai/other (never tested)" in sentence.en
-    assert "admission never tested (hengwen doctor --judge openai/other" in sentence.en
+    assert " · to test: hengwen doctor --judge openai/other" in sentence.en
     assert sentence.zh.startswith("几乎未经检验：评审团：openai/gpt-4o（")
     assert trust_record([judge])[0]["members"][1] == {"name": "openai/other", "verdict": None}
 

@@ -25,7 +25,7 @@ def test_each_judge_has_its_line_and_its_anchors(client) -> None:
     page = client.get("/judges").text
     assert "0 of 2 judges certified." in page
     assert "judge persona/persona_generic" in page
-    assert "admission never tested (hengwen doctor --judge rules --rubric persona_generic)" in page
+    assert "to test: hengwen doctor --judge rules --rubric persona_generic" in page
     assert "Mean that persona/persona_generic gave the anchors" in page
     assert "ckpt-4000: 0.844 (n=8)" in page
     assert "confusion-1" not in page, "what takes seconds waits to be asked for"

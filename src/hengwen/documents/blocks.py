@@ -212,6 +212,10 @@ class ScoreLine:
     """The difference with its interval, as it is printed."""
     p: Text = ""
     """The p-value with its sign, such as ``p = .020``."""
+    family: Text = ""
+    """For which tests the p-value is corrected, such as ``corrected for 30 tests``."""
+    chosen: str = ""
+    """The value of the checkpoint to ship or keep, with its interval."""
     prompts: Text = ""
     """On how many prompts the difference rests, and how many of them became better and worse."""
     tone: Tone = "plain"
@@ -233,6 +237,8 @@ class Scores:
     title: Text = ""
     compared: Text = ""
     """Which values are compared, as the head of their column: ``best seen → newest``."""
+    chosen: str = ""
+    """Name of the checkpoint to ship or keep, whose values the lines have."""
     legend: tuple[Text, ...] = ()
 
 

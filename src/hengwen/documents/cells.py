@@ -83,10 +83,12 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
 
 
 def family_text(tests: int) -> Bilingual:
-    """Return for how many comparisons together a p-value is corrected."""
-    if tests <= 1:
-        return Bilingual("只有这一次比较", "the only comparison")
-    return Bilingual(f"按 {tests} 次比较校正", f"corrected for {tests} comparisons")
+    """Return for how many tests together a p-value is corrected; 0 if there were too few prompts."""
+    if not tests:
+        return Bilingual("题太少，不作检验", "too few prompts to test")
+    if tests == 1:
+        return Bilingual("只有这一次检验", "the only test")
+    return Bilingual(f"按 {tests} 次检验校正", f"corrected for {tests} tests")
 
 
 def plain_p_cell(p: float | None) -> Cell:

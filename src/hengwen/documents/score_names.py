@@ -8,13 +8,14 @@ from hengwen.documents.blocks import Verdict
 from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import minus, number, signed
+from hengwen.text.numbers import interval, minus, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hengwen.documents.blocks import Bounds
     from hengwen.records import Run
+    from hengwen.results.aggregate import Summary
 
 _KNOWN: Mapping[str, Bilingual] = {
     "lyric.total": Bilingual("歌词格式", "lyric form"),
@@ -103,6 +104,14 @@ def _with_task(name: ScoreName, task: str) -> ScoreName:
 def mean_text(value: float | None, decimals: int) -> str:
     """Format a mean."""
     return minus(number(value, decimals))
+
+
+def value_text(summary: Summary, decimals: int, *, has_interval: bool = True) -> str:
+    """Format the mean of a checkpoint, with its interval; empty without a mean."""
+    if summary.mean is None:
+        return ""
+    ends = f" {interval(summary.interval, decimals)}" if has_interval and summary.interval else ""
+    return minus(f"{number(summary.mean, decimals)}{ends}")
 
 
 def difference_text(value: float, bounds: Bounds | None, decimals: int) -> str:

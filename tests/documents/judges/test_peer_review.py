@@ -76,8 +76,8 @@ def test_each_judge_has_a_line_with_its_number_of_verdicts(review: PeerReview) -
         (
             "untested",
             f"never tested: the file of verdicts has this name only · {judge.verdicts} verdicts · admission "
-            "never tested (hengwen doctor --judge PROVIDER/MODEL) · people: no verdicts (--human compares "
-            "rankings only)",
+            "never tested · people: no verdicts (--human compares rankings only) · to test: "
+            "hengwen doctor --judge PROVIDER/MODEL",
         )
         for judge in review.judges
     ]

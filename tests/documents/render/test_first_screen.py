@@ -168,6 +168,14 @@ def test_an_unbounded_interval_is_drawn_to_the_ends_of_the_axis() -> None:
     assert 'class="thin" d="M8 18H216"' in str(draw_bar(bar, "none", "none"))
 
 
+def test_a_corrected_interval_is_drawn_only_where_it_is_longer() -> None:
+    equal, longer = (
+        Bar(value=0.1, interval=(-0.1, 0.2), family_interval=family, limits=(-0.3, 0.3))
+        for family in ((-0.1, 0.2), (-0.2, 0.2))
+    )
+    assert ["thin" in str(draw_bar(bar, "none", "none")) for bar in (equal, longer)] == [False, True]
+
+
 @each_row(
     ("values", "end"),
     [((0.49, (-0.68, 0.16)), 0.8), ((17.3, (12.0, 22.6)), 30), ((0.0, None), 1), ((1e-7,), 1e-7)],

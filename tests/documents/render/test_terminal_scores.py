@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -87,6 +88,34 @@ def test_a_table_of_scores_has_the_course_the_difference_as_a_line_and_the_verdi
         "lyric.total  ▃▁█▆▆▄  86.1 ckpt-2 → 78.2    -7.9    ───●─── │            .020  26 prompts  ▼ fallen"
     )
     assert "─┼─●─" in lines[at + 1]
+
+
+def with_foot(lines: int = 2) -> Document:
+    """Return a document whose scores have the tests of their p-values and the values of the chosen one."""
+    plain = document(lines)
+    first = plain.blocks[0]
+    assert isinstance(first, Decision)
+    assert first.scores is not None
+    families = ["corrected for 30 tests", "corrected for 15 tests"] * lines
+    chosen = [
+        replace(line, name=f"S{i}", family=family, chosen=f"0.{i} [0, 1]")
+        for i, (line, family) in enumerate(zip(first.scores.lines, families, strict=False))
+    ]
+    scores = replace(first.scores, lines=tuple(chosen), chosen="ckpt-2")
+    return replace(plain, blocks=(replace(first, scores=scores),))
+
+
+def test_below_the_table_are_the_tests_of_p_the_ends_of_bars_and_the_values_of_the_chosen_one() -> None:
+    lines = printed(with_foot(), 110)
+    at = next(i for i, text in enumerate(lines) if text.startswith("p: "))
+    assert lines[at : at + 3] == [
+        "p: corrected for 30 tests; S1: corrected for 15 tests",
+        "ends of the axis ±16",
+        "ckpt-2: S0 0.0 [0, 1]; S1 0.1 [0, 1]",
+    ]
+    crowded = printed(with_foot(60), 110)
+    assert len(crowded) <= 25
+    assert not any(text.startswith("ckpt-2: ") for text in crowded), "rows matter more"
 
 
 def test_a_score_takes_two_lines_in_a_narrow_terminal() -> None:

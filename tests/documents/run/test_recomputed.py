@@ -290,6 +290,9 @@ def check_standings(screen: Screen, score: dict[str, Any]) -> None:
     assert score["not_worse"] == [label for label in screen.labels if label not in worse]
     line = screen.lines[score["address"]]
     assert (line["before"], line["after"]) == pytest.approx((means[peak], means[-1]))
+    chosen = screen.labels.index(screen.record["checkpoint"])
+    assert line["chosen"] == pytest.approx(means[chosen])
+    assert line["chosen_low"] <= means[chosen] <= line["chosen_high"]
 
 
 def check_newest(screen: Screen, score: dict[str, Any]) -> None:

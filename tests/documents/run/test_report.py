@@ -240,12 +240,12 @@ def test_a_pair_that_is_significant_only_alone_is_explained() -> None:
     trailing = CheckpointStanding(
         checkpoint="a", standing="not worse", mean=0.7, better="b", difference=-0.1, p=0.07, p_alone=0.009
     )
-    score = ScoreDecision(address="t/s", standings=(trailing, best), best_seen="b")
+    score = ScoreDecision(address="t/s", standings=(trailing, best), best_seen="b", tests=3)
     decision = Decision(verdict="undecided", checkpoint="b", newest="b", scores=(score,))
     words = DecisionWords(decision, {"t/s": 2}, score_names(["t/s"]))
     texts = [item.text.en for item in words.block().details if isinstance(item, Sentence)]
     explained = [
-        text for text in texts if text.startswith("a alone against b has p = .009, the only comparison")
+        text for text in texts if text.startswith("a alone against b has p = .009, corrected for 3 tests")
     ]
     assert len(explained) == 1
     clear = replace(decision, scores=(replace(score, standings=(replace(trailing, p_alone=0.06), best)),))

@@ -158,16 +158,16 @@ def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iter
     """Yield what changed most, then in which scores nothing is seen or nothing can be told."""
     changed = sorted((line for line in lines if line.tone in _VERBS), key=lambda line: line.tone != "worse")
     for line in changed[:MAX_CHANGES]:
-        change, p = both(line.difference), both(line.p)
+        change, p, family = both(line.difference), both(line.p), both(line.family)
         prompts, name = both(line.prompts), names[line.address].words
         yield Verdict(
             tone=line.tone,
             subject=_VERBS[line.tone],
             sentence=Bilingual(
                 f"{name.zh} {line.before} → {line.after}，{change.zh.partition(' [')[0]}"
-                f"（{prompts.zh}，{p.zh}）",
+                f"（{prompts.zh}；{p.zh}，{family.zh}）",
                 f"{name.en} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
-                f"({prompts.en}, {p.en})",
+                f"({prompts.en}; {p.en}, {family.en})",
             ),
         )
     others: dict[tuple[Tone, Bilingual], list[ScoreLine]] = {}
@@ -213,10 +213,10 @@ def _legend(comparison: RunComparison, family: Family) -> Iterator[Bilingual]:
     role, correction, tests = _FAMILIES[family], _CORRECTIONS[family], comparison.tests(family)
     if family == "headline":
         yield Bilingual(
-            "横线在 0 左边：变差。粗：只看这一项的 95% 区间；细：按全部主要分数校正。"
-            "细线碰到 0，就不称有差别。",
-            "Line left of 0: worse. Thick: 95 % interval of this score alone; thin: corrected for all "
-            "headline scores. Where the thin line touches 0, no difference is claimed.",
+            "横线在 0 左边：变差。粗线：只看这一项的 95% 区间；按全部主要分数校正后更长的部分，画细线。"
+            "线碰到 0，就不称有差异。",
+            "Line left of 0: worse. Thick line: 95 % interval of this score alone; thin, where longer: "
+            "corrected for all headline scores. Where the line touches 0, no difference is claimed.",
         )
     yield Bilingual(
         f"{role.zh}：共 {tests} 次检验，p 按 {correction} 校正。",

@@ -67,7 +67,6 @@ def score_line(
     bounds = score.interval.bounds if score.interval else None
     before, after = (mean_text(mean, decimals) for mean in score.means)
     p = test.p if score.p_adjusted is None else score.p_adjusted
-    raw = Bilingual("", "") if score.p_adjusted is not None else Bilingual("（未校正）", " (not corrected)")
     values |= {"before": score.means[0], "after": score.means[1], "p": score.p_adjusted, "p_raw": test.p}
     values |= {"prompts": test.prompts, "clusters": test.clusters}
     return ScoreLine(
@@ -85,13 +84,27 @@ def score_line(
             lower_is_better=score.scale is not None and not score.scale.higher_is_better,
         ),
         difference=difference_text(test.difference, bounds, decimals),
-        p=Bilingual(f"{p_text(p)}{raw.zh}", f"{p_text(p)}{raw.en}"),
+        p=p_text(p),
+        family=_family(comparison, score),
         prompts=_prompts_text(score),
         tone=tone,
         word=word,
         values=values,
         details=tuple(_reasons(comparison, score)),
     )
+
+
+def _family(comparison: RunComparison, score: ScoreComparison) -> Bilingual:
+    """Return for which tests the p-value of a score is corrected."""
+    if score.p_adjusted is None:
+        return Bilingual("未校正", "not corrected")
+    return _pair_family(comparison.tests(score.family))
+
+
+def _pair_family(tests: int) -> Bilingual:
+    if tests <= 1:
+        return Bilingual("只看这一对", "this pair alone")
+    return Bilingual(f"只看这一对，按 {tests} 项校正", f"this pair alone, corrected for {tests} scores")
 
 
 def _prompts_text(score: ScoreComparison) -> Bilingual:
@@ -126,6 +139,7 @@ def _group_line(
         after=after,
         difference=at_equal_length(group, decimals),
         p=p_text(group.p_adjusted),
+        family=_pair_family(len(comparison.groups)),
         prompts=Bilingual(f"{n} 题", plural(n, "prompt")),
         tone=tone,
         word=word,

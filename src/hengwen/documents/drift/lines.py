@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Point, ScoreLine, Series
+from hengwen.documents.cells import family_text
 from hengwen.documents.drift import words
 from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.text.language import Bilingual
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 BEFORE_NEWEST = Bilingual("此前均值 → 最新", "mean before → newest")
 TITLE = Bilingual(
-    "最新与此前均值相比：变化是否超出检查点平常的波动？",
-    "Newest against the mean before it: more than checkpoints usually move?",
+    "另一问：最新检查点离此前均值，超出检查点平常的波动吗？（比某个检查点差，不一定超出。）",
+    "Another question: is the newest further from the mean before it than checkpoints usually move? (A fall "
+    "below one checkpoint need not be.)",
 )
 _Z_95 = 1.96
 _SHORT: Mapping[str, Bilingual] = {
-    "no change beyond the usual movement seen": Bilingual("未见", "not seen"),
+    "no change beyond the usual movement seen": Bilingual("未见超出", "not seen"),
     "cannot be told from the usual movement": Bilingual("无法判断", "cannot be told"),
     "order unknown": Bilingual("先后未知", "order unknown"),
     "missing scores": Bilingual("缺得分", "missing scores"),
@@ -58,6 +60,7 @@ def drift_line(report: DriftReport, score: ScoreDrift, name: ScoreName) -> Score
         after=mean_text(mean, decimals),
         difference=difference_text(change.difference, change.interval, decimals),
         p="" if p is None else p_text(p),
+        family="" if p is None else family_text(report.drift_tests),
         prompts=Bilingual(f"{prompts} 题", plural(prompts, "prompt")) if prompts else "",
         values={
             **line.values,

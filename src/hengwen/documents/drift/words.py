@@ -232,14 +232,14 @@ def pair_texts(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
         numbers = signed(item.test.difference, fine)
         if item.interval is not None:
             numbers += f" {interval(item.interval, fine)}"
-        p = p_text(item.p_adjusted)
+        p, family = p_text(item.p_adjusted), cells.family_text(report.differ_tests)
         if report.order_problem:
             zh, en = f"{earlier} 与 {later} 有差别", f"{earlier} and {later} differ"
         elif item.verdict == "worse":
             zh, en = f"{later} 比 {earlier} 差", f"{later} is worse than {earlier}"
         else:
             zh, en = f"{later} 比 {earlier} 好", f"{later} is better than {earlier}"
-        texts.append(Bilingual(f"{zh}：{numbers}，{p}", f"{en}: {numbers}, {p}"))
+        texts.append(Bilingual(f"{zh}：{numbers}，{p}，{family.zh}", f"{en}: {numbers}, {p}, {family.en}"))
     if len(pairs) > MAX_PAIRS:
         more = len(pairs) - MAX_PAIRS
         texts.append(

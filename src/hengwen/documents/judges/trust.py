@@ -96,6 +96,9 @@ def _verdict(judge: JudgeTrust, count: int | None) -> Verdict:
         parts.append(_anchors(judge))
     if judge.rubric:
         parts.append(Bilingual(f"评分标准 {judge.rubric}", f"rubric {judge.rubric}"))
+    commands = "; ".join(_commands(judge))
+    if commands:
+        parts.append(Bilingual(f"检验：{commands}", f"to test: {commands}"))
     zh, en = " · ".join(part.zh for part in parts), " · ".join(part.en for part in parts)
     name = one_line(f"{judge.task}/{judge.judge}" if judge.task else judge.judge, 80)
     return Verdict(
@@ -150,11 +153,7 @@ def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     if judge.members and all(member.verdict for member in judge.members):
         return
     if record is None:
-        untested = [member.name for member in judge.members if member.verdict is None]
-        name = one_line(untested[0], 80) if untested else judge.doctor_name
-        command = f"hengwen doctor --judge {name or 'PROVIDER/MODEL'}"
-        command += f" --rubric {one_line(judge.rubric_source, MAX_PATH)}" if judge.rubric_source else ""
-        yield Bilingual(f"未做准入测试（{command}）", f"admission never tested ({command})")
+        yield Bilingual("未做准入测试", "admission never tested")
         return
     word, day = ADMISSIONS[record.verdict][0], record.tested[:10]
     counts = _counts(record)
@@ -162,6 +161,17 @@ def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     if record.attacks:
         words = attack_words(record.fooled, record.informative, record.attacks)
         yield Bilingual(f"攻击：{words.zh}", f"attacks: {words.en}")
+
+
+def _commands(judge: JudgeTrust) -> Iterator[str]:
+    """Yield the commands that find out what is not known of a judge."""
+    untested = [member.name for member in judge.members if member.verdict is None]
+    if judge.admission is None and (untested or not judge.members):
+        name = one_line(untested[0], 80) if untested else judge.doctor_name
+        rubric = f" --rubric {one_line(judge.rubric_source, MAX_PATH)}" if judge.rubric_source else ""
+        yield f"hengwen doctor --judge {name or 'PROVIDER/MODEL'}{rubric}"
+    if judge.agreement is None and judge.kind not in (*_OF_PAIRS, "imported"):
+        yield "hengwen label PLAN"
 
 
 def _counts(record: AdmissionRecord) -> Bilingual:
@@ -193,8 +203,7 @@ def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
                 "没有人工标注（导入时用 rater 一列）", "people: no labels (import a column rater)"
             )
         else:
-            command = "hengwen label PLAN"
-            yield Bilingual(f"没有人工标注（{command}）", f"people: no labels ({command})")
+            yield Bilingual("没有人工标注", "people: no labels")
         return
     word = DECISIONS[agreement.decision]
     zh, en = _kappas(agreement)

@@ -92,7 +92,7 @@ def draw_bar(bar: Bar, tone: Tone, text: str) -> Markup:
     wide = bar.family_interval or bar.interval
     parts = [
         Markup('<path class="zero" d="M{:g} 2V30"/>').format(BAR_WIDTH / 2),
-        *([stroke("thin", wide)] if wide else []),
+        *([stroke("thin", wide)] if wide and wide != bar.interval else []),
         *([stroke("thick", bar.interval)] if bar.interval else []),
         Markup('<circle cx="{:g}" cy="18" r="4"/>').format(x(bar.value)),
         tick.format("", 0, low),

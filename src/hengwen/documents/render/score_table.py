@@ -21,6 +21,7 @@ def plain_table(scores: Scores) -> Table:
         (Column(key="compared", head=scores.compared or COMPARED, align="right"), "compared"),
         (Column(key="difference", head=DIFFERENCE, align="right"), "difference"),
         (Column(key="p", head="p", align="right"), "p"),
+        (Column(key="chosen", head=f"{scores.chosen} [95%]", align="right"), "chosen"),
         (Column(key="prompts", head=PROMPTS, align="right"), "prompts"),
         (Column(key="verdict", head=VERDICT), "word"),
     )
@@ -35,9 +36,28 @@ def plain_table(scores: Scores) -> Table:
             tuple(Cell(text=row[key], tone=tone if key == "word" else "plain") for _, key in kept)
             for row, tone in zip(rows, tones, strict=True)
         ),
-        notes=scores.legend,
+        notes=(*families(scores), *scores.legend),
         records=tuple(map(_record, scores.lines)),
     )
+
+
+def families(scores: Scores) -> Iterator[Bilingual]:
+    """Yield for which tests the p-values are corrected: the commonest first, and the scores with others."""
+    names: dict[Bilingual, list[Bilingual]] = {}
+    for line in scores.lines:
+        if line.p and line.family:
+            names.setdefault(both(line.family), []).append(both(line.name))
+    ordered = sorted(names, key=lambda family: -len(names[family]))
+    for first in ordered[:1]:
+        parts = [
+            Bilingual(
+                f"；{'、'.join(name.zh for name in names[family])}：{family.zh}",
+                f"; {', '.join(name.en for name in names[family])}: {family.en}",
+            )
+            for family in ordered[1:]
+        ]
+        zh, en = "".join(part.zh for part in parts), "".join(part.en for part in parts)
+        yield Bilingual(f"p：{first.zh}{zh}", f"p: {first.en}{en}")
 
 
 def _texts(line: ScoreLine) -> Iterator[tuple[str, Bilingual]]:
@@ -49,6 +69,7 @@ def _texts(line: ScoreLine) -> Iterator[tuple[str, Bilingual]]:
         "p",
         Bilingual(p.zh.removeprefix("p = ").removeprefix("p "), p.en.removeprefix("p = ").removeprefix("p ")),
     )
+    yield "chosen", both(line.chosen)
     yield from (("difference", both(line.difference)), ("prompts", both(line.prompts)))
     yield "word", both(line.word)
 

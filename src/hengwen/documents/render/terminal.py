@@ -115,7 +115,7 @@ class _Page:
                 shape = SHAPES[block.tone] if text and not block.is_note else ""
                 return wrapped(Text(f"{shape} {text}" if shape else text, style=style), self.width)
             case Command():
-                purpose = f"{self.words(block.purpose)}: " if block.purpose else ""
+                purpose = f"{' '.join(self.words(block.purpose).split())}: " if block.purpose else ""
                 return [Text(purpose).append(one_line(block.line, len(block.line) + 1), style="bold")]
             case _:
                 raise TypeError(block)

@@ -29,6 +29,8 @@ class Section:
 
     head: Lines = field(default_factory=list)
     items: list[Lines] = field(default_factory=list)
+    foot: Lines = field(default_factory=list)
+    """How to read the items: left out before them, but after all that matters less."""
     notes: Lines = field(default_factory=list)
     has_gap: bool = True
     """Whether a blank line stands before it."""
@@ -46,13 +48,14 @@ class Section:
         if self.left_out:
             words = Bilingual(f"… 另有 {count(self.left_out)} 项", f"… {count(self.left_out)} more")
             rest = [Text(f"  {in_language(words, language)}", style="dim")]
-        lines = [*self.head, *(line for item in self.items for line in item), *rest, *self.notes]
+        lines = [*self.head, *(line for item in self.items for line in item), *rest, *self.foot, *self.notes]
         return [Text(), *lines] if self.has_gap and lines else lines
 
     @property
     def height(self) -> int:
         """Number of lines, with the blank one."""
-        lines = len(self.head) + sum(map(len, self.items)) + bool(self.left_out) + len(self.notes)
+        items = sum(map(len, self.items)) + bool(self.left_out)
+        lines = len(self.head) + items + len(self.foot) + len(self.notes)
         return lines + self.has_gap if lines else 0
 
 
@@ -66,7 +69,9 @@ def fit(sections: Sequence[Section], width: int, *, max_lines: int) -> bool:
             or _shorten(lighter, width)
             or (len(lighter) < len(sections) and _drop_item(lighter))
             or _shorten(sections, width)
+            or _close_gap(sections)
             or (len(lighter) < len(sections) and _drop_section(lighter))
+            or _drop_foot(sections)
             or _drop_item(sections)
             or _drop_section(sections)
         ):
@@ -113,6 +118,23 @@ def _drop_item(sections: Sequence[Section]) -> bool:
         section.items.pop()
         section.left_out += 1
     return True
+
+
+def _close_gap(sections: Sequence[Section]) -> bool:
+    """Leave out the last blank line before the table of scores or what is known of the judges."""
+    for section in reversed(sections[1:]):
+        if section.has_gap and section.weight and section.height:
+            section.has_gap = False
+            return True
+    return False
+
+
+def _drop_foot(sections: Sequence[Section]) -> bool:
+    for section in reversed(sections):
+        if section.foot:
+            section.foot = []
+            return True
+    return False
 
 
 def _drop_section(sections: Sequence[Section]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from hengwen.documents.render.score_table import families
 from hengwen.documents.render.terminal_fit import TABLE, Section
 from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
@@ -14,7 +15,7 @@ from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
 from hengwen.text.language import Bilingual
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hengwen.documents import blocks
     from hengwen.documents.blocks import ScoreLine, Scores, Tone
@@ -38,9 +39,11 @@ _COMPARED = Bilingual("前 → 后", "from → to")
 _CHANGE = Bilingual("差", "change")
 _BAR = Bilingual("变差  0  变好", "worse  0  better")
 _LEGEND = Bilingual(
-    "横线：95% 区间，按同表各行一起校正；含 0 即不称有差别",
+    "横线：95% 区间，按同表各行一起校正；含 0 即不称有差异",
     "line: 95 % interval, corrected for all rows; through 0: no difference claimed",
 )
+_AXIS = Bilingual("横轴两端", "ends of the axis")
+_COLON, _COMMA, _SEMICOLON = Bilingual("：", ": "), Bilingual("、", ", "), Bilingual("；", "; ")
 _LEFT_OUT = (
     {"compared"},
     {"compared", "prompts"},
@@ -55,17 +58,41 @@ def score_section(scores: Scores, width: int, words: Words) -> Section:
     """Return a table of scores: what was compared, the difference as a line, and the verdict."""
     head = wrapped(Text(words(scores.title), style="bold"), width) if scores.title else []
     drawn = _table(scores, width, words)
+    has_bars = drawn is not None and any("●" in line.plain for row in drawn[1] for line in row)
+    foot = [line for text in _foot(scores, words, has_bars=has_bars) for line in wrapped(text, width)]
     if drawn is None:
         rows = [_two_lines(line, width, words) for line in scores.lines]
-        return Section(head=head, items=rows, weight=TABLE)
-    has_bars = any("●" in line.plain for row in drawn[1] for line in row)
+        return Section(head=head, items=rows, foot=foot, weight=TABLE)
     notes = [words(_LEGEND)] if has_bars else []
     addresses = [
         f"{name} = {line.address}" for line in scores.lines if (name := words(line.name)) not in line.address
     ]
     notes += [" · ".join(addresses)] if addresses else []
     lines = [line for note in notes for line in wrapped(Text(note, style="dim"), width)]
-    return Section(head=[*head, *drawn[0]], items=drawn[1], notes=lines, weight=TABLE)
+    return Section(head=[*head, *drawn[0]], items=drawn[1], foot=foot, notes=lines, weight=TABLE)
+
+
+def _foot(scores: Scores, words: Words, *, has_bars: bool) -> Iterator[Text]:
+    """Yield how to read p-values and bars, and the values of the checkpoint to ship or keep."""
+    yield from (Text(words(text), style="dim") for text in families(scores))
+    if has_bars:
+        yield Text(_axes(scores, words), style="dim")
+    values = [f"{words(line.name)} {line.chosen}" for line in scores.lines if line.chosen]
+    if values:
+        name = " ".join(words(scores.chosen).split())
+        yield Text(f"{name}{words(_COLON)}{words(_SEMICOLON).join(values)}")
+
+
+def _axes(scores: Scores, words: Words) -> str:
+    """Return the ends of the axes of the bars."""
+    ends: dict[str, list[str]] = {}
+    for line in scores.lines:
+        if line.bar is not None:
+            ends.setdefault(f"±{max(map(abs, line.bar.limits)):g}", []).append(words(line.name))
+    if len(ends) == 1:
+        return f"{words(_AXIS)} {next(iter(ends))}"
+    named = (f"{end} {words(_COMMA).join(names)}" for end, names in ends.items())
+    return f"{words(_AXIS)}{words(_COLON)}{words(_SEMICOLON).join(named)}"
 
 
 def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
-from hengwen.documents.cells import bar_limits, detectable_text
+from hengwen.documents.cells import bar_limits, detectable_text, family_text
 from hengwen.documents.decision import DecisionWords, PromptChanges
 from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
@@ -19,10 +19,11 @@ from hengwen.documents.score_names import (
     mean_text,
     reward_verdicts,
     score_names,
+    value_text,
 )
 from hengwen.results.comparisons import family_size
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import interval, p_text, scale_text
+from hengwen.text.numbers import p_text, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Decision, Text, Tone, Value
     from hengwen.documents.run.report import Report
     from hengwen.documents.score_names import ScoreName
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import ScoreDecision
     from hengwen.results.group_comparison import GroupComparison
@@ -55,10 +57,10 @@ MEAN = Bilingual("均值", "mean")
 COMPARED = Bilingual("此前所见最高 → 最新", "best seen before → newest")
 LEGEND = Bilingual(
     "◆ 所见最高（多个中最高的，偏高）· ○ 最新 · ▼ 低于此前所见最高 · 浅带：均值的 95% 区间。横条左为变差；"
-    "粗线：只看这一次比较的 95%，细线：按全部 {} 次比较校正，触及 0 即不称有差异。",
+    "粗线：只看这一次检验的 95%；按全部 {} 次检验校正后更长的部分，画细线。线触及 0，即不称有差异。",
     "◆ best seen (the best of several, so overstated) · ○ newest · ▼ fallen from the best seen before · "
-    "band: 95% interval of the mean. Bar left of 0: worse. Thick: 95% of this comparison alone; thin: "
-    "corrected for all {} comparisons. Where the thin line touches 0, no difference is claimed.",
+    "band: 95% interval of the mean. Bar left of 0: worse. Thick line: 95% of this test alone; thin, where "
+    "longer: corrected for all {} tests. Where the line touches 0, no difference is claimed.",
 )
 CANNOT = Bilingual("无法判断", "Cannot be told")
 CANNOT_WORD = Bilingual("无法判断", "cannot be told")
@@ -78,6 +80,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
             key="scores",
             lines=tuple(lines),
             compared=COMPARED if len(report.labels) > 1 else MEAN,
+            chosen=report.decision.checkpoint,
             legend=(legend,) if tests else (),
         )
         if lines
@@ -154,9 +157,10 @@ def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine
         if decided.address in untold:
             line = replace(line, tone="open", word=CANNOT_WORD)
         if pair is not None:
-            yield _tested(line, pair, score)
+            tests = decided.tests if family_size([pair]) else 0
+            yield _tested(line, pair, score, family_text(tests))
         elif groups:
-            yield _of_groups(line, groups, report, score)
+            yield replace(_of_groups(line, groups, report, score), family=family_text(decided.tests))
         else:
             yield line
 
@@ -169,7 +173,7 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     peak = _peak_before_newest(score)
     before = score.summaries[peak] if peak is not None else None
     alone = len(report.labels) == 1 and newest is not None
-    ends = f" {interval(summary.interval, decimals)}" if alone and summary and summary.interval else ""
+    chosen = _chosen(report, score)
     problem = "one checkpoint" if alone else decided.newest or decided.problem or "missing answers"
     tone, word = WORDS[problem]
     judged_zh, judged_en = ("，评审", ", judged") if score.kind == "judge" and name.is_known else ("", "")
@@ -181,23 +185,33 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
         scale=_scale(score),
         course=course_of(score, report) if len(report.labels) > 1 else None,
         before=mean_text(before.mean, decimals) if before else "",
-        after=f"{mean_text(newest, decimals)}{ends}" if newest is not None else "",
+        after=value_text(summary, decimals, has_interval=alone) if summary else "",
         answers=(
             report.answers_of(score, peak) if peak is not None else None,
             report.answers_of(score, len(report.labels) - 1),
         ),
         before_name=report.labels[peak] if peak is not None else "",
         after_name=report.labels[-1],
+        chosen="" if chosen is None else value_text(chosen, decimals),
         tone=tone,
         word=word,
         values={
             "before": before.mean if before else None,
             "after": newest,
+            "chosen": None if chosen is None else chosen.mean,
+            "chosen_low": None if chosen is None or chosen.interval is None else chosen.interval[0],
+            "chosen_high": None if chosen is None or chosen.interval is None else chosen.interval[1],
             "p": None,
             "prompts": None,
             "verdict": problem,
         },
     )
+
+
+def _chosen(report: Report, score: ScoreSummaries) -> Summary | None:
+    """Return the values of the checkpoint to ship or keep; None if nothing was decided."""
+    chosen = report.decision.checkpoint
+    return score.summaries[report.labels.index(chosen)] if chosen else None
 
 
 def _address(score: ScoreSummaries, report: Report) -> str:
@@ -225,7 +239,7 @@ def _peak_before_newest(score: ScoreSummaries) -> int | None:
     return max(means)[1] if means else None
 
 
-def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLine:
+def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries, family_words: Bilingual) -> ScoreLine:
     decimals, difference = score.decimals, pair.test.difference
     family = pair.family_interval or (-inf, inf)
     values: dict[str, Value] = {
@@ -256,13 +270,14 @@ def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries) -> ScoreLi
         ),
         difference=ends,
         p=p_text(pair.p_adjusted),
+        family=family_words,
         prompts=units,
         values={**line.values, **values},
         details=(
             Bilingual(
-                f"{units.zh}；只看这一次比较 {alone}，{p_text(pair.test.p)}；按全部比较校正 {ends}，"
+                f"{units.zh}；只看这一次比较 {alone}，{p_text(pair.test.p)}；{family_words.zh} {ends}，"
                 f"{p_text(pair.p_adjusted)}；{detectable.zh}。",
-                f"{units.en}; this comparison alone {alone}, {p_text(pair.test.p)}; corrected for all "
+                f"{units.en}; this comparison alone {alone}, {p_text(pair.test.p)}; {family_words.en} "
                 f"{ends}, {p_text(pair.p_adjusted)}; {detectable.en}.",
             ),
         ),
