@@ -12,6 +12,10 @@ from hengwen.stats.step_down import FamilyScore, StepDown, step_down
 FLIPS = 399
 
 
+def _none(*_: object, **__: object) -> None:
+    """Stand for a smallest detectable difference; a mock takes longer to set up than to test a score."""
+
+
 @contextmanager
 def quick_tests() -> Iterator[None]:
     """Draw 399 flips instead of 9,999, which holds the level too; leave out smallest detectable differences.
@@ -22,8 +26,8 @@ def quick_tests() -> Iterator[None]:
         patch("hengwen.stats.exchange.MIN_DRAWS", FLIPS),
         patch("hengwen.stats.exchange.DRAWS_BELOW_LEVEL", 4),
         patch("hengwen.stats.paired.RESAMPLES", FLIPS),
-        patch("hengwen.monitoring.drift.difference_tests.detectable_difference", return_value=None),
-        patch("hengwen.results.comparisons.detectable_difference", return_value=None),
+        patch("hengwen.monitoring.drift.difference_tests.detectable_difference", _none),
+        patch("hengwen.results.comparisons.detectable_difference", _none),
     ):
         yield
 
