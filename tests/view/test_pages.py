@@ -209,6 +209,8 @@ def test_a_run_that_runs_shows_how_far_it_is_and_every_new_answer(tmp_path) -> N
     client = client_of(path)
     client.get("/", params={"token": TOKEN})
     assert "1 of 4 answers, 0 calls, cost unknown" in client.get("/").text
+    chinese = client_of(path, language="zh").get("/", params={"token": TOKEN})
+    assert "1 个回答，共 4 个，0 次调用，费用 未知" in chinese.text
     assert len(prompts_of(client.get("/grid"))) == 1
     with open_store(path) as store:
         write(store, run, 3)

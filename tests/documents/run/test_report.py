@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from score_rows import by_score, row_of
 
+from hengwen.documents.answers.blocks import AnswerFilter
 from hengwen.documents.answers.source import AnswerList, AnswerRecord
 from hengwen.documents.blocks import Sentence, Verdict
 from hengwen.documents.decision import DecisionWords
@@ -109,6 +110,9 @@ def test_the_table_of_answers_has_the_scores_that_answers_have(table_of):
     report = build_report(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
     assert [column.head for column in report.answers.columns] == ["one.x"]
     assert [row.values for row in report.answers.rows] == [(1.0,)]
+    (task,) = report.tasks
+    behind = {score.name: report.answers_of(score, 0) for score in task.scores}
+    assert behind == {"set.x": None, "one.x": AnswerFilter("c", "t", "one.x")}
 
 
 def test_rows_of_other_runs_are_left_out(table_of):
