@@ -7,7 +7,6 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.text import normal_form
 
 if TYPE_CHECKING:
@@ -342,6 +341,8 @@ def _run_length(text: str, start: int, period: int) -> int:
 
 def repeated_share(text: str) -> tuple[float, int]:
     """Return the share of lines that repeat an earlier line, and the number of lines."""
+    from hengwen.objective.duplicates.similarity import normalize_text  # numpy, which judges do without
+
     raw_lines = [line for line in text.splitlines() if not is_section_tag(line)]
     normalized = {line: normalize_text(line) for line in set(raw_lines)}
     lines = [normalized[line] for line in raw_lines if normalized[line]]
