@@ -74,14 +74,21 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links, _untold(report))
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
-    legend = Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))
+    chosen = report.decision.checkpoint
+    legend = [Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))] if tests else []
+    if chosen:
+        legend.append(
+            Bilingual(f"另列 {chosen} 及其 95% 区间。", f"Also given: {chosen} with its 95% interval.")
+        )
     return words.block(
         scores=Scores(
             key="scores",
             lines=tuple(lines),
             compared=COMPARED if len(report.labels) > 1 else MEAN,
-            chosen=report.decision.checkpoint,
-            legend=(legend,) if tests else (),
+            chosen=chosen,
+            legend=(Bilingual("".join(text.zh for text in legend), " ".join(text.en for text in legend)),)
+            if legend
+            else (),
         )
         if lines
         else None,
