@@ -179,7 +179,7 @@ def test_the_line_of_a_panel_says_its_members_and_which_are_untested() -> None:
     ]
     sentence = trust_verdicts([judge])[0].sentence
     assert "panel of openai/gpt-4o (admitted), openai/other (never tested)" in sentence.en
-    assert " · to test: hengwen doctor --judge openai/other" in sentence.en
+    assert " · to test: hengwen doctor PLAN; " in sentence.en
     assert sentence.zh.startswith("几乎未经检验：评审团：openai/gpt-4o（")
     assert trust_record([judge])[0]["members"][1] == {"name": "openai/other", "verdict": None}
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
-
-import typer
 
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
-from hengwen.plans.overrides import RULES_JUDGE, judge_spec
+from hengwen.plans.overrides import RULES_JUDGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from hengwen.judges.trust.admission_report import AdmissionReport
     from hengwen.judges.trust.canaries import CanaryReport
+    from hengwen.plans.plan import BackendSpec
+    from hengwen.plans.suite import ConfiguredJudge
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Reply, Request
@@ -25,27 +28,83 @@ CONCURRENCY = 8
 EXIT_CODES = {"admitted": 0, "not admitted": 3, "inconclusive": 4}
 
 
-def admission_of(
-    judge: str, base_url: str | None, rubric: Rubric, language: Language, *, dry_run: bool
-) -> AdmissionReport:
-    """Print how many judgments are needed, and test the judge; a dry run ends the program before the test."""
+@dataclass(frozen=True, slots=True)
+class JudgeToTest:
+    """A judge with its settings, not yet connected to its model."""
+
+    name: str
+    """PROVIDER/MODEL, or ``rules``."""
+    rubric: Rubric
+    rubric_source: str
+    language: Language
+    backend: BackendSpec | None
+    build: Callable[..., Judge]
+    """Build the judge with a ``backend``, or without one if it has no model."""
+    plan: str = ""
+    """Path of the plan that sets the judge."""
+
+
+def judge_by_name(judge: str, base_url: str | None, rubric: str, language: Language) -> JudgeToTest:
+    """Return the judge that ``--judge`` names, at temperature 0."""
+    from hengwen.judges import RubricJudge, RulesJudge
+    from hengwen.plans.overrides import judge_spec
+    from hengwen.prompts import load_rubric
+
+    loaded = load_rubric(rubric)
+    spec = None if judge == RULES_JUDGE else judge_spec(judge, base_url)
+    kind = RulesJudge if spec is None else RubricJudge
+    return JudgeToTest(judge, loaded, rubric, language, spec, partial(kind, rubric=loaded, language=language))
+
+
+def judges_of_plan(path: Path, *, judge: str | None, base_url: str | None, trust: bool) -> list[JudgeToTest]:
+    """Return the judges of a plan as it sets them, each once, the members of a panel too."""
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.errors import ConfigError
+    from hengwen.plans.overrides import resolve_plan
+    from hengwen.plans.suite import load_judges
+
+    trusted = load_trusted(path, trust=trust, judge=judge, base_url=base_url)
+    plan = resolve_plan(trusted, judge=judge, base_url=base_url)
+    loaded = load_judges(plan, trust=True)
+    judges: dict[object, JudgeToTest] = {}
+    for configured in (configured for task in loaded.tasks for configured in task.panel):
+        spec = configured.spec
+        for name in spec.backend_names or (None,):
+            backend = None if name is None else loaded.plan.backends[name]
+            settings = (spec.rubric, spec.plugin, spec.language, spec.level_from, repr(spec.options), name)
+            judges.setdefault(
+                settings,
+                JudgeToTest(
+                    RULES_JUDGE if backend is None else f"{backend.provider}/{backend.model}",
+                    configured.rubric,
+                    spec.rubric,
+                    spec.language,
+                    backend,
+                    partial(_member, configured),
+                    str(path),
+                ),
+            )
+    if not judges:
+        raise ConfigError(f"{path}: the plan has no judge")
+    return list(judges.values())
+
+
+def _member(configured: ConfiguredJudge, **backend: Backend) -> Judge:
+    return configured.members("", list(backend.values()))[0]
+
+
+def admission_of(judge: JudgeToTest, *, dry_run: bool) -> AdmissionReport | None:
+    """Print how many judgments are needed, and test the judge; None for a dry run."""
     import asyncio
 
     from hengwen.prompts.rubric import ONE_LANGUAGE
 
-    if rubric.is_in_one_language:
-        print_warning(ONE_LANGUAGE.format(rubric.name))
-    if judge != RULES_JUDGE:
-        judge_spec(judge, base_url)  # raises an error for a wrong name before anything is printed
-    print_info(cost_text(judge, rubric, language))
+    if judge.rubric.is_in_one_language:
+        print_warning(ONE_LANGUAGE.format(judge.rubric.name))
+    print_info(cost_text(judge))
     if dry_run:
-        raise typer.Exit
-    admission = asyncio.run(_test_judge(judge, base_url, rubric, language))
-    if admission.silent:
-        failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
-        print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
-        raise typer.Exit(1)
-    return admission
+        return None
+    return asyncio.run(_test_judge(judge))
 
 
 def store_admission(location: str, admission: AdmissionReport) -> None:
@@ -68,6 +127,10 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
 
 def exit_code(admission: AdmissionReport) -> int:
     """Print warnings about a tested judge, and return the exit code."""
+    if admission.silent:
+        failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
+        print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
+        return 1
     return 1 if _warn_of_missing_verdicts(admission.attacks) else EXIT_CODES[admission.verdict]
 
 
@@ -80,53 +143,49 @@ def _warn_of_missing_verdicts(attacks: CanaryReport | None) -> bool:
     return bool(failed) and len(failed) == len(results)
 
 
-def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
+def cost_text(judge: JudgeToTest) -> str:
     """Return a sentence with the number of judgments and calls that the test of a judge needs."""
     from hengwen.judges.trust.admission_plan import plan_admission
     from hengwen.judges.trust.canaries import load_canaries
 
-    checks, attacks = len(plan_admission(rubric, language=language).queries), 2 * len(load_canaries())
+    checks = len(plan_admission(judge.rubric, language=judge.language).queries)
+    attacks = 2 * len(load_canaries())
     count = f"{checks + attacks} verdicts, {checks} for admission, {attacks} for attacks"
-    cost = "no calls" if judge == RULES_JUDGE else "one call each, up to two more to repair a reply"
-    return f"{judge} on {rubric.name}: {count}; {cost}"
+    cost = "no calls" if judge.backend is None else "one call each, up to two more to repair a reply"
+    return f"{judge.name} on {judge.rubric.name}: {count}; {cost}"
 
 
-async def _test_judge(
-    judge: str, base_url: str | None, rubric: Rubric, language: Language
-) -> AdmissionReport:
+async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
     from contextlib import asynccontextmanager
-    from dataclasses import replace
 
     from hengwen.judges import admission_test
     from hengwen.judges.trust.canaries import run_canaries
 
-    async with asynccontextmanager(_open_judge)(judge, base_url, rubric, language) as opened:
-        admission = await admission_test(opened, rubric, language=language, concurrency=CONCURRENCY)
+    async with asynccontextmanager(_open_judge)(judge) as opened:
+        admission = await admission_test(
+            opened, judge.rubric, language=judge.language, concurrency=CONCURRENCY
+        )
         if admission.silent:
             return admission
-        return replace(admission, attacks=await run_canaries(opened, rubric, concurrency=CONCURRENCY))
+        return replace(admission, attacks=await run_canaries(opened, judge.rubric, concurrency=CONCURRENCY))
 
 
-async def _open_judge(
-    judge: str, base_url: str | None, rubric: Rubric, language: Language
-) -> AsyncIterator[Judge]:
+async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
     from hengwen.engine.committer import Committer
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger
     from hengwen.engine.metered_backend import CallContext
-    from hengwen.judges import RubricJudge, RulesJudge
     from hengwen.plans.suite import build_backend
 
-    if judge == RULES_JUDGE:
-        yield RulesJudge(rubric=rubric, language=language)
+    if judge.backend is None:
+        yield judge.build()
         return
-    backend = build_backend(judge_spec(judge, base_url))
+    backend = build_backend(judge.backend)
     ledger = MemoryLedger()
     metered = CallContext(ledger, Committer(ledger), "doctor").wrap(backend, "judge", Limiter(CONCURRENCY))
     try:
         with count_bar("calls", quiet=False) as progress:
-            counting = _counting(metered, progress) if progress else metered
-            yield RubricJudge(rubric=rubric, backend=counting, language=language)
+            yield judge.build(backend=_counting(metered, progress) if progress else metered)
     finally:
         await backend.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import fsum
+from shlex import join
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hengwen.judges.calibration.agreement import measure_agreement
@@ -14,8 +15,10 @@ from hengwen.judges.calibration.estimates import RESAMPLES
 from hengwen.judges.calibration.joining import JudgedAnswer, RatedAnswer, rounded
 from hengwen.judges.calibration.within import measure_within
 from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
+from hengwen.plans.endpoints import ENDPOINTS
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import IMPORTED_TAG, LEVEL
+from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 CONFIDENCE = 0.95
+MAX_PATH = 4096
+"""Maximum length of a path in a command; a cut command could not be copied."""
 JudgeKind = Literal["rules", "model", "imported", "pairs", "named"]
 """``imported``: another tool gave the scores, so its judge cannot be asked again. ``pairs``: a model that
 compares two answers; its admission test is that of the same model and rubric on single answers. ``named``: a
@@ -37,6 +42,8 @@ file of verdicts has its name, and no more is known."""
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
 _MODEL = re.compile(r"\|([a-z_]+/[^|\];]+)")
+_AS_BY_NAME = re.compile(r"rubric:[^|]+\|lang:(zh|en)\|[^|]+\|temp:0\|v:\d+")
+"""Key of a judge with the settings of ``hengwen doctor --judge PROVIDER/MODEL``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +88,8 @@ class JudgeTrust:
     """Names of the models as their server returned them; empty for a rules judge."""
     doctor_name: str
     """Judge as ``hengwen doctor --judge`` names it; empty if it cannot be named."""
+    doctor_options: str
+    """Words after ``hengwen doctor`` that test the judge as it is set; ``PLAN`` if only its plan says how."""
     members: tuple[PanelMember, ...]
     """Judges of a panel (several judges whose levels are combined); empty for a single judge."""
     rubric: str
@@ -182,6 +191,7 @@ def pair_judge_trust(
         kind="pairs" if signature else "named",
         models=tuple(models),
         doctor_name=model,
+        doctor_options=_doctor_options(signature, model, rubric_source),
         members=(),
         rubric=rubric,
         rubric_source=rubric_source,
@@ -234,12 +244,15 @@ def _trust(
             score, [item for item in columns if item[1].signatures == newest.signatures], table
         )
     models = {value for _, column in columns for part, value in column.provenance if part == "model"}
+    endpoints = [str(endpoint) for endpoint in facts.get("endpoints", ())]
+    name = "rules" if by_rules else _named(model, endpoints)
     return JudgeTrust(
         task=score.task,
         judge=score.evaluator if score.part == LEVEL or agreement is None else score.base,
         kind="rules" if by_rules else "imported" if is_imported else "model",
         models=() if by_rules else tuple(sorted(models)),
-        doctor_name="rules" if by_rules else model,
+        doctor_name=name,
+        doctor_options=_doctor_options(signature, name, str(facts.get("rubric", "")), endpoints),
         members=tuple(_members(signature, admissions)),
         rubric=rubric,
         rubric_source=str(facts.get("rubric", "")),
@@ -248,6 +261,28 @@ def _trust(
         is_stale=stale,
         anchors=tuple(_anchor_means(score, runs, table)),
     )
+
+
+def _named(model: str, endpoints: Sequence[str]) -> str:
+    """Return PROVIDER/MODEL with the provider whose address the judge has."""
+    providers = [name for name, known in ENDPOINTS.items() if [known.base_url] == endpoints]
+    return f"{providers[0]}/{model.partition('/')[2]}" if providers and model.startswith("openai/") else model
+
+
+def _doctor_options(signature: str, name: str, rubric_source: str, endpoints: Sequence[str] = ()) -> str:
+    from hengwen.backends.openai.client import DEFAULT_BASE_URL
+
+    settings = _AS_BY_NAME.fullmatch(judge_key(signature))
+    if name and name != "rules" and settings is None:
+        return "PLAN"
+    words = ["--judge", name or "PROVIDER/MODEL"]
+    if rubric_source:
+        words += ["--rubric", rubric_source]
+    if settings and settings[1] == "en":
+        words += ["--prompt-lang", "en"]
+    if endpoints and name.startswith("openai/") and not endpoints[0].startswith(DEFAULT_BASE_URL):
+        words += ["--base-url", endpoints[0]]
+    return join(one_line(word, MAX_PATH) for word in words)
 
 
 def _of_signature(

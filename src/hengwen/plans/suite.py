@@ -59,7 +59,7 @@ class ConfiguredJudge:
 
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
         """Build the judge, or the panel (several judges whose levels are combined)."""
-        judges = self._members(persona, backends)
+        judges = self.members(persona, backends)
         judge = judges[0]
         if len(judges) > 1:
             judge = Panel(
@@ -77,10 +77,10 @@ class ConfiguredJudge:
             registry.build("backends", "replay", {"replies": []}, model=name)
             for name in self.spec.backend_names
         ]
-        self._members(persona, backends)
+        self.members(persona, backends)
 
-    def _members(self, persona: str, backends: Sequence[Backend]) -> list[Judge]:
-        """Build the judges of a panel; if the judge is not a panel, the list has one judge."""
+    def members(self, persona: str, backends: Sequence[Backend]) -> list[Judge]:
+        """Build the judges of a panel, without rules; if the judge is not a panel, the list has one judge."""
         injected: dict[str, Any] = {
             "rubric": self.rubric,
             "language": self.spec.language,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hengwen.cli import admission as cli_admission
-from hengwen.cli.admission import EXIT_CODES, _counting, cost_text
+from hengwen.cli.admission import EXIT_CODES, _counting, cost_text, judge_by_name
 from hengwen.errors import BackendError
 from hengwen.judges.trust import admission_run
 from hengwen.judges.trust.admission_plan import load_cases
@@ -118,8 +118,8 @@ def test_every_decision_has_an_exit_code() -> None:
 
 
 def test_the_count_is_that_of_the_plan_and_the_set() -> None:
-    rubric = load_rubric("relevance")
-    assert cost_text("rules", rubric, "en").startswith("rules on relevance: 164 verdicts, 88 for admission")
+    judge = judge_by_name("rules", None, "relevance", "en")
+    assert cost_text(judge).startswith("rules on relevance: 164 verdicts, 88 for admission")
 
 
 def test_calls_are_counted_also_where_they_fail() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,9 @@ from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_line
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
+
+if TYPE_CHECKING:
+    from hengwen.cli.admission import JudgeToTest
 
 EXTRA_MODULES = {
     "inspect": "zipfile_zstd",
@@ -24,35 +28,37 @@ EXTRA_MODULES = {
 
 
 def doctor(
+    plan: Annotated[
+        Path | None, typer.Argument(help="Plan (.yaml) whose judges are tested as it sets them.")
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
     rubric: Annotated[
-        str, typer.Option("--rubric", help="Rubric for the test: a packaged rubric, or the path of one.")
+        str,
+        typer.Option("--rubric", help="Rubric of --judge: a packaged rubric, or the path of one."),
     ] = "persona_generic",
     prompt_lang: options.PromptLang = "zh",
     dry_run: options.DryRun = False,
+    trust: options.Trust = False,
     *,
     face: Annotated[Face, Without("quiet")],
 ) -> None:
-    """Show what is installed; with --judge, test whether a judge can be trusted with a rubric.
+    """Show what is installed; with PLAN or --judge, test whether judges can be trusted with their rubrics.
 
     The test checks whether the judge reproduces the levels of the rubric's examples, notices a swapped
     persona and degraded answers, ignores padding, repeats its own verdicts, and withstands packaged attacks.
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
-    if judge is not None:
-        from hengwen.cli.admission import admission_of, exit_code, store_admission
-        from hengwen.documents.judges.doctor import doctor_document
-        from hengwen.prompts import load_rubric
+    if plan is not None or judge is not None:
+        from hengwen.cli.admission import judge_by_name, judges_of_plan
 
-        face.check()
-        loaded = load_rubric(rubric)
         prompts = options.parse_language(prompt_lang, "--prompt-lang")
-        admission = admission_of(judge, base_url, loaded, prompts, dry_run=dry_run)
-        store_admission(store, admission)
-        face.show(doctor_document(judge, rubric, admission), face.language())
-        raise typer.Exit(exit_code(admission))
+        if plan is not None:
+            judges = judges_of_plan(plan, judge=judge, base_url=base_url, trust=trust)
+        else:
+            judges = [judge_by_name(str(judge), base_url, rubric, prompts)]
+        raise typer.Exit(_test(judges, store, face, dry_run=dry_run))
     import os
     import platform
     from importlib.metadata import requires, version
@@ -73,6 +79,30 @@ def doctor(
     key = "set" if os.environ.get("OPENAI_API_KEY") else "not set"
     print_line(f"OPENAI_API_KEY: {key}; used only if a plan or --judge names a judge that needs it")
     print_line(_store_line(store))
+
+
+def _test(judges: list[JudgeToTest], store: str, face: Face, *, dry_run: bool) -> int:
+    """Test judges one after the other; return the exit code of the worst of them."""
+    from hengwen.cli.admission import EXIT_CODES, admission_of, exit_code, store_admission
+    from hengwen.documents.judges.doctor import doctor_document
+    from hengwen.errors import ConfigError
+
+    face.check()
+    if len(judges) > 1 and (face.as_json or face.output):
+        names = ", ".join(judge.name for judge in judges)
+        raise ConfigError(f"the plan has {len(judges)} judges ({names}); --json and --output take one judge")
+    codes = []
+    for judge in judges:
+        admission = admission_of(judge, dry_run=dry_run)
+        if admission is None:
+            continue
+        if not admission.silent:
+            store_admission(store, admission)
+            document = doctor_document(judge.name, judge.rubric_source, admission, judge.plan)
+            face.show(document, face.language())
+        codes.append(exit_code(admission))
+    worst_first = (1, EXIT_CODES["not admitted"], EXIT_CODES["inconclusive"])
+    return next((code for code in worst_first if code in codes), 0)
 
 
 def _store_line(location: str) -> str:

@@ -98,20 +98,24 @@ _OTHER_REASONS: dict[str, Bilingual] = {
 }
 
 
-def doctor_document(judge: str, rubric: str, admission: AdmissionReport) -> Document:
+def doctor_document(judge: str, rubric: str, admission: AdmissionReport, plan: str = "") -> Document:
     """Return the document of the admission test of a judge with a rubric, and of the attacks on it.
 
-    The judge and the rubric are as they were typed: a packaged rubric by its name, or a path.
+    The judge and the rubric are as they were typed: a packaged rubric by its name, or a path. ``plan`` is the
+    path of the plan that sets the judge, if one does.
     """
+    options = [plan] if plan else ["--judge", judge, "--rubric", rubric]
+    bullets = (
+        *_bullets(admission),
+        *_next_step(judge, shlex.join(["hengwen", "doctor", *options]), admission),
+    )
     attacks, name = admission.attacks, admission.rubric.partition(" ")[0]
     return Document(
         kind="doctor",
         title=Bilingual(f"准入测试 {judge}（{name}）", f"doctor {judge} on {name}"),
         notes=(Bilingual(f"{admission.verdicts} 次评判", f"{admission.verdicts} verdicts"),),
         blocks=(
-            Decision(
-                title=_title(admission), bullets=(*_bullets(admission), *_next_step(judge, rubric, admission))
-            ),
+            Decision(title=_title(admission), bullets=bullets),
             _checks(admission),
             *(
                 ()
@@ -167,11 +171,10 @@ def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
             )
 
 
-def _next_step(judge: str, rubric: str, admission: AdmissionReport) -> Iterator[Verdict]:
+def _next_step(judge: str, command: str, admission: AdmissionReport) -> Iterator[Verdict]:
     """Yield what a person can do about a judge that is not admitted."""
     if admission.verdict == "admitted":
         return
-    command = f"hengwen doctor --judge {shlex.quote(judge)} --rubric {shlex.quote(rubric)}"
     missing, unanswered = MIN_BASES - admission.bases, sum(check.no_verdict for check in admission.checks)
     if judge == "rules":
         model = command.replace("--judge rules", "--judge openai/MODEL")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.admission_report import AdmissionRecord
     from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
 
-MAX_PATH = 4096
-"""Maximum length of a path in a command; a cut command could not be copied."""
 _BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
 _IMPORTED = Bilingual("由别的工具给分", "scores of another tool")
 _OF_PAIRS = ("pairs", "named")
@@ -165,11 +163,9 @@ def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
 
 def _commands(judge: JudgeTrust) -> Iterator[str]:
     """Yield the commands that find out what is not known of a judge."""
-    untested = [member.name for member in judge.members if member.verdict is None]
-    if judge.admission is None and (untested or not judge.members):
-        name = one_line(untested[0], 80) if untested else judge.doctor_name
-        rubric = f" --rubric {one_line(judge.rubric_source, MAX_PATH)}" if judge.rubric_source else ""
-        yield f"hengwen doctor --judge {name or 'PROVIDER/MODEL'}{rubric}"
+    is_tested = judge.members and all(member.verdict for member in judge.members)
+    if judge.admission is None and not is_tested:
+        yield f"hengwen doctor {judge.doctor_options}"
     if judge.agreement is None and judge.kind not in (*_OF_PAIRS, "imported"):
         yield "hengwen label PLAN"
 
