@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow") and TRACED.isdisjoint((item.path, *item.path.parents)):
             item.add_marker("untraced")
+
+
+def pytest_configure() -> None:
+    """Collect without looking for garbage, which takes a fifth of the time: nearly all of it is kept."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among the tests."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[Any]:
+    """Look for no doctests in the tests."""
+    collectors = yield
+    return [collector for collector in collectors if type(collector) is pytest.Module]
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -107,6 +107,7 @@ def test_without_a_function_for_lost_items_a_process_that_dies_is_an_error(funct
         list(map_stream(functions.crash, range(9), workers=2))
 
 
+@pytest.mark.slow
 def test_an_exception_after_a_death_is_not_taken_for_a_death(functions: Any) -> None:
     pool = WorkerPool(functions.crash_or_refuse, 1, crashed=message)
     with closing(pool), pytest.raises(WorkerError, match=r"^OddError: first$"):

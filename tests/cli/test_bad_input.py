@@ -34,6 +34,7 @@ def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_a_template_without_sections_is_a_warning_and_is_scored(hengwen, plan: Path) -> None:
     path = plan.parent / "prompts.jsonl"
     path.write_text(path.read_text("utf-8").replace("(verse)\\n", "", 1), "utf-8")
@@ -44,6 +45,7 @@ def test_a_template_without_sections_is_a_warning_and_is_scored(hengwen, plan: P
     assert done.json["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 2
 
 
+@pytest.mark.slow
 def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> None:
     path = plan.parent / "b.jsonl"
     path.write_text(path.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")

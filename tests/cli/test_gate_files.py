@@ -61,6 +61,7 @@ def test_junit_is_well_formed_whatever_a_server_says(text: str) -> None:
     assert failure.get("message").startswith("未通过")
 
 
+@pytest.mark.slow
 @given(st.text() | st.just(HOSTILE))
 def test_a_summary_is_one_table_row_a_gate(text: str) -> None:
     markdown = summary_markdown(report(gate("failed", detail=text), gate("passed")), "en")

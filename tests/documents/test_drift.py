@@ -103,6 +103,7 @@ def test_a_drift_is_said_in_words_with_its_evidence(record: Record) -> None:
     assert "t/s.value: not reduced, there are no repeats" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "word"), [("en", "drift"), ("zh", "漂移")])
 @pytest.mark.parametrize(("means", "drifts"), [(JITTER, False), (FALL, True)], ids=["jitter", "fall"])
 def test_the_word_drift_stands_only_where_the_second_question_says_so(
@@ -149,6 +150,7 @@ def test_few_constant_and_unordered_checkpoints_are_said_in_words(
     assert text in words(record(means, **fields))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("means", "zh", "en"),
     [
@@ -174,6 +176,7 @@ def test_an_unknown_usual_movement_is_no_answer_and_has_its_reason(
     assert "无法与平常波动区分" in words(store, language="zh")
 
 
+@pytest.mark.slow
 def test_an_unknown_error_of_a_mean_is_said_and_no_interval_is_drawn(record: Record) -> None:
     store = record([0.5, 0.52, 0.5, 0.49, 0.51], prompts=1)
     text = "the error of a mean on these prompts is not known (too few independent prompts), so the test of "

@@ -71,6 +71,7 @@ def test_every_result_says_which_checkpoint_has_empty_answers(plan: Path) -> Non
                 assert finding["weight"] == "alarm"
 
 
+@pytest.mark.slow
 def test_the_number_of_empty_answers_leads_to_them(plan: Path) -> None:
     with open_store("sqlite://") as store:
         run_plan(plan, store=store)

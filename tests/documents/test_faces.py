@@ -179,6 +179,7 @@ def test_a_document_is_in_one_language(document_of, kind: str) -> None:
     assert not re.search("[\u4e00-\u9fff]", " ".join([in_language(document.title, "en"), *heads]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_record_follows_its_schema(document_of, kind: str) -> None:
     schema = json.loads(schema_text(kind))

@@ -336,6 +336,7 @@ def test_a_prompt_template_that_fails_is_told_before_anything_is_paid(run, judge
     assert "sample 'q0': prompt template: 'mood' is undefined" in err
 
 
+@pytest.mark.slow
 def test_the_key_stands_in_no_store_no_report_and_no_message(
     run, judge_server, suite, tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ async def test_each_answer_is_judged_by_one_process(bench, server: Server, judge
     assert not server.holders
 
 
+@pytest.mark.slow
 async def test_equal_calls_of_different_samples_are_made_once(bench, server: Server, judged) -> None:
     @dataclass
     class Same:
@@ -224,6 +225,7 @@ async def test_equal_calls_of_different_samples_are_made_once(bench, server: Ser
     assert oracle.calls == 1
 
 
+@pytest.mark.slow
 async def test_responses_of_all_processes_are_scored_together_and_once(bench, server: Server) -> None:
     scorer = AllTexts()
     oracle = bench.Oracle(answer=lambda _, request: request.messages[-1][1], turns=3)
@@ -325,6 +327,7 @@ async def test_samples_in_progress_are_left_to_the_others_when_an_endpoint_is_un
     assert oracle.calls == len(SAMPLES)
 
 
+@pytest.mark.slow
 async def test_when_no_process_can_make_calls_the_samples_become_failures(
     bench, server: Server, judged
 ) -> None:

@@ -78,6 +78,7 @@ def test_runs_need_steps_and_a_known_logger(store, tmp_path: Path) -> None:
         log_run(runs(store), Curves())
 
 
+@pytest.mark.slow
 def test_a_plan_logs_when_its_run_ends_and_an_error_of_the_tool_loses_no_result(
     plan: Path, hengwen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

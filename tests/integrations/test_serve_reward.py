@@ -133,6 +133,7 @@ def test_later_reports_mark_the_score_that_was_a_reward(rewarded: Path, hengwen)
     assert "Character (reward)" in shown.out
 
 
+@pytest.mark.slow
 def test_gates_judge_drift_and_peer_review_name_the_rewards_that_they_use(rewarded: Path, hengwen) -> None:
     first = "{name: a, responses: a.jsonl}"
     second = first.replace("name: a", "name: b")

@@ -61,6 +61,7 @@ def answer(prompts, *, model, processing_class, path):
     return [f"好的，{path.name}" for _ in prompts]
 
 
+@pytest.mark.slow
 def test_each_saved_checkpoint_is_a_run_and_a_score_may_stop_the_training(tmp_path: Path) -> None:
     callback = HengwenCallback(
         PLAN, answer, options=RunOptions(limit=2), stop_when=lambda result: result.runs[0].step == 20
@@ -94,6 +95,7 @@ def test_the_handler_of_transformers_calls_it_at_every_event(tmp_path: Path) -> 
     assert handler.on_step_end(args, state, control).should_training_stop
 
 
+@pytest.mark.slow
 def test_a_score_that_was_a_reward_in_this_process_is_marked_in_the_runs(tmp_path: Path) -> None:
     task = load_suite(load_plan(PLAN)).tasks[0]
     as_reward(task.scorers[0])
@@ -244,6 +246,7 @@ def scores_of_training(folder: Path) -> list[tuple[str, float]]:
         return [(row.checkpoint, row.outcome.value) for row in store.rows(runs) if row.score.part == "within"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["trainer.py", "grpo.py"])
 def test_the_example_evaluates_each_saved_checkpoint(
     trained: Path, script: str, monkeypatch: pytest.MonkeyPatch

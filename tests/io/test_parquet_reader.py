@@ -123,6 +123,7 @@ def test_a_text_that_a_dictionary_repeats_is_held_once(tmp_path: Path) -> None:
     assert rows[0].values == {"output": text}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "column"),
     [
@@ -139,6 +140,7 @@ def test_pages_that_would_take_all_memory_are_refused_before_they_are_read(
         next(scan_parquet(path))
 
 
+@pytest.mark.slow
 def test_texts_of_many_pages_are_read_a_few_at_a_time(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

@@ -68,6 +68,7 @@ def test_a_rater_cannot_label_an_answer_twice_because_such_a_file_cannot_be_read
     assert [x.value for x in other.labels()] == [0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_labels_that_are_written_at_once_are_all_kept(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"l{suffix}"

@@ -55,6 +55,7 @@ def store():
         yield opened
 
 
+@pytest.mark.slow
 def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None:
     result = run_plan(write_plan(tmp_path, {"a": (26, 40), "b": (26, 40), "c": (5, 40)}), store=store)
     groups = compare_groups(store, result.runs)

@@ -56,6 +56,7 @@ def test_the_statistics_are_those_of_page_and_hinkley() -> None:
     assert first.alarm.since == zeros[-1] + 1
 
 
+@pytest.mark.slow
 def test_a_lower_mean_raises_an_alarm_that_names_about_where_it_began() -> None:
     state = last(monitor(), [*QUIET, *LOW])
     assert state.alarm.direction == "down"
@@ -78,6 +79,7 @@ def test_the_baseline_itself_raises_no_alarm() -> None:
     assert state.difference_interval[0] < 0 < state.difference_interval[1]
 
 
+@pytest.mark.slow
 def test_a_higher_mean_is_no_alarm_where_only_a_lower_one_counts() -> None:
     down, up = monitor(direction="down"), monitor(direction="up")
     state = last(down, [1.0] * 100)
@@ -121,6 +123,7 @@ def test_the_seed_decides_and_another_seed_gives_nearly_the_same() -> None:
     assert other.down_threshold == pytest.approx(first.down_threshold, rel=0.06)
 
 
+@pytest.mark.slow
 @each_row("scale", [(0, 1), None])
 def test_a_restarted_process_goes_on(scale) -> None:
     scores = [*QUIET, *LOW]
@@ -307,6 +310,7 @@ def test_a_wrong_score_leaves_the_monitor_as_it_is(score, error: type[Exception]
     assert stream_monitor.state == state
 
 
+@pytest.mark.slow
 def test_a_correlation_of_neighbours_in_the_baseline_widens_the_thresholds() -> None:
     independent, blocks = monitor().state, monitor(np.repeat(BASELINE, 2).tolist()).state
     assert independent.baseline_correlation == 0

@@ -38,6 +38,7 @@ def codes(result: PeerReview) -> set[str]:
     return {note.code for note in result.notes}
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_groups_without_a_common_battle_are_not_compared(method: RankingMethod) -> None:
     result = review([("a", "b", "a"), ("a", "b", "b"), ("c", "d", "tie")], method=method, judges=3)
@@ -65,6 +66,7 @@ def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Ranki
         assert "a对其余模型从未输过或平过，b、c对其余模型从未赢过或平过" in note.zh
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_if_every_match_is_a_tie_all_models_share_rank_one(method: RankingMethod) -> None:
     result = review([(a, b, "tie") for a, b in combinations("abc", 2)], method=method, judges=3)
@@ -156,6 +158,7 @@ def test_a_model_that_only_one_judge_judged_is_not_ranked_without_this_judge() -
     assert without["k"] == (1, "", 0)
 
 
+@pytest.mark.slow
 @each_row("method", METHODS)
 def test_a_model_with_matches_on_one_question_has_no_interval_and_any_rank(method: RankingMethod) -> None:
     rows = [("x", "y", "a", judge, "", question) for question in range(12) for judge in "ijk"]

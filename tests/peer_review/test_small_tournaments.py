@@ -61,6 +61,7 @@ def test_every_small_tournament_has_a_result_or_a_reason(
             assert model["wins"] + model["losses"] + model["ties"] == model["matches"] > 0
 
 
+@pytest.mark.slow
 @each_row("method", [method for method in get_args(RankingMethod) if method != "consistency"])
 def test_judges_whose_verdicts_all_conflict_see_ties(method: RankingMethod) -> None:
     battles = Battles.from_columns(

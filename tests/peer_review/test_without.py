@@ -41,6 +41,7 @@ def evidence_with_group(battles: Battles, judges: tuple[int, ...], method: Ranki
     return evidence
 
 
+@pytest.mark.slow
 def test_the_ranking_without_a_clique_is_that_of_the_other_judges() -> None:
     battles = panel_with_clique()
     review = peer_review(battles, n_boot=20)

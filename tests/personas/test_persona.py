@@ -96,6 +96,7 @@ def test_a_scene_and_a_manner_of_its_own_take_the_place_of_the_packaged_ones() -
     assert rendered(persona, "new_topic", brief="说雨。").endswith("\n\n开口吧：说雨。")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("{}%# \n-a墨\"'"), max_size=20))
 def test_a_text_with_template_marks_is_text(text: str) -> None:

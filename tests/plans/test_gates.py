@@ -127,6 +127,7 @@ def test_an_error_names_the_column(text: str, column: int, message: str) -> None
     assert str(error.value).startswith(f"column {column} of {text!r}: {message}")
 
 
+@pytest.mark.slow
 @given(
     st.text(max_size=60) | st.lists(st.sampled_from([*FUNCTIONS, *"(),<>=*/ 1a", "and", "a/b"])).map("".join)
 )

@@ -74,6 +74,7 @@ def test_levels_criteria_and_parts(name, levels, criteria, uses):
     assert rubric.better_than_reference == ("references" in uses)
 
 
+@pytest.mark.slow
 @each_row("name", NAMES)
 @each_row("language", ["zh", "en"])
 def test_no_two_texts_say_the_same(name, language):

@@ -118,6 +118,7 @@ def test_marks_of_a_format_in_data_stay_as_they_are(text):
     assert fenced == [text] * 5
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.text(alphabet="<>＜＞:abz09|[]INST/ \n·", max_size=60))
 def test_nothing_in_data_opens_or_closes_a_fence(text):

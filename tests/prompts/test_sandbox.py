@@ -49,6 +49,7 @@ def rendered(template: str) -> str:
     return render_subject_prompt(None, template, Sample(id="s", input="in"))[-1][1]
 
 
+@pytest.mark.slow
 @each_row("kind", HOSTILE)
 def test_a_hostile_template_is_refused(kind: str) -> None:
     with pytest.raises(ConfigError, match="prompt template: "):

@@ -69,6 +69,7 @@ def test_every_count_of_the_cases_is_met(cases: list[dict[str, Any]]) -> None:
         assert len(longest_increasing_indices(x, strict=False)) == case["lis_nondecreasing"]
 
 
+@pytest.mark.slow
 def test_the_type_of_the_numbers_does_not_matter(cases: list[dict[str, Any]]) -> None:
     for case in cases[:120]:
         x = np.array(case["x"])

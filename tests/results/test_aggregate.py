@@ -156,6 +156,7 @@ def test_the_value_of_a_whole_set_may_say_what_it_is_composed_of() -> None:
     )
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=9))
 def test_every_reducer_stays_between_worst_and_best(values: list[float]) -> None:
     reduced = {reducer: reduce_repeats(values, reducer) for reducer in get_args(Reducer)}

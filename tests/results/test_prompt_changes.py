@@ -44,6 +44,7 @@ def changes_by_hand(before: Answers, after: Answers) -> dict[str, float]:
     return changes
 
 
+@pytest.mark.slow
 @given(ANSWERS, ANSWERS, st.booleans())
 def test_prompts_are_sorted_by_their_paired_drop(before: Answers, after: Answers, higher: bool) -> None:
     table = table_of({"x": before, "y": after}, higher_is_better=higher)

@@ -29,6 +29,7 @@ def test_only_dates_of_records_are_read_from_the_clock() -> None:
     assert subtractions == ["errors.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [-400, 400])
 def test_the_newest_run_is_the_last_one_whatever_the_clock_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int

@@ -120,6 +120,7 @@ def test_a_cancelled_run_resumes(plan: Path) -> None:
     assert [run.status for run in asyncio.run(cell()).runs] == ["finished"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_a_notebook_stops_the_run_and_the_same_call_resumes_it(
     plan: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_target_of_another_format_is_refused_before_anything_is_judged(source:
         assert store.runs() == []
 
 
+@pytest.mark.slow
 def test_verdicts_of_an_earlier_call_are_used_again(source: Path) -> None:
     first, second = source.with_name("1.jsonl"), source.with_name("2.jsonl")
     runs = [judge(source, target).runs[0].id for target in (first, second)]

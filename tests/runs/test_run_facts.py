@@ -74,6 +74,7 @@ def key_of(folder: Path, run_: Run, score: str = "t/rouge_l.f") -> dict[str, str
     return dict(summary.comparability.parts)
 
 
+@pytest.mark.slow
 def test_a_run_stores_the_plans_sequence_and_its_position_in_it(folder: Path) -> None:
     early, late = run(folder)
     assert early.facts["sequence"] == late.facts["sequence"]
@@ -90,6 +91,7 @@ def test_stored_facts_are_read_back_with_the_run(folder: Path) -> None:
     assert (task["samples_total"], task["samples_taken"], task["repeats"]) == (4, 4, "3")
 
 
+@pytest.mark.slow
 def test_edited_references_change_the_key_of_the_next_run(folder: Path) -> None:
     before = key_of(folder, run(folder)[0])
     write_rows(folder / "samples.jsonl", samples("别的答案"))

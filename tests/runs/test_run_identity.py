@@ -213,6 +213,7 @@ def test_another_hash_is_another_run_and_the_earlier_run_is_kept(tmp_path: Path,
         assert list(store.rows([before[0]]))
 
 
+@pytest.mark.slow
 def test_the_same_hash_is_the_same_run_with_the_current_step_order_and_seed(tmp_path: Path) -> None:
     contents = without_anchors()
     before = run(tmp_path / "p", contents).runs
@@ -232,6 +233,7 @@ def test_the_same_hash_is_the_same_run_with_the_current_step_order_and_seed(tmp_
         assert store.latest() == list(after)
 
 
+@pytest.mark.slow
 def test_a_fresh_run_is_another_run(tmp_path: Path) -> None:
     contents = without_anchors()
     before, after = run(tmp_path / "p", contents), run(tmp_path / "p", contents, fresh=True)
@@ -239,6 +241,7 @@ def test_a_fresh_run_is_another_run(tmp_path: Path) -> None:
     assert before.runs[0].id != after.runs[0].id
 
 
+@pytest.mark.slow
 def test_anchors_are_judged_in_another_run_once_a_run_is_finished(tmp_path: Path) -> None:
     first, second = run(tmp_path / "p", files()), run(tmp_path / "p", files())
     assert first.runs[0].plan_hash == second.runs[0].plan_hash

@@ -55,6 +55,7 @@ def stored(folder: Path) -> tuple[Run, int]:
         return run, len({row.sample_id for row in store.rows([run])})
 
 
+@pytest.mark.slow
 @SIGNALS
 def test_the_first_signal_ends_a_run_after_the_score_in_progress(
     run, tmp_path: Path, sent: signal.Signals

@@ -87,6 +87,7 @@ def test_thresholds_do_not_depend_on_how_many_streams_are_simulated_at_a_time(mo
     assert thresholds() == pytest.approx(expected, rel=0.06)
 
 
+@pytest.mark.slow
 def test_a_longer_horizon_a_smaller_level_and_a_smaller_baseline_raise_the_thresholds() -> None:
     usual = thresholds()
     assert all(np.greater(thresholds(horizon=600), usual))

@@ -40,6 +40,7 @@ def enumerated(rows: Rows, *, plain: bool) -> float:
     return sum(statistic(draw) >= observed - 1e-9 for draw in all_draws) / len(all_draws)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.sampled_from(LEVELS), min_size=3, max_size=3), min_size=4, max_size=6), st.booleans()
 )

@@ -11,6 +11,7 @@ from hengwen.stats.level_weights import level_index, level_weights
 LEVELS = st.lists(st.integers(0, 4), min_size=1, max_size=60)
 
 
+@pytest.mark.slow
 @given(LEVELS, LEVELS)
 def test_the_weighted_units_have_the_mix_of_the_target(units: list[int], target: list[int]) -> None:
     weights = level_weights(units, target)

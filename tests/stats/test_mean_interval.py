@@ -135,6 +135,7 @@ def test_where_there_is_no_interval_the_reason_is_given(
     assert (result.bounds, result.reason) == (None, reason)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=2, max_size=60))
 def test_an_interval_on_a_scale_has_width_lies_on_the_scale_and_holds_the_shrunken_mean(
     values: list[float],

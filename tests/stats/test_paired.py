@@ -29,6 +29,7 @@ def enumerated_p(differences: list[float]) -> float:
     return len(extreme) / len(patterns)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(LEVELS, LEVELS), min_size=1, max_size=8))
 @settings(max_examples=60)
 def test_p_is_the_share_of_all_sign_patterns(

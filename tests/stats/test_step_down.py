@@ -111,6 +111,7 @@ def large(scores: list[FamilyScore], result: StepDown) -> list[FamilyScore]:
     ]
 
 
+@pytest.mark.slow
 @given(families())
 @settings(max_examples=40, deadline=None)
 def test_adjusted_p_and_critical_values_are_those_of_all_sign_patterns(scores: list[FamilyScore]) -> None:
@@ -168,6 +169,7 @@ def test_normal_variables_stand_for_the_signs_of_many_prompts(monkeypatch: pytes
     assert normal.critical == pytest.approx(signs.critical, rel=0.03)
 
 
+@pytest.mark.slow
 @given(families(), st.randoms(use_true_random=False))
 @settings(max_examples=30, deadline=None)
 def test_the_order_of_prompts_and_checkpoints_and_the_sign_do_not_matter(

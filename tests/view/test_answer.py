@@ -37,6 +37,7 @@ def test_a_lyric_is_shown_line_by_line_with_the_formula_signature_and_command_of
     assert "hengwen judge ANSWERS.jsonl -o VERDICTS.jsonl --rubric lyric_craft" in page
 
 
+@pytest.mark.slow
 def test_the_command_that_makes_a_score_again_makes_it(client, demo_store, hengwen, tmp_path: Path) -> None:
     page = client.get("/answer", params=LYRIC).text
     command = re.search(r"<code>hengwen (score ANSWERS[^<]*)</code>", page)[1]
@@ -146,6 +147,7 @@ def test_every_call_of_a_judgment_has_its_exact_prompt_raw_reply_tokens_and_repa
     assert '<section id="answer" class="alone">' in page
 
 
+@pytest.mark.slow
 def test_a_hostile_answer_and_a_hostile_reason_are_only_text(judged) -> None:
     page = judged(HOSTILE).get("/answer").text
     content = page.partition("<main>")[2].partition("</main>")[0]

@@ -7,6 +7,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING, cast
 
+import pytest
 from starlette.requests import Request
 from tests.view.conftest import TOKEN, client_of
 
@@ -23,6 +24,7 @@ def test_the_first_page_shows_the_runs(client) -> None:
     assert "ckpt-4000" in client.get("/").text
 
 
+@pytest.mark.slow
 def test_a_store_that_vanishes_gives_a_page_that_says_so_and_one_that_returns_is_read(
     demo_store, tmp_path
 ) -> None:
@@ -44,6 +46,7 @@ def test_what_is_not_there_is_said(client) -> None:
     assert client.get("/no-such-page").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_page_hears_of_what_changed_since_it_was_drawn(client) -> None:
     drawn = re.search(r'data-news="/events\?drawn=(\w+)"', client.get("/").text)
     assert drawn

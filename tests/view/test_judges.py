@@ -21,6 +21,7 @@ def computed(client: TestClient, show: str) -> str:
     return page.text
 
 
+@pytest.mark.slow
 def test_each_judge_has_its_line_and_its_anchors(client) -> None:
     page = client.get("/judges").text
     assert "0 of 2 judges certified." in page
@@ -48,6 +49,7 @@ def test_the_drift_of_judges_is_the_document_of_judge_drift(client) -> None:
     assert "Cannot tell: lyric craft, character." in page
 
 
+@pytest.mark.slow
 def test_without_labels_the_way_to_them_is_named(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"id": "a", "input": "问"}\n', "utf-8")
     (tmp_path / "c.jsonl").write_text('{"id": "a", "output": "答"}\n', "utf-8")

@@ -79,6 +79,7 @@ def test_labels_and_skips_are_undone_one_by_one(rater, desk, plan) -> None:
     assert "disabled" in back
 
 
+@pytest.mark.slow
 def test_the_page_is_blind_to_checkpoint_and_judge(rater, desk, plan) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     for _ in desk.questions:
@@ -104,6 +105,7 @@ def test_a_second_rater_gets_all_answers_and_the_agreement_is_told(rater, desk) 
     assert "2 raters, 5 answers labelled by two or more: Krippendorff&#39;s alpha 1.00." in page
 
 
+@pytest.mark.slow
 def test_the_same_answer_in_two_windows_of_one_rater_is_labelled_once(rater, plan) -> None:
     page = rater.get("/label", params={"rater": "ann"}).text
     press(rater, page, level="A")
@@ -114,6 +116,7 @@ def test_the_same_answer_in_two_windows_of_one_rater_is_labelled_once(rater, pla
     assert [label.value for label in labels(plan.with_name("labels.csv"))] == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
@@ -166,6 +169,7 @@ def test_an_answer_of_ten_megabytes_is_cut_and_says_so(plan, demo_store) -> None
     assert "<b>长" not in page
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_say_how_answers_were_drawn_is_warned_of(plan, demo_store) -> None:
     old = "task,id,checkpoint,repeat,output,score,value,rater\n"
     plan.with_name("labels.csv").write_text(old, "utf-8")
@@ -185,6 +189,7 @@ def test_the_labels_become_preference_pairs(rater) -> None:
     assert '"chosen": ' in sent.text
 
 
+@pytest.mark.slow
 def test_without_label_there_is_no_page_to_label(client) -> None:
     assert client.get("/label", params={"rater": "ann"}).status_code == 404
     assert client.get("/label/pairs.jsonl").status_code == 404
@@ -251,6 +256,7 @@ def test_the_store_has_the_labels_of_each_rater_under_one_signature(stored, plan
     assert len({row.outcome.signature for row in rows}) == 1
 
 
+@pytest.mark.slow
 def test_a_label_of_an_answer_that_the_run_does_not_have_is_not_stored(stored, plan) -> None:
     changed = {name: [{**row, "output": "another text"} for row in rows] for name, rows in ANSWERS.items()}
     for name, rows in changed.items():

@@ -48,6 +48,7 @@ def counts_of(page) -> list[int]:
     return [int(number) for number in re.findall(r">(?:worse|equal|better) (\d+)</a>", page.text)]
 
 
+@pytest.mark.slow
 def test_the_grid_begins_with_the_largest_drop_from_the_checkpoint_before(client) -> None:
     page = client.get("/grid", params={"score": WORSE["score"]})
     changes = values_of(page, "change")
@@ -125,6 +126,7 @@ def test_the_verdict_is_the_document_of_compare_once_it_is_computed(client) -> N
     assert 'class="difference worse"' in page.text
 
 
+@pytest.mark.slow
 @each_row("path", ["/compare?a=ckpt-1000&b=ckpt-1000", "/compare?a=no-such-run", "/grid?plan=no-such-plan"])
 def test_an_address_that_names_nothing_says_so(client, path) -> None:
     page = client.get(path)
@@ -278,6 +280,7 @@ def test_what_takes_long_in_a_large_store_has_a_process_of_its_own(client, demo_
     assert verdicts_of(large.get("/")) == verdicts_of(client.get("/"))
 
 
+@pytest.mark.slow
 def test_results_are_kept_up_to_a_number_of_scores(client, demo_store, monkeypatch) -> None:
     monkeypatch.setattr("hengwen.view.data.MAX_OUTCOMES", 100)
     for number in (1, 2, 3, 4):

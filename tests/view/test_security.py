@@ -33,6 +33,7 @@ def test_without_the_token_every_page_is_refused(demo_store) -> None:
     assert client.get("/").status_code == 403
 
 
+@pytest.mark.slow
 def test_the_token_buys_one_cookie_that_no_script_reads_and_no_other_site_sends(demo_store) -> None:
     client = client_of(demo_store)
     bought = client.get("/", params={"token": TOKEN}, follow_redirects=False)
@@ -47,6 +48,7 @@ def test_the_token_buys_one_cookie_that_no_script_reads_and_no_other_site_sends(
     assert client.get("/", params={"token": TOKEN}).status_code == 403
 
 
+@pytest.mark.slow
 def test_the_token_of_a_file_buys_several_cookies(demo_store) -> None:
     client = client_of(demo_store, is_reusable=True)
     for _ in range(2):
@@ -83,6 +85,7 @@ def test_without_label_no_form_is_taken(client) -> None:
     assert (sent.status_code, "--label" in sent.text) == (403, True)
 
 
+@pytest.mark.slow
 def test_every_answer_forbids_frames_foreign_content_caches_and_referrers(client) -> None:
     for answer in (client.get("/"), client.get("/no-such-page"), client_of("no.db").get("/")):
         policy = answer.headers["content-security-policy"]

@@ -35,6 +35,7 @@ def token(tmp_path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_argument", [True, False])
 def test_the_store_is_an_argument_or_the_variable(
     hengwen, demo_store, token, statuses, monkeypatch, is_argument: bool

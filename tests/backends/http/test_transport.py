@@ -78,6 +78,7 @@ async def test_the_password_of_a_proxy_is_shown_nowhere(server, backend, monkeyp
         assert "ssword9" not in f"{error}{error.raw}{error!r}{client!r}"
 
 
+@pytest.mark.slow
 async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     assert (await backend().complete(ASK)).text == "hello"

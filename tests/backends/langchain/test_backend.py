@@ -266,6 +266,7 @@ async def test_langchain_openai_negotiates_the_response_format(server, chat):
     assert len(server.requests) == 5
 
 
+@pytest.mark.slow
 async def test_a_tool_call_of_langchain_openai_is_read_unparsed(server, chat):
     call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": GOOD}}
     server.say(None, finish="tool_calls", tool_calls=[call])

@@ -201,6 +201,7 @@ async def test_a_closed_port_is_a_transport_error_that_names_the_endpoint(server
     assert f"no answer from {url}: " in str(error)
 
 
+@pytest.mark.slow
 async def test_a_slow_answer_is_a_timeout(server, backend):
     server.delay = 2
     error = await failure(backend(timeout=0.2))
@@ -208,6 +209,7 @@ async def test_a_slow_answer_is_a_timeout(server, backend):
     assert "within 0.2 s" in str(error)
 
 
+@pytest.mark.slow
 async def test_a_cancelled_call_stays_cancelled(server, backend):
     server.delay = 2
     call = asyncio.create_task(backend().complete(ASK))

@@ -143,6 +143,7 @@ def test_calls_are_counted_also_where_they_fail() -> None:
     assert counts == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_judge_that_never_answers_is_given_up_after_two_waits(
     hengwen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_wrong_column_is_one_line(hengwen, judged: Path) -> None:
     assert done.err == "hengwen: judged.csv: no column 'ratings'; did you mean 'rating'?\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--judge-name", "gpt-x", "--scale", "1-10"], ["--scorer", "gpt-x"], []])
 def test_every_imported_score_is_reported_tested_and_decides(
     hengwen, tmp_path: Path, options: list[str]

@@ -70,6 +70,7 @@ def test_a_character_gets_a_suite_whose_plan_is_good(
         assert "煤球" in (tmp_path / folder / f"{task}.md.j2").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_filled_in_suite_is_weighed_by_the_words_of_the_character(
     hengwen, persona: Path, tmp_path: Path
 ) -> None:

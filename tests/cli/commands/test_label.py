@@ -68,6 +68,7 @@ def test_a_plan_cannot_have_a_file_outside_its_folder_written(form, tmp_path: Pa
         outside.unlink()
 
 
+@pytest.mark.slow
 def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, hengwen) -> None:
     form("A A A A A A A")
     texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
@@ -378,6 +379,7 @@ def test_a_file_without_a_column_for_the_draw_still_works_and_is_warned_of(form,
     assert (tmp_path / "labels.csv").read_text("utf-8").startswith(old)
 
 
+@pytest.mark.slow
 def test_pairs_for_training_come_from_the_labels_and_nothing_is_labelled(form, tmp_path: Path) -> None:
     form("A B C D E A B")
     before = (tmp_path / "labels.csv").read_bytes()

@@ -165,6 +165,7 @@ def document(text: str) -> Document:
     return Document(kind="k", title=text, notes=(text,), blocks=blocks, record={text: [text, (text,)]})
 
 
+@pytest.mark.slow
 @each_row("text", HOSTILE)
 def test_a_page_has_the_same_tags_as_with_plain_text(text: str) -> None:
     page = to_html(document(text), "zh")
@@ -189,6 +190,7 @@ def test_a_page_may_use_its_own_style_and_script_and_nothing_else() -> None:
     ) in page
 
 
+@pytest.mark.slow
 @each_row("text", HOSTILE)
 def test_markdown_has_the_same_structure_as_with_plain_text(text: str) -> None:
     page = to_markdown(document(text), "zh")

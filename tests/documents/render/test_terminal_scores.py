@@ -131,6 +131,7 @@ def test_the_line_of_a_judge_is_cut_to_two_where_not_all_is_asked_for() -> None:
     assert sum(text.count("hardly") for text in printed(document(), 80, verbose=True)) == 30
 
 
+@pytest.mark.slow
 @each_row("width", [40, 80])
 def test_many_scores_and_reasons_are_counted_and_not_shown(width: int) -> None:
     lines = printed(document(lines=60, judges=9, bullets=12), width)

@@ -41,6 +41,7 @@ def calibrated(data, calibration: Calibration):
     return replace(data, calibrations=(calibration,))
 
 
+@pytest.mark.slow
 def test_every_face_but_the_json_says_it(data) -> None:
     calibration = calibration_of(data)
     document = run_document(calibrated(data, calibration))
@@ -89,6 +90,7 @@ def test_the_summary_says_whether_the_judge_is_certified(data, changes, ending) 
     assert sum(finding.address.endswith(SCORE) for finding in findings) == 1
 
 
+@pytest.mark.slow
 def test_without_a_kappa_the_reason_is_given(data) -> None:
     calibration = calibration_of(
         data, agreement=None, decision="insufficient", within=None, reasons=(Remark("no_pairs"),)

@@ -100,6 +100,7 @@ def test_an_outage_costs_its_own_time_and_no_score(judge, kind: str, seconds: fl
     assert total <= seconds + 1.3 * usual
 
 
+@pytest.mark.slow
 def test_few_calls_are_sent_during_an_outage(judge) -> None:
     endpoint = Endpoint(FAILURES["500"], 2, 22)
     judge(endpoint)
@@ -122,6 +123,7 @@ def test_an_endpoint_that_never_replied_is_given_up_sooner(judge) -> None:
     assert len(results) == CALLS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [1, 8, 64])
 def test_an_endpoint_that_never_answers_is_given_up_when_one_call_alone_has_no_answer(judge, slots) -> None:
     endpoint = Endpoint(SILENCE, 0, 10**9)

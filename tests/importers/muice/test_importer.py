@@ -323,6 +323,7 @@ def test_a_strange_name_of_the_document_stays_in_its_comment(
     load_rubric(tmp_path / "out" / "muice_live.yaml")
 
 
+@pytest.mark.slow
 def test_an_imported_suite_runs_offline_on_stored_answers(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_kappa_is_that_of_the_matrix_with_all_levels(human, judge) -> None:
         assert getattr(agreement, name).value == pytest.approx(kappa, abs=1e-12), name
 
 
+@pytest.mark.slow
 @each_row(("human", "judge"), tables())
 def test_correlations_equal_those_of_scipy(human, judge) -> None:
     agreement = measure(human, judge)
@@ -267,6 +268,7 @@ def test_every_figure_is_in_its_range_or_undefined_with_a_reason(pairs) -> None:
     assert np.sum(result.confusion) == len(pairs)
 
 
+@pytest.mark.slow
 @given(level_pairs)
 @settings(deadline=None, max_examples=60)
 def test_agreement_is_symmetric(pairs) -> None:

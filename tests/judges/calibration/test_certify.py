@@ -80,6 +80,7 @@ def test_a_poor_judge_is_not_certified(draw) -> None:
     assert calibration.reasons[0].values["low"] < 0.5
 
 
+@pytest.mark.slow
 def test_the_lower_bound_decides_and_not_the_estimate(draw) -> None:
     first = calibrated(draw, 40, rho=0.8)
     kappa = first.agreement.quadratic_kappa
@@ -136,6 +137,7 @@ def test_labels_without_an_answer_are_insufficient() -> None:
     assert calibration.means[0].corrected is None
 
 
+@pytest.mark.slow
 def test_raters_are_averaged_and_their_agreement_is_the_ceiling(draw) -> None:
     human, judge = draw(np.random.default_rng(8), 50, 1, rho=0.8)
     second = np.where(np.arange(50) % 5 == 0, 1.0, human.ravel())
@@ -304,6 +306,7 @@ def test_labels_that_were_chosen_hide_their_mean(draw) -> None:
     assert calibration.warnings[-1] == Remark("chosen_answers", {"n": 40, "drawn": "the odd ones"})
 
 
+@pytest.mark.slow
 def test_labels_of_the_best_answers_hide_their_mean_and_are_warned_of(draw) -> None:
     human, judge = draw(np.random.default_rng(4), 120, 1, rho=0.9)
     best_first = np.argsort(-human.ravel(), kind="stable")
@@ -322,6 +325,7 @@ def test_labels_of_the_best_answers_hide_their_mean_and_are_warned_of(draw) -> N
     assert few.means[0].reason == Remark("not_random")
 
 
+@pytest.mark.slow
 def test_tasks_that_share_a_rubric_can_be_pooled_by_prompt(draw) -> None:
     human, judge = draw(np.random.default_rng(4), 60, 1, rho=0.9)
     answers = answers_of(judge.ravel().tolist())

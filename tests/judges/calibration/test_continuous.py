@@ -33,6 +33,7 @@ def test_a_judge_without_levels_is_calibrated_and_its_mean_corrected() -> None:
     assert corrected.low < np.mean([label.value for label in labels]) < corrected.high
 
 
+@pytest.mark.slow
 def test_very_many_different_values_are_rounded_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     labels, answers = continuous(400)
     results = []

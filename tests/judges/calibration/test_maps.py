@@ -25,6 +25,7 @@ def slow_isotonic(values: list[float], weights: list[float]) -> list[float]:
         left[:] = [(left[0] * left[1] + right[0] * right[1]) / total, total, left[2] + right[2]]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=1, max_size=25))
 @settings(deadline=None, max_examples=80)
 def test_the_isotonic_map_equals_pooling_by_hand(pairs) -> None:
@@ -77,6 +78,7 @@ def test_a_label_between_two_levels_counts_for_both() -> None:
     assert halves.predict([0, 1]) == pytest.approx(both.predict([0, 1]), abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [0, 1], ids=["isotonic", "ordinal"])
 def test_a_generous_judge_is_corrected_on_other_prompts(draw, kind: int) -> None:
     human, judge = draw(np.random.default_rng(0), 40, 3, rho=0.8, icc=0.3, shift=1.0)
@@ -89,6 +91,7 @@ def test_a_generous_judge_is_corrected_on_other_prompts(draw, kind: int) -> None
     assert all(value <= level + 0.02 for level, value in report.levels[2:])
 
 
+@pytest.mark.slow
 def test_a_map_that_adds_error_has_a_negative_gain() -> None:
     """The judge is always right: a map can only lose."""
     human = np.random.default_rng(1).choice(FIVE, 40)
@@ -124,6 +127,7 @@ def test_too_few_labels_or_prompts_are_refused(n: int, options, message: str) ->
         fit_maps([0.5] * n, [0.5] * n, levels=FIVE, **options)
 
 
+@pytest.mark.slow
 def test_a_constant_judge_maps_to_the_mean_label() -> None:
     human = [0.0, 0.5, 1.0] * 20
     for report in fit_maps([0.75] * 60, human, levels=FIVE):

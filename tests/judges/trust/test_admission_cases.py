@@ -88,6 +88,7 @@ def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
             assert text in copy
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(text=st.text(alphabet="山水人家,。 ab", min_size=1, max_size=80))
 def test_what_each_copy_is(text):

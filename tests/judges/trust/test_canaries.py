@@ -222,6 +222,7 @@ def test_other_canaries_are_another_set(run):
     assert run(obedient, canaries=()).counts == dict.fromkeys(OUTCOMES, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 5])
 def test_no_more_calls_at_a_time_than_allowed(run, function_judge, concurrency):
     judge = function_judge(lambda text, *_: obedient(text))

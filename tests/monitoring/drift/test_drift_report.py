@@ -34,6 +34,7 @@ def only(store: Store, **arguments: object) -> ScoreDrift:
     return score
 
 
+@pytest.mark.slow
 def test_a_fall_beyond_the_noise_of_steps_is_a_drift(fill: Callable[..., Store]) -> None:
     score = only(fill(means(FALL)))
     assert (score.differs, score.drifts, score.direction) == ("differ", "drift", "worse")
@@ -45,6 +46,7 @@ def test_a_fall_beyond_the_noise_of_steps_is_a_drift(fill: Callable[..., Store])
     assert score.course.metrics["cin"].value == 21
 
 
+@pytest.mark.slow
 def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable[..., Store]) -> None:
     scale = Scale(low=0, high=1, higher_is_better=False)
     score = only(fill(means(FALL[::-1]), scale=scale))
@@ -116,6 +118,7 @@ def test_few_prompts_are_too_few(record, store: Store) -> None:
     assert only(store).differs == "too few prompts"
 
 
+@pytest.mark.slow
 def test_constant_scores_show_nothing_and_are_no_error(fill: Callable[..., Store]) -> None:
     score = only(fill(np.full((PROMPTS, 9, 2), 0.75)))
     assert (score.differs, score.drifts) == ("no difference seen", "no change beyond the usual movement seen")
@@ -198,6 +201,7 @@ def test_checkpoints_without_an_order_have_no_course_and_no_drift(fill: Callable
     assert len(score.comparisons) == 21
 
 
+@pytest.mark.slow
 def test_checkpoints_run_one_by_one_in_any_order_give_the_same_answers(record, tmp_path: Path) -> None:
     values = means([0.9, 0.7, 0.5, 0.2])
     results = set()
@@ -375,6 +379,7 @@ def test_the_first_question_has_the_figures_of_scipy(fill: Callable[..., Store])
     assert score.difference.interval.t == pytest.approx(tuple(t_test))
 
 
+@pytest.mark.slow
 def test_the_mann_kendall_test_is_that_of_pymannkendall_and_scipy(fill: Callable[..., Store]) -> None:
     import pymannkendall
 

@@ -54,6 +54,7 @@ def test_a_collapse_after_a_rise_fails(check) -> None:
     assert (term.outcome, term.drifts[0].direction) == ("failed", "mixed")
 
 
+@pytest.mark.slow
 def test_step_noise_passes(check) -> None:
     term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.51])
     assert (term.outcome, term.drifts[0].drifts) == ("passed", "no change beyond the usual movement seen")
@@ -98,6 +99,7 @@ def drift_term(store: Store, plan: Plan, **options) -> TermResult:
     return gate.terms[0]
 
 
+@pytest.mark.slow
 def test_an_older_run_of_a_checkpoint_can_be_the_baseline(add_mean, store: Store, plan: Plan) -> None:
     pinned = add_mean(0, 0.9)
     for number, mean in enumerate(FALLING):
@@ -135,6 +137,7 @@ def test_the_run_under_test_is_not_its_own_baseline(add_mean, store: Store, plan
     assert (term.outcome, term.reason) == ("inconclusive", "own baseline")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "missing", "reason"),
     [("scorer", 15, "low coverage"), ("judge", 0, "not comparable")],

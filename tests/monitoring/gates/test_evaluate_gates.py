@@ -237,6 +237,7 @@ def test_runs_that_are_not_comparable_are_not_decided(add_run, check: Check) -> 
     assert only(check("no_drop(t/*, b)", run="a"))[1].outcome == "inconclusive"
 
 
+@pytest.mark.slow
 def test_each_run_that_is_tested_against_a_baseline_lowers_the_level(add_run, check: Check) -> None:
     add_run("a", {"t/s": HIGH})
     for name in "bcd":
@@ -336,6 +337,7 @@ def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str)
     assert report.exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
 def test_a_score_that_only_the_baseline_has_is_named(add_run, check: Check, gate: str) -> None:
     for number, mean in enumerate([0.03, 0.05, 0, 0.02, 0.01]):
@@ -356,6 +358,7 @@ def test_a_fall_counts_more_than_a_score_that_only_the_baseline_has(add_run, che
     assert (gate.outcome, gate.enforced, term.detail) == ("failed", "failed", "b has no score t/r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
 def test_a_score_that_applies_to_no_prompt_is_left_out(add_run, check: Check, gate: str) -> None:
     for number, mean in enumerate([0.03, 0.05, 0, 0.04, 0.02]):

@@ -144,6 +144,7 @@ def test_a_baseline_that_stopped_early_is_not_the_baseline_of_all_prompts(
     assert (result.outcome, term.reason, term.prompt_coverage) == ("inconclusive", "low coverage", 1 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", COMPARISONS)
 def test_a_score_that_no_longer_applies_is_not_left_out(
     add_run, add_earlier, check: Check, gate: str
@@ -156,6 +157,7 @@ def test_a_score_that_no_longer_applies_is_not_left_out(
     assert "t/s" in only(report)[1].detail or "noninferior" in gate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", COMPARISONS)
 def test_prompts_to_which_a_score_no_longer_applies_are_missing(
     add_run, add_earlier, check: Check, gate: str

@@ -33,6 +33,7 @@ def plan(plans) -> Path:
     return plans.run("b", EIGHT)
 
 
+@pytest.mark.slow
 def test_the_answers_of_the_checkpoint_before_are_judged_again(plans, plan: Path, judges) -> None:
     judges.shift = lambda model, text, level: level - 1
     result = rejudge(plan, store=plans.store)
@@ -193,6 +194,7 @@ def test_a_plan_without_judges_has_nothing_to_judge_again(plans, plan: Path) -> 
     assert str(error.value).endswith("; add judges to a task, or pass the plan that has them")
 
 
+@pytest.mark.slow
 def test_the_pinned_baseline_is_the_earlier_run(plans, plan: Path) -> None:
     third = plans.run("c", EIGHT)
     assert rejudge(third, store=plans.store).runs[0].checkpoint == "b"

@@ -139,6 +139,7 @@ def test_a_pattern_is_a_string_that_is_not_empty(pattern: object) -> None:
         registry.build("scorers", "regex", {"pattern": pattern})
 
 
+@pytest.mark.slow
 def test_a_pattern_that_backtracks_is_stopped_after_its_seconds() -> None:
     """Without the limit this match would never end: the work doubles with every character or two."""
     scorer = registry.build("scorers", "regex", {"pattern": r"(a|aa)+$", "seconds": 0.2})

@@ -141,6 +141,7 @@ def test_a_loop_is_that_of_a_search_from_every_character(text: str) -> None:
     assert find_loop(text) == next((match[1] for match in loops), "")
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(categories=["Cc", "Cn", "Co", "Ll", "Zs", "Zl", "Cf"]), min_size=1))
 def test_control_characters_are_counted_one_by_one(text: str) -> None:
     controls = [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Co", "Cn") and c not in "\n\r\t"]

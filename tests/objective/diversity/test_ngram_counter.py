@@ -41,6 +41,7 @@ def test_counts_are_those_of_a_counter(texts: list[str], n: int, in_files: bool)
     assert counts.frequencies == Counter(expected.values())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(TEXTS, st.integers(1, 3))
 def test_metrics_are_bit_for_bit_those_of_a_counter(texts: list[str], n: int) -> None:

@@ -82,6 +82,7 @@ def test_similarity_is_the_larger_of_two_plain_measures(a, b):
     assert similarity(a, a) == 1
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.lists(TEXTS, max_size=6), st.sampled_from([0.5, 0.7, THRESHOLD, 1.0]))
 def test_near_duplicates_agrees_with_all_pairs(texts, threshold):

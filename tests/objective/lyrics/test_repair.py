@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
@@ -85,6 +86,7 @@ def test_inner_punctuation_becomes_a_space() -> None:
     assert repair("(verse)\n“月亮，升起来。”").text == "(verse)\n月亮 升起来"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("(verse)[Chorus] 1\n：:，。*`#-月光樂好的希望！《》\r"), max_size=80))
 def test_what_was_repaired_is_left_alone(text: str) -> None:

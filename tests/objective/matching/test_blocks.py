@@ -51,6 +51,7 @@ def test_random_texts_match_as_in_difflib(
         assert matching.matching_blocks(a, b, autojunk=autojunk) == oracle(a, b, autojunk)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.text("abc\n", max_size=60), st.text("abc\n", max_size=60), st.booleans())
 def test_any_texts_match_as_in_difflib(a: str, b: str, autojunk: bool) -> None:

@@ -56,6 +56,7 @@ def test_a_search_returns_the_size_and_the_first_block(alphabet: str, longest: L
         assert after(span[0], span[2]) == (starts[0] if starts else None)
 
 
+@pytest.mark.slow
 @each_row("longest", [by_matrix, by_anchors, by_ranks])
 @each_row("span", SPANS)
 def test_the_next_blocks_lie_behind_both_indices(longest: Longest, span: tuple) -> None:

@@ -100,6 +100,7 @@ def rouge_155(hypothesis: str, references: list[str], n: int) -> tuple[float, fl
     return hits / (len(peer) * len(references)), hits / model_total
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     st.text(alphabet="今晚月色", min_size=2, max_size=12),

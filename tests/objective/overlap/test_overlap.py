@@ -177,6 +177,7 @@ def test_an_empty_text_in_a_corpus_costs_length() -> None:
     assert half.score == pytest.approx(full.score * math.exp(1 - 12 / 6))
 
 
+@pytest.mark.slow
 def test_a_long_text_is_scored_or_refused_with_the_reason() -> None:
     text = "".join(chr(0x4E00 + i * 7919 % 3000) for i in range(100_000))
     assert bleu(text, text).score == 100
@@ -198,6 +199,7 @@ def test_wrong_options_are_refused(options: dict, message: str) -> None:
         bleu("a", "a", **options)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(
     st.text(alphabet="今晚月色真美，。　—“ab c1.", min_size=1, max_size=20),

@@ -53,6 +53,7 @@ def test_the_defaults_are_those_of_sacrebleu() -> None:
     assert (ar.trials, bs.trials) == (10_000, 1000)
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_corpus_and_the_seed_decides() -> None:
     metrics = ["bleu", "chrf", "ter", "rougeL"]
     first, again = (

@@ -122,6 +122,7 @@ def test_sentences_are_lines_or_end_at_punctuation(end: str, sentences: str, rec
     assert result.recall == recall
 
 
+@pytest.mark.slow
 def test_a_longest_common_subsequence_is_that_of_the_plain_table() -> None:
     texts = ["".join(letters) for size in range(1, 5) for letters in product("abc", repeat=size)]
     for a, b in product(texts, texts):

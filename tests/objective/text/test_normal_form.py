@@ -33,6 +33,7 @@ def test_no_other_character_becomes_more_than_six() -> None:
     assert {char: length for char, length in lengths.items() if length > 6} == {"\ufdfa": 18, "\ufdfb": 8}
 
 
+@pytest.mark.slow
 @each_row("form", ["NFC", "NFKC"])
 def test_runs_of_marks_are_sorted_as_python_sorts_them(form) -> None:
     draw = random.Random(1)

@@ -46,6 +46,7 @@ def test_the_quick_form_holds_the_same_tokens(text: str) -> None:
     assert list(mixed_sequence(text)) == mixed_tokens(text)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=40))
 def test_on_ascii_the_tokens_are_those_of_rouge_score(text: str) -> None:

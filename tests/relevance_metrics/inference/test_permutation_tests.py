@@ -115,6 +115,7 @@ def test_the_size_of_other_nulls_is_nominal() -> None:
     assert rejections("cin", 200, 40, null="block", block=4) <= 0.097
 
 
+@pytest.mark.slow
 def test_inversions_find_a_drift_that_entropy_does_not() -> None:
     rng = np.random.default_rng(5)
     hits = {"cin": 0, "pen": 0}
@@ -129,6 +130,7 @@ def test_inversions_find_a_drift_that_entropy_does_not() -> None:
     assert hits["pen"] / 60 <= 0.17
 
 
+@pytest.mark.slow
 def test_blocks_keep_the_size_where_scores_depend_on_the_last() -> None:
     rng = np.random.default_rng(6)
     shuffled = blocked = 0

@@ -44,6 +44,7 @@ def test_hand_counted_values(x: list[float], normalize: Any, expected: float) ->
     assert type(counts) is (int if normalize is None else float)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False) | st.integers(-3, 3), max_size=60))
 @settings(deadline=None, max_examples=100)
 def test_it_counts_pairs(x: list[float]) -> None:

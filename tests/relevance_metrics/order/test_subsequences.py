@@ -49,6 +49,7 @@ def test_the_length_is_that_of_the_table_method(x: list[float], strict: bool) ->
     assert longest_increasing_subsequence(x, strict=strict) == slow_length(x, strict)
 
 
+@pytest.mark.slow
 @given(x=st.lists(st.integers(1, 9), max_size=60), strict=st.booleans(), decreasing=st.booleans())
 @settings(deadline=None, max_examples=120)
 def test_the_witness_is_as_long_and_in_order(x: list[int], strict: bool, decreasing: bool) -> None:
@@ -68,6 +69,7 @@ def test_long_sequences_of_few_levels_take_no_other_answer(levels: int, strict: 
     assert longest_increasing_subsequence(x / 4 - 3, strict=strict) == expected
 
 
+@pytest.mark.slow
 @each_row("strict", [True, False])
 def test_long_sequences_that_rise_or_settle_agree_with_the_witness(strict: bool) -> None:
     rng = np.random.default_rng(0)

@@ -89,6 +89,7 @@ def test_a_rising_map_changes_nothing(x: list[int], m: int) -> None:
         assert permutation_entropy(x, m) == permutation_entropy([math.exp(v) - 100 for v in x], m)
 
 
+@pytest.mark.slow
 @given(rows=st.integers(1, 12), n=st.integers(5, 40), m=st.integers(2, 5), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=60)
 def test_a_batch_gives_the_same_bits_as_its_rows(rows: int, n: int, m: int, seed: int) -> None:
@@ -138,6 +139,7 @@ def test_dense_patterns_are_the_weak_orders() -> None:
         assert len(patterns) == expected
 
 
+@pytest.mark.slow
 @given(x=scores)
 @settings(deadline=None, max_examples=60)
 def test_without_ties_all_policies_agree(x: list[int]) -> None:

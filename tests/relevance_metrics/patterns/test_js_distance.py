@@ -33,6 +33,7 @@ def test_js_distance_is_that_of_ordpy(options: dict[str, Any], expected: float) 
     assert pattern_js_distance(Y, Z, **options) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(
     a=st.lists(st.integers(1, 5), min_size=3, max_size=30),
     b=st.lists(st.integers(1, 5), min_size=3, max_size=30),

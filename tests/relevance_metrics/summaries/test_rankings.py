@@ -64,6 +64,7 @@ def test_the_published_ranking_has_exact_triples_and_correlations() -> None:
     assert comparison.tau_b == pytest.approx(1 - 2 * 17 / 105)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 6), max_size=14))
 @settings(deadline=None, max_examples=100)
 def test_triples_are_counted_as_if_listed(x: list[int]) -> None:
@@ -171,6 +172,7 @@ def test_rank_biased_overlap_refuses_other_rankings(a: Any, b: Any, p: float, me
         rank_biased_overlap(a, b, p)
 
 
+@pytest.mark.slow
 def test_prompts_give_intervals() -> None:
     rng = np.random.default_rng(1)
     truth = np.arange(8) * 0.5

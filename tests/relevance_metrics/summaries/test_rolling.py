@@ -49,6 +49,7 @@ def test_each_window_is_that_slice_alone(x: list[int], window: int, step: int, m
         assert result["pen"][i] == metrics["pen"]
 
 
+@pytest.mark.slow
 @each_row(("window", "m", "step"), [(300, 3, 1), (300, 3, 200), (60, 6, 1), (1030, 3, 400)])
 def test_wide_windows_of_floats_agree_too(window: int, m: int, step: int) -> None:
     x = np.random.default_rng(0).normal(size=1500)
@@ -109,6 +110,7 @@ def test_a_stream_is_the_metric_of_its_last_scores(x: list[float], window: int, 
         assert result.tied_share == pytest.approx(ties / max(1, math.comb(len(part), 2)))
 
 
+@pytest.mark.slow
 def test_a_long_stream_does_not_drift() -> None:
     x = np.random.default_rng(0).integers(1, 6, 20_000).tolist()
     stream = StreamingMetrics(50, ("pen", "cin"))

@@ -71,6 +71,7 @@ def test_a_call_is_sent_as_often_as_the_plan_allows_and_then_fails(judged, run, 
     )
 
 
+@pytest.mark.slow
 def test_a_refused_call_fails_and_is_not_sent_again(judged, run, store, batch_server) -> None:
     refusal = {"error": {"message": f"prompt too long; key {KEY}", "code": "context_length_exceeded"}}
     batch_server.line_of = lambda request, number: (
@@ -206,6 +207,7 @@ def test_a_file_that_exceeds_the_limit_of_the_account_is_replaced_by_smaller_one
     assert all(scores(store, stored))
 
 
+@pytest.mark.slow
 def test_a_refusal_for_too_many_batches_is_a_wait(judged, run, store, batch_server) -> None:
     batch_server.reject_create = 3
     (stored,) = run(judged(2)).runs
@@ -250,6 +252,7 @@ def test_a_request_that_fits_into_no_file_fails(judged, run, batch_server) -> No
     assert batch_server.requests == []
 
 
+@pytest.mark.slow
 def test_other_line_separators_do_not_end_a_line(judged, run, store, batch_server) -> None:
     def line(request, number):
         reply = json.loads(verdict(request))
@@ -303,6 +306,7 @@ def test_a_hostile_body_is_a_failure(judged, run, batch_server, body: object) ->
     assert result.failures == {"transport_error": 1}
 
 
+@pytest.mark.slow
 def test_a_deeply_nested_line_is_skipped(judged, run, batch_server) -> None:
     batch_server.more_lines = lambda lines: [f'{{"custom_id": "a", "response": {"[" * 100_000}']
     result = run(judged(1, retries=0))
@@ -310,6 +314,7 @@ def test_a_deeply_nested_line_is_skipped(judged, run, batch_server) -> None:
     assert "skipped 1 unreadable line" in result.warnings[0]
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_provider_drops_the_metadata_of_is_collected(
     judged, run, store, batch_server
 ) -> None:

@@ -29,6 +29,7 @@ def attempts_of(store, run):
     )
 
 
+@pytest.mark.slow
 def test_a_run_in_one_round_gives_the_scores_of_an_ordinary_run(judged, run, store, batch_server) -> None:
     plan = judged(5)
     (stored,) = run(plan).runs
@@ -66,6 +67,7 @@ def test_calls_are_recorded_as_an_ordinary_run_records_them(
         assert [tuple(message) for message in attempt.request["messages"]] == messages
 
 
+@pytest.mark.slow
 def test_a_reply_without_a_verdict_is_repaired_in_a_second_smaller_batch(
     judged, run, store, batch_server
 ) -> None:
@@ -99,6 +101,7 @@ def test_an_answer_without_any_verdict_fails_and_is_asked_again_by_the_next_run(
     assert all(isinstance(row.outcome, Score) for row in store.rows([stored]))
 
 
+@pytest.mark.slow
 def test_several_verdicts_of_one_judge_are_one_round(judged, run, batch_server) -> None:
     run(judged(2, judge={"options": {"samples": 3}}))
     assert [len(batch) for batch in batch_server.inputs] == [6]
@@ -239,6 +242,7 @@ def test_a_small_round_is_sent_at_once_if_the_user_says_so(
     assert all(isinstance(row.outcome, Score) for row in store.rows([stored]))
 
 
+@pytest.mark.slow
 def test_calls_of_a_small_round_are_not_counted_twice_in_the_budget(judged, run, batch_server) -> None:
     plan = judged(4, price={"input": 0, "output": 1e6}, params={"max_tokens": 20})
     result = run(plan, online_below=9, budget=80)  # 10 for each call in a file, 20 for each single call
@@ -266,6 +270,7 @@ def test_an_ordinary_run_is_refused_while_a_batch_is_open(judged, run, store, ba
     assert batch_server.chats == 0
 
 
+@pytest.mark.slow
 def test_a_plan_without_a_batch_endpoint_is_refused(judged, run) -> None:
     with pytest.raises(ValueError, match="no backend of the plan has a batch endpoint"):
         run(judged(1, batch=False))

@@ -140,6 +140,7 @@ def test_a_perfect_line_has_no_movement_to_compare_with() -> None:
     assert newest_test([1.0, 1.0, 1.0, 0.9]) is None
 
 
+@pytest.mark.slow
 def test_the_detectable_change_is_detected_in_eight_of_ten_cases() -> None:
     rng = np.random.default_rng(0)
     n, sd = 8, 1.0

@@ -25,6 +25,7 @@ def components(values: np.ndarray):
     return variance_by_source(cells, np.full(cells.shape, values.shape[2]), values.var(axis=2, ddof=1).mean())
 
 
+@pytest.mark.slow
 def test_the_components_are_those_of_the_analysis_of_variance_of_statsmodels() -> None:
     import pandas as pd
     from statsmodels.formula.api import ols

@@ -48,6 +48,7 @@ def published_loss(counts: JudgedCounts, weights: np.ndarray, ranks: np.ndarray)
     return 1 - float(np.corrcoef(weights, scores)[0, 1]), scores
 
 
+@pytest.mark.slow
 def test_a_search_is_the_published_descent_with_numeric_gradients() -> None:
     counts = judged(0)
     (rng,) = np.random.default_rng(7).spawn(1)

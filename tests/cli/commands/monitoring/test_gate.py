@@ -30,6 +30,7 @@ def start(hengwen, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
+@pytest.mark.slow
 def test_each_gate_has_a_verdict_and_all_passed_is_zero(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH})
     done = hengwen("gate", "plan.yaml")
@@ -62,6 +63,7 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     assert drop in hengwen("gate", "plan.yaml", "-v").out
 
 
+@pytest.mark.slow
 def test_an_inconclusive_gate_is_four_and_says_what_to_do(hengwen, start) -> None:
     start({"a": HIGH, "b": HIGH})
     done = hengwen("gate", "plan.yaml", "--gate", "t/tenths.value >= 0.8", "--gate", "no_drop(*)")
@@ -301,6 +303,7 @@ def newest_run(checkpoint: str) -> str:
         return store.find(checkpoint).id
 
 
+@pytest.mark.slow
 def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
     """The baseline is an earlier run of the same checkpoint: both would answer again by the same model."""
     write("replies.jsonl", REPLIES)

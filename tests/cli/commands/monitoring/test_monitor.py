@@ -90,6 +90,7 @@ def test_stop_ends_at_the_alarm(hengwen) -> None:
     assert (whole.json["n"], stopped.json["n"]) == (50, whole.json["alarm"]["at"])
 
 
+@pytest.mark.slow
 def test_json_has_settings_and_state(hengwen) -> None:
     options = ["--scale", "0", "1", "--alpha", "0.01", "--json"]
     document = hengwen("monitor", "baseline.txt", "quiet.txt", *options).json

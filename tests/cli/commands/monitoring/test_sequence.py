@@ -32,6 +32,7 @@ def test_words_in_the_language_that_is_asked_for(
     assert message in hengwen("sequence", "x.txt", "--lang", language).out
 
 
+@pytest.mark.slow
 def test_the_numbers_are_written_as_rows(hengwen, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text(SEED, "utf-8")
     done = hengwen("sequence", "x.txt", "-o", "x.csv", "-o", "x.html")
