@@ -7,7 +7,7 @@ import gc
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file() -> Iterator[Any]:
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
     """Look for no doctests in the tests."""
     collectors = yield
     return [collector for collector in collectors if type(collector) is pytest.Module]
