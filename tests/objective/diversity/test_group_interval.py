@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.objective.diversity.group_interval import interval_details
+from hengwen.objective.diversity.group_interval import interval_details, ngram_details
 from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
 from hengwen.objective.diversity.scorers import Compression, DistinctN, NgramEntropy
 from hengwen.objective.diversity.self_bleu import SelfBleu
@@ -45,6 +47,26 @@ def test_the_fast_way_is_the_slow_way(scorer, function) -> None:
     assert score.details["ci"] == pytest.approx(slow["ci"])
     assert score.details["level"] == 0.95
     assert score.details["ci"][0] < score.value < score.details["ci"][1]
+
+
+@given(texts=st.lists(st.text("风吹 ab,", max_size=8), min_size=6, max_size=12), n=st.integers(1, 3))
+def test_any_texts_have_the_interval_of_the_slow_way_or_none(texts, n: int) -> None:
+    items = [
+        (Sample(id=f"p{i % 7}", input="x"), Response(sample_id=f"p{i % 7}", repeat=1 + i // 7, text=text))
+        for i, text in enumerate(texts)
+    ]
+    functions = {
+        "distinct_n": lambda items: distinct_n([r.text for _, r in items], n),
+        "ngram_entropy": lambda items: ngram_entropy([r.text for _, r in items], n, normalize=True),
+    }
+    for name, function in functions.items():
+        try:
+            value = function(items)
+        except ValueError:
+            continue
+        slow, fast = interval_details(items, value, function), ngram_details(items, value, n, name)
+        assert slow.keys() == fast.keys()
+        assert fast.get("ci") == pytest.approx(slow.get("ci"))
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from math import log2
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from hengwen.objective.diversity.packed_ngrams import TokenChunk, first_rows
 from hengwen.objective.text import mixed_tokens
 from hengwen.stats.set_exchange import jackknife_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from hengwen.records import Response, Sample
 
@@ -27,7 +30,7 @@ def interval_details(items: Items, value: float, statistic: Callable[[Items], fl
     """Return the interval of a statistic as details of its score; empty if there is none."""
     # The statistic is computed without each prompt in turn. Prompts are not drawn with replacement, because a
     # prompt that is drawn twice would repeat itself.
-    prompts = _by_prompt(items)
+    prompts = dict.fromkeys(sample.cluster for sample, _ in items)
     if len(items) * len(prompts) > MAX_RESCORED:
         return {}
     try:
@@ -41,15 +44,25 @@ def ngram_details(items: Items, value: float, n: int, statistic: str) -> dict[st
     """Return the interval of ``distinct_n`` or of ``ngram_entropy`` as details of its score."""
     if len(items) > MAX_ANSWERS:
         return {}
-    by_prompt = [_count(texts, n) for texts in _by_prompt(items).values()]
-    counts: Counter[tuple[str, ...]] = Counter()
-    for of_prompt in by_prompt:
-        counts.update(of_prompt)
-    leave_out = _distinct_without if statistic == "distinct_n" else _entropy_without
-    try:
-        return _details(value, [leave_out(counts, of_prompt) for of_prompt in by_prompt])
-    except (ValueError, ZeroDivisionError):
+    prompts, grams = _ngrams(items, n)
+    totals, size = np.bincount(grams), len({sample.cluster for sample, _ in items})
+    rest = len(grams) - np.bincount(prompts, minlength=size)  # n-grams left without each prompt
+    if rest.min() < (1 if statistic == "distinct_n" else 2):
         return {}
+    pairs, counts = np.unique(prompts * len(totals) + grams, return_counts=True)
+    prompt, gram = np.divmod(pairs, len(totals))
+
+    def by_prompt(weights: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(prompt, weights, minlength=size)
+
+    left = totals[gram] - counts
+    if statistic == "distinct_n":
+        without = (len(totals) - by_prompt(left == 0)) / rest
+    else:
+        terms = totals * np.log(totals)
+        lost = terms[gram] - left * np.log(np.maximum(left, 1))
+        without = 1 - (terms.sum() - by_prompt(lost)) / rest / np.log(rest)
+    return _details(value, without.tolist())
 
 
 def _details(value: float, without: Sequence[float]) -> dict[str, Any]:
@@ -57,27 +70,14 @@ def _details(value: float, without: Sequence[float]) -> dict[str, Any]:
     return {} if interval is None else {"ci": list(interval), "level": CONFIDENCE}
 
 
-def _by_prompt(items: Items) -> dict[str, list[str]]:
-    prompts: dict[str, list[str]] = {}
+def _ngrams(items: Items, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the number of the prompt of each n-gram, and its code; no code up to the largest is unused."""
+    prompts: dict[str, int] = {}
+    chunk = TokenChunk()
     for sample, response in items:
-        prompts.setdefault(sample.cluster, []).append(response.text)
-    return prompts
-
-
-def _count(texts: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    counts: Counter[tuple[str, ...]] = Counter()
-    for text in texts:
-        tokens = mixed_tokens(text)
-        counts.update(zip(*(tokens[start:] for start in range(n)), strict=False))
-    return counts
-
-
-def _distinct_without(counts: Counter[tuple[str, ...]], prompt: Counter[tuple[str, ...]]) -> float:
-    only_here = sum(counts[gram] == number for gram, number in prompt.items())
-    return (len(counts) - only_here) / (counts.total() - prompt.total())
-
-
-def _entropy_without(counts: Counter[tuple[str, ...]], prompt: Counter[tuple[str, ...]]) -> float:
-    rest = counts - prompt
-    total = rest.total()
-    return (log2(total) - sum(count * log2(count) for count in rest.values()) / total) / log2(total)
+        chunk.add(mixed_tokens(response.text), prompts.setdefault(sample.cluster, len(prompts)))
+    ((grams, owners),) = chunk.take([n])
+    order = np.lexsort(grams.T)
+    starts = first_rows(grams[order])
+    codes = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(grams)))
+    return owners[order].astype(np.int64), codes
