@@ -79,14 +79,15 @@ def test_the_number_of_empty_answers_leads_to_them(plan: Path) -> None:
     assert repr(AnswerFilter("step-2", "t", status="empty")) in page
 
 
-def test_empty_answers_are_those_that_python_strips_to_nothing(plan: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_empty_answers_are_those_that_python_strips_to_nothing(plan: Path, request, kind: str) -> None:
     blanks = [chr(code) for code in range(1, 0x3100) if not chr(code).strip()]
     texts = ["", *blanks, *(f"{blank} x" for blank in blanks)]
     write(plan.parent / "samples.jsonl", [{"id": f"p{i}", "input": "?"} for i in range(len(texts))])
     for name in ("step-1", "step-2"):
         rows = [{"id": f"p{i}", "output": text} for i, text in enumerate(texts)]
         write(plan.parent / f"{name}.jsonl", rows)
-    with open_store("sqlite://") as store:
+    with open_store(request.getfixturevalue("postgres") if kind == "postgresql" else "sqlite://") as store:
         run_plan(plan, store=store)
         runs = store.latest()
         expected = [EmptyAnswers(label, "t", len(blanks) + 1, len(texts)) for label in ("a", "b")]
