@@ -7,7 +7,6 @@ PIP    := $(PY) -m pip --disable-pip-version-check --no-input
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 ARGS   ?=
 WORKERS ?= auto
-WAITING = $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 ))) # these tests wait for servers, clusters and killed processes
 PYTEST = $(PY) -m pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # else each worker and each program that a test starts compiles every library again
 
@@ -69,7 +68,7 @@ integrations: .venv-integrations/.tools  ## test integrations with the real tool
 	HENGWEN_REQUIRE_TOOLS=1 .venv-integrations/bin/python -m pytest -n $(WORKERS) -q -p no:cacheprovider tests/integrations $(ARGS)
 
 coverage: $(VENV)/.dev  ## run every test; fast ones and some slow ones cover 95 % of lines, 90 % of branches
-	$(PYTEST) -q -m untraced -n $(WAITING) $(ARGS)
+	$(PYTEST) -q -m untraced $(ARGS)
 	$(PYTEST) -q -m "not untraced" --cov --cov-report=json:.coverage.json $(ARGS)
 	$(PY) tools/coverage_floor.py .coverage.json
 
