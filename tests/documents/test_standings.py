@@ -71,8 +71,8 @@ def test_undecided_is_between_those_that_no_score_shows_to_be_worse() -> None:
 
 
 def test_a_score_that_can_hardly_tell_checkpoints_apart_has_no_number_of_prompts() -> None:
-    untold = sentences(SHIP, untold={"t/form", "t/variety"})
-    assert untold[0] == "Undecided: neither b nor c is shown to be worse in any score."
+    uninformative = sentences(SHIP, uninformative={"t/form", "t/variety"})
+    assert uninformative[0] == "Undecided: neither b nor c is shown to be worse in any score."
 
 
 def test_where_nobody_is_left_beside_the_chosen_one_nothing_is_undecided() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from hengwen import open_store
-from hengwen.cli import main
 
 KEY = "sk-planted-4f1c9e"
 
@@ -346,56 +344,3 @@ def test_the_key_stands_in_no_store_no_report_and_no_message(
     assert KEY not in err + json.dumps(report)
     for path in tmp_path.iterdir():
         assert KEY.encode() not in path.read_bytes(), path.name
-
-
-@pytest.fixture
-def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Have the judge on loopback examined."""
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    def call(*arguments: str) -> tuple[int | str | None, str, str]:
-        monkeypatch.setattr(
-            sys, "argv", ["hengwen", "doctor", "--lang", "en", *judged_by(judge_server), *arguments]
-        )
-        with pytest.raises(SystemExit) as left:
-            main()
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
-
-
-@pytest.mark.slow
-def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became_of_it(
-    doctor, judge_server
-) -> None:
-    judge_server.label = "E"  # an honest judge of weak answers, and a bad one of good ones
-    code, out, err = doctor("-v")
-    last = next(line for line in out.splitlines() if line.split()[:1] == ["all"]).split()
-    assert code == 3
-    assert "173 verdicts, 97 for admission, 76 for attacks" in err
-    assert len(judge_server.prompts) == 173
-    assert int(last[1]) == 0
-    assert sum(map(int, last[1:])) == 38
-    assert out.startswith(
-        "doctor openai/tiny on persona_generic · 97 verdicts\nNot admitted: of 6 checks, 3 failed"
-    )
-    assert "Attacks: fooled by 0 of 38 attacks that could have raised a level" in out
-
-
-def test_a_judge_that_gives_no_verdict_at_all_is_exit_1_with_the_reason_and_not_attacked(
-    doctor, judge_server
-) -> None:
-    judge_server.misbehave = lambda number: (401, json.dumps({"error": {"message": "who are you?"}}))
-    code, out, err = doctor()
-    assert code == 1
-    assert "no verdict at all, attacks skipped; first: " in err
-    assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in err
-    assert len(judge_server.prompts) <= 97
-    assert "admitted" not in out
-
-
-def test_a_dry_run_of_the_doctor_asks_nobody(doctor, judge_server) -> None:
-    code, out, err = doctor("--dry-run")
-    assert (code, out, judge_server.prompts) == (0, "", [])
-    assert "173 verdicts" in err

@@ -10,7 +10,7 @@ import pytest
 from score_rows import row_of
 
 from hengwen.records import Attempt, Response, Row, Run, Sample, Score
-from hengwen.store.codecs.records import MIN_LENGTH
+from hengwen.store.codecs.prefix_dedup import MIN_LENGTH
 from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import Store, open_store
 

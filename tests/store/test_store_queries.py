@@ -13,7 +13,7 @@ from sqlalchemy import event
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
 from hengwen.store.codecs.evaluations import EvaluationEncoder
-from hengwen.store.codecs.records import _Prefix
+from hengwen.store.codecs.prefix_dedup import _Prefix
 from hengwen.store.location import parse_location
 from hengwen.store.store import Store
 

@@ -33,7 +33,7 @@ class JudgeToTest:
     """A judge with its settings, not yet connected to its model."""
 
     name: str
-    """PROVIDER/MODEL, or ``rules``."""
+    """PROVIDER/MODEL, or the plug-in of a judge without a model, such as ``rules``."""
     rubric: Rubric
     rubric_source: str
     language: Language
@@ -66,26 +66,20 @@ def judges_of_plan(path: Path, *, judge: str | None, base_url: str | None, trust
     trusted = load_trusted(path, trust=trust, judge=judge, base_url=base_url)
     plan = resolve_plan(trusted, judge=judge, base_url=base_url)
     loaded = load_judges(plan, trust=True)
-    judges: dict[object, JudgeToTest] = {}
+    judges: dict[str, JudgeToTest] = {}
     for configured in (configured for task in loaded.tasks for configured in task.panel):
         spec = configured.spec
-        for name in spec.backend_names or (None,):
-            backend = None if name is None else loaded.plan.backends[name]
-            settings = (spec.rubric, spec.plugin, spec.language, spec.level_from, repr(spec.options), name)
-            judges.setdefault(
-                settings,
-                JudgeToTest(
-                    RULES_JUDGE if backend is None else f"{backend.provider}/{backend.model}",
-                    configured.rubric,
-                    spec.rubric,
-                    spec.language,
-                    backend,
-                    partial(_member, configured),
-                    str(path),
-                ),
+        for backend in (*(plan.backends[name] for name in spec.backend_names),) or (None,):
+            name = spec.plugin if backend is None else f"{backend.provider}/{backend.model}"
+            build = partial(_member, configured)
+            settings = (spec.rubric, spec.plugin, spec.language, spec.level_from, spec.options, backend)
+            judges[repr(settings)] = JudgeToTest(
+                name, configured.rubric, spec.rubric, spec.language, backend, build, str(path)
             )
     if not judges:
-        raise ConfigError(f"{path}: the plan has no judge")
+        raise ConfigError(
+            f"{path}: the plan has no judge; add judges: to a task, or test --judge PROVIDER/MODEL alone"
+        )
     return list(judges.values())
 
 
@@ -122,7 +116,7 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
             print_warning(f"{store.name} is read-only: the result is not stored")
             return
         store.save_admission(judge_key(admission.judge), tested, asdict(record))
-        print_info(f"{store.name}: the result is stored; reports name it beside the scores of this judge")
+        print_info(f"{store.name}: the result is stored; reports of this store name it with the judge")
 
 
 def exit_code(admission: AdmissionReport) -> int:

@@ -43,7 +43,7 @@ class DecisionWords:
         names: Mapping[str, ScoreName],
         changes: Mapping[str, PromptChanges] | None = None,
         links: Mapping[str, str] | None = None,
-        untold: Collection[str] = (),
+        uninformative: Collection[str] = (),
     ) -> None:
         """``links`` has, by address, the key of the block with the prompts that fell; see ``Standings``."""
         self._decision = decision
@@ -51,7 +51,7 @@ class DecisionWords:
         self._words = {address: name.words for address, name in names.items()}
         self._changes = changes or {}
         self._links = links or {}
-        self._standings = Standings(decision, decimals, self._words, untold)
+        self._standings = Standings(decision, decimals, self._words, uninformative)
 
     def block(
         self,

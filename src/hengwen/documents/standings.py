@@ -30,13 +30,13 @@ class Standings:
         decision: Decision,
         decimals: Mapping[str, int],
         words: Mapping[str, Bilingual],
-        untold: Collection[str] = (),
+        uninformative: Collection[str] = (),
     ) -> None:
-        """``words`` names the scores; ``untold`` are those that can hardly tell checkpoints apart."""
+        """``words`` names the scores; ``uninformative`` are those that can hardly tell checkpoints apart."""
         self._decision = decision
         self._decimals = decimals
         self._words = words
-        self._untold = untold
+        self._uninformative = uninformative
         self._scores = [score for score in decision.scores if not score.problem]
 
     def undecided(self) -> Iterator[Verdict]:
@@ -143,8 +143,8 @@ class Standings:
                 if is_open and item.checkpoint in rivals and item.checkpoint != chosen:
                     trailing.setdefault(item.checkpoint, []).append((score, item))
         by_score: dict[str, list[CheckpointStanding]] = {}
-        for places in trailing.values():
-            told = [(score, item) for score, item in places if score.address not in self._untold]
+        for standings in trailing.values():
+            told = [(score, item) for score, item in standings if score.address not in self._uninformative]
             if told:
                 score, item = min(told, key=lambda pair: (pair[1].better != chosen, _p(pair[1])))
                 by_score.setdefault(score.address, []).append(item)

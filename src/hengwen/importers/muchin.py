@@ -1,4 +1,4 @@
-"""Read result files of MuChin's inference program, which are CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json."""
+"""Turn the lyrics that checkpoints wrote for MuChin's templates, in any of its files, into a plan."""
 
 from __future__ import annotations
 

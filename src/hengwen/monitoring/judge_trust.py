@@ -42,7 +42,7 @@ file of verdicts has its name, and no more is known."""
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
 _MODEL = re.compile(r"\|([a-z_]+/[^|\];]+)")
-_AS_BY_NAME = re.compile(r"rubric:[^|]+\|lang:(zh|en)\|[^|]+\|temp:0\|v:\d+")
+_BY_NAME = re.compile(r"rubric:[^|]+\|lang:(zh|en)\|(?:decisions/[^|]+|[^|]+\|temp:0)\|v:\d+")
 """Key of a judge with the settings of ``hengwen doctor --judge PROVIDER/MODEL``."""
 
 
@@ -173,6 +173,7 @@ def pair_judge_trust(
     models: Sequence[str] = (),
     signature: str = "",
     rubric_source: str = "",
+    endpoint: str = "",
 ) -> JudgeTrust:
     """Return what is known of a judge that compares two answers; without a signature, it is its name only.
 
@@ -183,15 +184,18 @@ def pair_judge_trust(
         models: Names of its model, as the server returned them.
         signature: Signature of the judge of single answers with the same model and rubric.
         rubric_source: Rubric as the plan names it.
+        endpoint: Base URL of its model.
     """
     rubric, model, admission = _of_signature(signature, admissions)
+    endpoints = [endpoint] if endpoint else []
+    name = _doctor_name(model, endpoints)
     return JudgeTrust(
         task=task,
         judge=judge,
         kind="pairs" if signature else "named",
         models=tuple(models),
-        doctor_name=model,
-        doctor_options=_doctor_options(signature, model, rubric_source),
+        doctor_name=name,
+        doctor_options=_doctor_options(signature, name, rubric_source, endpoints),
         members=(),
         rubric=rubric,
         rubric_source=rubric_source,
@@ -245,7 +249,7 @@ def _trust(
         )
     models = {value for _, column in columns for part, value in column.provenance if part == "model"}
     endpoints = [str(endpoint) for endpoint in facts.get("endpoints", ())]
-    name = "rules" if by_rules else _named(model, endpoints)
+    name = "rules" if by_rules else _doctor_name(model, endpoints)
     return JudgeTrust(
         task=score.task,
         judge=score.evaluator if score.part == LEVEL or agreement is None else score.base,
@@ -263,16 +267,16 @@ def _trust(
     )
 
 
-def _named(model: str, endpoints: Sequence[str]) -> str:
+def _doctor_name(model: str, endpoints: Sequence[str]) -> str:
     """Return PROVIDER/MODEL with the provider whose address the judge has."""
     providers = [name for name, known in ENDPOINTS.items() if [known.base_url] == endpoints]
     return f"{providers[0]}/{model.partition('/')[2]}" if providers and model.startswith("openai/") else model
 
 
-def _doctor_options(signature: str, name: str, rubric_source: str, endpoints: Sequence[str] = ()) -> str:
+def _doctor_options(signature: str, name: str, rubric_source: str, endpoints: Sequence[str]) -> str:
     from hengwen.backends.openai.client import DEFAULT_BASE_URL
 
-    settings = _AS_BY_NAME.fullmatch(judge_key(signature))
+    settings = _BY_NAME.fullmatch(judge_key(signature))
     if name and name != "rules" and settings is None:
         return "PLAN"
     words = ["--judge", name or "PROVIDER/MODEL"]

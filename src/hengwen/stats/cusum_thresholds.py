@@ -99,7 +99,7 @@ def cusum_thresholds(
 
 def lag_correlation(scores: NDArray[np.float64]) -> float:
     """Return the correlation of neighbouring scores, without bias in short series; 0 if it is not seen."""
-    # Seen is a correlation that independent scores exceed in one of twenty series.
+    # It is 0 unless at most one of twenty series of independent scores would have a larger one.
     n = len(scores)
     deviations = scores - scores.mean()
     squares = float(np.square(deviations).sum())

@@ -16,7 +16,7 @@ from sqlalchemy import and_, bindparam, delete, func, select, tuple_, update
 from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.codecs import records as codec
-from hengwen.store.codecs.records import PrefixStore
+from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.database import store_errors
 from hengwen.store.ledger import read_prefixes
 from hengwen.store.location import sqlite_path

@@ -18,7 +18,7 @@ from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.codecs import records as codec
 from hengwen.store.codecs.evaluations import EvaluationEncoder, evaluator_from, outcomes_from
-from hengwen.store.codecs.records import PrefixStore
+from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.database import store_errors
 from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
 from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert

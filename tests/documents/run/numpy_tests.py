@@ -136,9 +136,9 @@ def pair_tests(values: dict[str, Values], checkpoints: int) -> dict[tuple[str, i
     adjusted = np.maximum.accumulate((largest >= least[:, None]).mean(axis=1))
     end = min(int((adjusted <= 0.05).sum()), len(order) - 1)
     tests = {}
-    places = {int(index): place for place, index in enumerate(order)}
+    ranks = {int(index): rank for rank, index in enumerate(order)}
     for index, (address, earlier, later) in enumerate(names):
-        place = places.get(index)
+        rank = ranks.get(index)
         score = values[address]
         sums, sizes = score.differences(earlier, later)
         pairs = combinations(range(checkpoints), 2)
@@ -151,8 +151,8 @@ def pair_tests(values: dict[str, Values], checkpoints: int) -> dict[tuple[str, i
             n=len(sums),
             prompts=int(sizes.sum()),
             p=float((flipped[index] >= observed[index] * (1 - 1e-7)).mean()),
-            p_adjusted=1.0 if place is None else float(adjusted[place]),
-            critical=inf if place is None else float(np.quantile(largest[min(place, end)], 0.95)),
+            p_adjusted=1.0 if rank is None else float(adjusted[rank]),
+            critical=inf if rank is None else float(np.quantile(largest[min(rank, end)], 0.95)),
             interval=interval_of(sums, sizes, reach, weight, score.span),
         )
     return tests

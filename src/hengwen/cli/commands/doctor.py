@@ -48,7 +48,8 @@ def doctor(
 
     The test checks whether the judge reproduces the levels of the rubric's examples, notices a swapped
     persona and degraded answers, ignores padding, repeats its own verdicts, and withstands packaged attacks.
-    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
+    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all. Of several
+    judges, the first of 1, 3, 4 and 0 that one has.
     """
     if plan is not None or judge is not None:
         from hengwen.cli.admission import judge_by_name, judges_of_plan
@@ -82,7 +83,7 @@ def doctor(
 
 
 def _test(judges: list[JudgeToTest], store: str, face: Face, *, dry_run: bool) -> int:
-    """Test judges one after the other; return the exit code of the worst of them."""
+    """Test judges one after the other; return the exit code of the worst."""
     from hengwen.cli.admission import EXIT_CODES, admission_of, exit_code, store_admission
     from hengwen.documents.judges.doctor import doctor_document
     from hengwen.errors import ConfigError

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class ImportNames:
     """Options that say under which names imported rows are stored."""
 
     judge_name: Annotated[
@@ -40,7 +40,7 @@ class Recording:
         typer.Option("--plan", help="Name under which the runs are stored; default: name of the file."),
     ] = ""
 
-    def names(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the names as arguments of an import."""
         checkpoints = [name.strip() for name in self.checkpoints.split(",") if name.strip()]
         return {
@@ -88,7 +88,7 @@ def scores(
     store: options.Store = options.DEFAULT_STORE,
     quiet: options.Quiet = False,
     *,
-    recording: Recording,
+    names: ImportNames,
 ) -> None:
     """Record scores of another tool as runs, which report, compare, drift, gate and calibrate read.
 
@@ -104,7 +104,7 @@ def scores(
         checkpoint=checkpoint,
         scale=scale,
         lower_is_better=lower_is_better,
-        **recording.names(),
+        **names.arguments(),
     )
     _show(result, store, quiet=quiet)
 
@@ -140,7 +140,7 @@ def verdicts(
     store: options.Store = options.DEFAULT_STORE,
     quiet: options.Quiet = False,
     *,
-    recording: Recording,
+    names: ImportNames,
 ) -> None:
     """Record verdicts on pairs of answers as runs, whose score is the share of wins.
 
@@ -154,7 +154,7 @@ def verdicts(
         columns=options.parse_columns(columns),
         winners=dict(options.parse_pairs("--winners", winners.split(",") if winners else None)),
         baseline=baseline,
-        **recording.names(),
+        **names.arguments(),
     )
     _show(result, store, quiet=quiet)
 

@@ -66,8 +66,8 @@ def _first_screen(report: DriftReport) -> Decision:
     decimals = {score.address: words.mean_decimals(score) for score in report.scores}
     names = score_names(decimals, report.runs)
     lines = tuple(drift_line(report, score, names[score.address]) for score in report.scores)
-    untold = {score.address for score in report.scores if score.differs == "too few prompts"}
-    return DecisionWords(report.decision, decimals, names, untold=untold).block(
+    uninformative = {score.address for score in report.scores if score.differs == "too few prompts"}
+    return DecisionWords(report.decision, decimals, names, uninformative=uninformative).block(
         scores=Scores(key="scores", lines=lines, title=TITLE, compared=BEFORE_NEWEST),
         further=(
             *words.first_answers(report, names),

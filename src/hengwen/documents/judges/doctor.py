@@ -105,17 +105,16 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport, plan: s
     path of the plan that sets the judge, if one does.
     """
     options = [plan] if plan else ["--judge", judge, "--rubric", rubric]
-    bullets = (
-        *_bullets(admission),
-        *_next_step(judge, shlex.join(["hengwen", "doctor", *options]), admission),
-    )
+    again = shlex.join(["hengwen", "doctor", *options])
+    model = shlex.join(["hengwen", "doctor", "--judge", "openai/MODEL", "--rubric", rubric])
+    next_step = _next_step(model if judge == "rules" else "", again, admission)
     attacks, name = admission.attacks, admission.rubric.partition(" ")[0]
     return Document(
         kind="doctor",
         title=Bilingual(f"准入测试 {judge}（{name}）", f"doctor {judge} on {name}"),
         notes=(Bilingual(f"{admission.verdicts} 次评判", f"{admission.verdicts} verdicts"),),
         blocks=(
-            Decision(title=_title(admission), bullets=bullets),
+            Decision(title=_title(admission), bullets=(*_bullets(admission), *next_step)),
             _checks(admission),
             *(
                 ()
@@ -171,41 +170,40 @@ def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
             )
 
 
-def _next_step(judge: str, command: str, admission: AdmissionReport) -> Iterator[Verdict]:
-    """Yield what a person can do about a judge that is not admitted."""
+def _next_step(model: str, again: str, admission: AdmissionReport) -> Iterator[Verdict]:
+    """Yield what to do about a judge that is not admitted: test it again, or a model instead of rules."""
     if admission.verdict == "admitted":
         return
     missing, unanswered = MIN_BASES - admission.bases, sum(check.no_verdict for check in admission.checks)
-    if judge == "rules":
-        model = command.replace("--judge rules", "--judge openai/MODEL")
+    if model:
         sentence = Bilingual(
             f"规则只检查不用模型就能判断的事；要准入，请测试一个模型：{model}",
             f"rules check only what can be decided without a model; test a model: {model}",
         )
     elif admission.verdict == "not admitted":
         sentence = Bilingual(
-            f"用 -v 看失败的各次评判，换一个模型，或把评分标准的等级写得更分明，再测一次：{command}",
+            f"用 -v 看失败的各次评判，换一个模型，或把评分标准的等级写得更分明，再测一次：{again}",
             "look at what failed with -v; take another model, or tell the levels of the rubric apart more "
-            f"clearly; then test again: {command}",
+            f"clearly; then test again: {again}",
         )
     elif unanswered:
         sentence = Bilingual(
-            f"有 {unanswered} 次试验没有结论；先让评审都能答上，再测一次：{command}",
-            f"{unanswered} trials have no verdict; make the judge answer them, then test again: {command}",
+            f"有 {unanswered} 次试验没有结论；先让评审都能答上，再测一次：{again}",
+            f"{unanswered} trials have no verdict; make the judge answer them, then test again: {again}",
         )
     elif missing > 0:
         sentence = Bilingual(
             f"准入至少要 {MIN_BASES} 个有结论的好回答，现有 {admission.bases} 个：在评分标准的 examples 里"
-            f"再加 {missing} 个最高级的示例（自己的标准用 hengwen init --rubric 建立），再测一次：{command}",
+            f"再加 {missing} 个最高级的示例（自己的标准用 hengwen init --rubric 建立），再测一次：{again}",
             f"admission takes {MIN_BASES} good answers with a verdict, there are {admission.bases}: add "
             f"{missing} examples of the best level to examples: of the rubric (hengwen init --rubric writes "
-            f"one of your own), then test again: {command}",
+            f"one of your own), then test again: {again}",
         )
     else:
         sentence = Bilingual(
-            f"在评分标准的 examples 里为各等级再加示例，区间窄了才能判明，再测一次：{command}",
+            f"在评分标准的 examples 里为各等级再加示例，区间窄了才能判明，再测一次：{again}",
             "add examples of each level to examples: of the rubric, as more of them narrow the intervals; "
-            f"then test again: {command}",
+            f"then test again: {again}",
         )
     yield Verdict(tone="plain", subject=Bilingual("下一步", "Next"), sentence=sentence)
 

@@ -71,7 +71,9 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     """Return the first screen; ``links`` has the key of the block with the prompts that fell, by address."""
     names = score_names((score.address for score in report.scores), report.data.runs)
     decimals = {score.address: score.decimals for score in report.scores}
-    words = DecisionWords(report.decision, decimals, names, _prompt_changes(report), links, _untold(report))
+    words = DecisionWords(
+        report.decision, decimals, names, _prompt_changes(report), links, _uninformative(report)
+    )
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
     chosen = report.decision.checkpoint
@@ -98,7 +100,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     )
 
 
-def _untold(report: Report) -> set[str]:
+def _uninformative(report: Report) -> set[str]:
     """Return the addresses of the scores that can hardly tell checkpoints apart."""
     return {finding.address for finding in report.findings if finding.short}
 
@@ -155,13 +157,13 @@ def newest_pair(report: Report, address: str) -> Comparison | None:
 
 
 def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine]:
-    scores, untold = {score.address: score for score in report.scores}, _untold(report)
+    scores, uninformative = {score.address: score for score in report.scores}, _uninformative(report)
     for decided in report.decision.scores:
         score = scores[decided.address]
         pair = newest_pair(report, decided.address)
         groups = [item for item in report.data.groups if item.address == decided.address]
         line = _line(report, decided, score, names[decided.address])
-        if decided.address in untold:
+        if decided.address in uninformative:
             line = replace(line, tone="open", word=CANNOT_WORD)
         if pair is not None:
             tests = decided.tests if family_size([pair]) else 0

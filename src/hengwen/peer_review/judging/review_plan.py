@@ -59,7 +59,7 @@ class Pairing:
     backend generates the answers of the model, or has the name of the model."""
 
 
-class AskedJudge(NamedTuple):
+class ReviewJudge(NamedTuple):
     """A judge of one task that gave verdicts."""
 
     task: str
@@ -70,6 +70,8 @@ class AskedJudge(NamedTuple):
     """Signature of the judge that ``hengwen doctor`` tests with this model and rubric."""
     rubric_source: str
     """Rubric as the plan names it."""
+    endpoint: str
+    """Base URL of its model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,7 @@ class JudgedBattles:
 
     files: BattleFiles
     """Battles with prompts and answers; ``failures`` counts verdicts that a judge failed to give."""
-    judges: tuple[AskedJudge, ...]
+    judges: tuple[ReviewJudge, ...]
     failures: Mapping[str, int]
     """Number of failed verdicts by status."""
     skipped: int
@@ -143,7 +145,7 @@ def judge_plan(
             prompts=columns.texts,
             answers=columns.answers,
         ),
-        judges=review.asked_judges(run),
+        judges=review.review_judges(run),
         failures=dict(run.failures),
         skipped=run.skipped,
         first_message=run.first_message,
@@ -231,15 +233,16 @@ class _PlanReview:
             committer.flush()
         return matches
 
-    def asked_judges(self, run: MatchRun) -> tuple[AskedJudge, ...]:
+    def review_judges(self, run: MatchRun) -> tuple[ReviewJudge, ...]:
         """Return the judges that were asked, in the order of the plan."""
         return tuple(
-            AskedJudge(
+            ReviewJudge(
                 task,
                 reviewer.name,
                 tuple(sorted(run.models[task, reviewer.name])),
                 reviewer.admission_signature,
                 reviewer.rubric,
+                reviewer.judge.backend.endpoint,
             )
             for task, reviewers in self._reviewers.items()
             for reviewer in reviewers

@@ -1,4 +1,4 @@
-"""Orders of the same scores: all of them, or random ones."""
+"""Permutation tests: does the order of the scores differ from random order?"""
 
 from __future__ import annotations
 
