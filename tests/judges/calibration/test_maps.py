@@ -72,6 +72,17 @@ def test_ordinal_probabilities_are_probabilities_whatever_the_labels(pairs, leve
     assert np.isfinite(fitted.thresholds).all()
 
 
+@pytest.mark.parametrize("levels", [[0, 1], [0, 0.5, 1], [0, 0.25, 0.5, 0.75, 1]])
+def test_an_ordinal_map_is_found_to_ten_digits_so_that_machines_agree(levels) -> None:
+    rng = np.random.default_rng(len(levels))
+    human = rng.choice(levels, 60)
+    judge = np.clip(human + rng.normal(0, 0.4, 60), 0, 1)
+    fitted = OrdinalMap.fit(judge, human, levels)
+    mirrored = OrdinalMap.fit(1 - judge, 1 - human, levels)  # the same likelihood, on another path
+    assert mirrored.slope == pytest.approx(fitted.slope, rel=1e-10)
+    assert mirrored.thresholds == pytest.approx([-value for value in reversed(fitted.thresholds)], rel=1e-10)
+
+
 def test_a_label_between_two_levels_counts_for_both() -> None:
     halves = OrdinalMap.fit([0, 1], [0.5, 0.5], [0, 1])
     both = OrdinalMap.fit([0, 0, 1, 1], [0, 1, 0, 1], [0, 1])

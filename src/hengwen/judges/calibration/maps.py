@@ -104,28 +104,49 @@ def _level_shares(values: Floats, levels: Floats) -> Floats:
     return shares
 
 
+def _cumulative(thresholds: Floats, slope: float, positions: Floats) -> Floats:
+    """Return P(level <= k) for each position, in shape (positions, levels - 1)."""
+    from scipy.special import expit
+
+    cumulative: Floats = expit(thresholds - slope * positions[:, None])
+    return cumulative
+
+
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
-    # This is the logistic function. scipy.special.expit differs in the last bit, so the optimiser (BFGS)
-    # would stop at another point, and calibration maps would change by up to 5e-7.
-    cumulative = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
-    return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
+    return np.diff(_cumulative(thresholds, slope, positions), axis=1, prepend=0.0, append=1.0)
 
 
 def _fit(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, root
 
     def unpack(parameters: Floats) -> tuple[Floats, float]:
         steps = np.exp(np.clip(parameters[1:-1], -20, 20))
-        return np.cumsum(np.concatenate([parameters[:1], steps])), float(parameters[-1])
+        return np.cumsum([parameters[0], *steps]), float(parameters[-1])
 
     def loss(parameters: Floats) -> float:
         probabilities = _probabilities(*unpack(parameters), positions)
         fit = -(counts * np.log(np.maximum(probabilities, MIN_PROBABILITY))).sum()
         return float(fit + RIDGE * np.square(parameters[1:]).sum())
 
+    def gradient(parameters: Floats) -> Floats:
+        thresholds, slope = unpack(parameters)
+        cumulative = _cumulative(thresholds, slope, positions)
+        ratios = counts / np.maximum(_probabilities(thresholds, slope, positions), MIN_PROBABILITY)
+        by_logit = np.diff(ratios, axis=1) * cumulative * (1 - cumulative)
+        later_thresholds = np.cumsum(by_logit.sum(axis=0)[::-1])[::-1]  # a step moves all thresholds after it
+        later_thresholds[1:] *= np.diff(thresholds)
+        slopes = -(by_logit.sum(axis=1) @ positions)
+        penalty = 2 * RIDGE * np.concatenate([[0.0], parameters[1:]])
+        total: Floats = np.append(later_thresholds, slopes) + penalty
+        return total
+
     start = np.zeros(counts.shape[1])
     start[0] = -(counts.shape[1] - 2) / 2
-    thresholds, slope = unpack(minimize(loss, start, method="BFGS").x)
+    near = minimize(loss, start, jac=gradient, method="BFGS").x
+    # the loss is flat at its minimum, so that each machine would stop elsewhere; the gradient is not
+    fitted = root(gradient, near, tol=1e-12).x
+    fitted[0] = np.clip(fitted[0], -20, 20)  # there is no best value if all labels are at one end
+    thresholds, slope = unpack(fitted)
     return tuple(map(float, thresholds)), slope
 
 
