@@ -259,9 +259,12 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
 
 
 def test_a_judge_that_is_not_there_is_exit_1_and_no_low_score(run, folder: Path) -> None:
-    code, report, err = run(
-        write(folder), "--judge", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "-j", "1"
-    )
+    nobody = {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    path = write(folder, judges=[{"rubric": "muice_live", "backend": "j"}])
+    plan = json.loads(path.read_text("utf-8"))
+    plan["backends"] = {"j": {**nobody, "retries": 0, "give_up_after": 0}}
+    path.write_text(json.dumps(plan, ensure_ascii=False), "utf-8")
+    code, report, err = run(path, "-j", "1")
     scores = report["runs"][0]["scores"]
     assert code == 1
     assert "gave up http://127.0.0.1:9/v1" in err
