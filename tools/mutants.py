@@ -6,6 +6,7 @@ All mutants take hours; by default a sample is drawn, the same one for the same 
 
     python tools/mutants.py                       # 100 mutants of each area
     python tools/mutants.py engine --sample 0     # all mutants of one area
+    python tools/mutants.py all                   # 100 mutants of the whole source, by all fast tests
     python tools/mutants.py store --only hengwen.store.codecs.*    # all mutants of a module
 
 mutmut changes only the bodies of functions without decorators, and no constants of modules.
@@ -35,6 +36,8 @@ AREAS = {
     "objective": ("objective",),
 }
 """Packages of each area; the folders of tests have the same names."""
+WHOLE = "all"
+"""The whole source, tested by all fast tests that mirror it. Not a part of a run unless it is named."""
 END_TO_END = {
     "runs": ("endtoend/test_judged_runs.py", "endtoend/test_persona_rules.py"),
     "engine": ("endtoend/test_judged_runs.py",),
@@ -49,15 +52,15 @@ STATUSES = ("killed", "survived", "no tests", "timeout")
 def main() -> int:
     """Run mutmut in each area; return 1 if too few mutants of an area were killed."""
     parser = argparse.ArgumentParser(description="mutation testing of a sample")
-    parser.add_argument("areas", nargs="*", metavar="AREA", help=f"default: all of {', '.join(AREAS)}")
+    parser.add_argument("areas", nargs="*", metavar="AREA", help=f"default: {', '.join(AREAS)}; or {WHOLE}")
     parser.add_argument("--sample", type=int, default=100, help="mutants of an area; 0 for all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="*", help="pattern of mutants, such as hengwen.store.codecs.*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--fail-under", type=float, default=85.0, help="per cent of the mutants")
     options = parser.parse_args()
-    if unknown := sorted(set(options.areas) - set(AREAS)):
-        parser.error(f"unknown area {unknown[0]!r}; known: {', '.join(AREAS)}")
+    if unknown := sorted(set(options.areas) - {*AREAS, WHOLE}):
+        parser.error(f"unknown area {unknown[0]!r}; known: {', '.join(AREAS)}, {WHOLE}")
     results: dict[str, dict[str, str]] = {}
     for area in options.areas or AREAS:
         folder = prepare(area)
@@ -72,11 +75,16 @@ def main() -> int:
 
 def prepare(area: str) -> Path:
     """Copy the project into a folder for the area, with the settings of mutmut for it; return the folder."""
-    tests = [f"tests/{name}" for name in (*AREAS[area], *END_TO_END.get(area, ()))]
     folder = WORK / area
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    pages = ["docs", "benchmarks", *(path.name for path in ROOT.glob("*.md"))]  # tests read them
+    pages = [
+        "docs",
+        "benchmarks",
+        "examples",
+        "action.yml",
+        *(path.name for path in ROOT.glob("*.md")),
+    ]  # tests read them
     for name in ("src", "tests", *pages):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
@@ -86,15 +94,29 @@ def prepare(area: str) -> Path:
     settings = {
         "also_copy": pages,
         "source_paths": ["src/"],
-        "only_mutate": [f"{PACKAGE / name}/*" for name in AREAS[area]],
+        "only_mutate": [f"{PACKAGE / name}/*" for name in AREAS.get(area, ("",))],
         "do_not_mutate": ["*/migrations/*"],
-        "pytest_add_cli_args": ["-p", "no:cacheprovider", "-o", f"{RAW_IDS}=true"],
-        "pytest_add_cli_args_test_selection": tests,
+        "pytest_add_cli_args": [
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            f"{RAW_IDS}=true",
+            *(["-m", "not slow"] if area == WHOLE else []),
+        ],
+        "pytest_add_cli_args_test_selection": tests_of(area),
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     (folder / "pyproject.toml").write_text(f"{project}\n[tool.mutmut]\n{lines}", "utf-8")
     return folder
+
+
+def tests_of(area: str) -> list[str]:
+    """Return the tests of an area; those of the whole source are all that do not read its text."""
+    if area != WHOLE:
+        return [f"tests/{name}" for name in (*AREAS[area], *END_TO_END.get(area, ()))]
+    mirrored = (*(path.name for path in (ROOT / PACKAGE).iterdir()), "endtoend", "hostile")
+    return [f"tests/{name}" for name in sorted(mirrored) if (ROOT / "tests" / name).is_dir()]
 
 
 def mutmut(folder: Path, *names: str, jobs: int, check: bool = True) -> None:

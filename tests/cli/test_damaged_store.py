@@ -55,7 +55,7 @@ def test_a_truncated_store_says_how_to_save_what_can_be_read(hengwen, store: Pat
     )
 
 
-@pytest.mark.parametrize("value", ["{", b"\xff\xfe"])
+@pytest.mark.parametrize("value", ["{", b"\xff\xfe"], ids=["no JSON", "no UTF-8"])
 def test_a_row_that_holds_something_else_is_damage(hengwen, store: Path, value: str | bytes) -> None:
     with sqlite3.connect(store) as connection:
         connection.execute("UPDATE run SET facts = CAST(? AS TEXT)", [value])

@@ -185,7 +185,11 @@ async def test_a_body_that_stops_early_is_a_transport_error(server, backend):
     assert (error.status, error.retryable) == ("transport_error", True)
 
 
-@pytest.mark.parametrize("answer", [b"", b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Le"])
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Le"],
+    ids=["none", "garbage", "cut"],
+)
 async def test_a_dropped_or_broken_connection_is_a_transport_error(server, backend, answer):
     server.answer = answer
     error = await failure(backend())

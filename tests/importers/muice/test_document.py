@@ -281,7 +281,9 @@ def test_a_document_that_is_wrong_is_told_by_file_and_line(
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"# A page\n\nabout something else\n", b"\xff\xfe", "只有中文".encode("gbk")]
+    "raw",
+    [b"", b"# A page\n\nabout something else\n", b"\xff\xfe", "只有中文".encode("gbk")],
+    ids=["empty", "another page", "no UTF-8", "GBK"],
 )
 def test_any_other_file_is_a_data_error_with_its_line(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "x.md"
