@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Language = Literal["zh", "en"]
 
 
 class Bilingual(NamedTuple):
-    """A text in Chinese and in English."""
+    """A text in Chinese and in English, which is joined and filled in like a ``str``.
+
+    Examples:
+        >>> COLON.join([Bilingual("分数", "score"), "7"])
+        Bilingual(zh='分数：7', en='score: 7')
+        >>> NOTED.format("7", Bilingual("最高", "highest"))
+        Bilingual(zh='7（最高）', en='7 (highest)')
+    """
 
     zh: str
     en: str
@@ -16,6 +26,38 @@ class Bilingual(NamedTuple):
     def in_language(self, language: Language) -> str:
         """Return the text in one language."""
         return self.zh if language == "zh" else self.en
+
+    def join(self, texts: Iterable[str | Bilingual]) -> Bilingual:
+        """Return texts with this one between them."""
+        parts = [both(text) for text in texts]
+        return Bilingual(self.zh.join(part.zh for part in parts), self.en.join(part.en for part in parts))
+
+    def format(self, *values: object, **named: object) -> Bilingual:
+        """Return the text with values in its fields, each in the language of the text if it has two."""
+
+        def filled(language: Language) -> str:
+            def word(value: object) -> object:
+                return value.in_language(language) if isinstance(value, Bilingual) else value
+
+            fields = {name: word(value) for name, value in named.items()}
+            return self.in_language(language).format(*map(word, values), **fields)
+
+        return Bilingual(filled("zh"), filled("en"))
+
+    @property
+    def capitalized(self) -> Bilingual:
+        """The text as it begins a line: in English with a capital."""
+        return Bilingual(self.zh, self.en[:1].upper() + self.en[1:])
+
+
+NO_TEXT = Bilingual("", "")
+COLON, COMMA, SEMICOLON = Bilingual("：", ": "), Bilingual("，", ", "), Bilingual("；", "; ")
+LIST_COMMA = Bilingual("、", ", ")
+"""Between the parts of a list."""
+MIDDLE_DOT, SPACE = Bilingual(" · ", " · "), Bilingual(" ", " ")
+NOTED = Bilingual("{}（{}）", "{} ({})")
+"""A text, and what is noted of it."""
+SENTENCE = Bilingual("{}。", "{}.")
 
 
 def in_language(text: str | Bilingual, language: Language) -> str:

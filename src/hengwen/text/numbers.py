@@ -114,6 +114,11 @@ def plural(n: int, noun: str, plural_noun: str = "") -> str:
     return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a count with thousands separators, with its noun."""
+    return f"{count(n)} {noun if n == 1 else noun + 's'}"
+
+
 def failure_texts(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> list[str]:
     """Return a text for each status, the most frequent first, with the message of its first failure."""
     return [
