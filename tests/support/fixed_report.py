@@ -7,7 +7,7 @@ from typing import Any
 
 from score_rows import by_score, row_of
 
-from hengwen.documents.answers.source import AnswerList, AnswerRecord
+from hengwen.documents.answers.sources import AnswerList, AnswerRecord
 from hengwen.documents.run.report import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.results.score_table import ScoreTable

@@ -10,7 +10,7 @@ from rows import each_row
 from score_rows import by_score
 
 from hengwen import registry
-from hengwen.documents.answers.stored_answers import ScoreExplainer
+from hengwen.documents.answers.sources import ScoreExplainer
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Response, Run, Sample

@@ -7,7 +7,7 @@ import random
 from rows import each_row
 from score_rows import by_score
 
-from hengwen.documents.answers.source import AnswerList, AnswerRecord
+from hengwen.documents.answers.sources import AnswerList, AnswerRecord
 from hengwen.documents.run.length_bias import LengthBiasDetector
 from hengwen.records import Failure, Score
 

@@ -8,7 +8,7 @@ import pytest
 from score_rows import by_score, row_of
 
 from hengwen.documents.answers.blocks import AnswerFilter
-from hengwen.documents.answers.source import AnswerList, AnswerRecord
+from hengwen.documents.answers.sources import AnswerList, AnswerRecord
 from hengwen.documents.blocks import Sentence, Verdict
 from hengwen.documents.decision import DecisionWords
 from hengwen.documents.render.html import to_html

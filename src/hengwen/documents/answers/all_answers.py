@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.documents.answers.blocks import Size
-    from hengwen.documents.answers.source import AnswerRecord, AnswerSource, SourceKey, StreamedAnswer
+    from hengwen.documents.answers.sources import AnswerRecord, AnswerSource, SourceKey, StreamedAnswer
     from hengwen.results.score_summaries import ScoreSummaries
 
 MAX_ROWS = 10_000
@@ -41,12 +41,9 @@ class _Kept:
 
 
 class AnswerCollector:
-    """Collect the rows of the table of all answers.
+    """Collect the rows of the table of all answers, by default whole ones if there are few, else excerpts.
 
-    Args:
-        scores: Scores that get a column; those of one name in several tasks share it.
-        groups: Number of tasks times number of runs, among which the rows are shared.
-        size: How much of the answers to hold; default: whole answers if there are few, else excerpts.
+    Scores of one name in several tasks share a column; ``groups`` (tasks times runs) share the rows.
     """
 
     def __init__(self, scores: Sequence[ScoreSummaries], groups: int, size: Size | None = None) -> None:
@@ -97,12 +94,7 @@ class AnswerCollector:
         )
 
     def table(self, source: AnswerSource, command: str) -> AnswerTable:
-        """Return the table; whole answers are read again.
-
-        Args:
-            source: Has all collected answers.
-            command: Command that writes whole answers.
-        """
+        """Return the table; whole answers are read again, and ``command`` writes them."""
         kept = sorted((item for group in self._groups.values() for item in group), reverse=True)
         tasks = list(dict.fromkeys(task for task, _ in self._groups))
         kept.sort(key=lambda item: tasks.index(item.row.task))

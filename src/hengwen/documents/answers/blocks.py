@@ -20,11 +20,7 @@ Size = Literal["numbers", "excerpts", "full"]
 
 
 def check_size(value: str | None) -> Size | None:
-    """Return a size that a user names; None if none is named.
-
-    Raises:
-        ConfigError: There is no such size.
-    """
+    """Return a size that a user names; None if none is named."""
     if value is not None and value not in get_args(Size):
         raise ConfigError(
             f"answers are numbers, excerpts or full, got {value!r}{did_you_mean(value, get_args(Size))}"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.documents.answers.outcomes import answer_key
-from hengwen.documents.answers.source import SourceKey
-from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Sentence, Series, Table
+from hengwen.documents.answers.sources import SourceKey
+from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Sentence, Series
+from hengwen.documents.cells import count_cell, left, number_cell, right, table_of
 from hengwen.results.disagreements import disagreements
 from hengwen.stats.difference_interval import average_ranks
 from hengwen.text.language import Bilingual
@@ -66,35 +67,25 @@ def _details(
     names = {run.id: label for run, label in zip(runs, labels, strict=True)}
     decimals = 2 if by_place else pair[1].decimals
     key = f"{pair[1].address}/against/{pair[0].name}"
-    largest = Table(
+
+    def prompt(row: Disagreement) -> Cell:
+        answer = SourceKey(row.run_id, task, row.sample_id, row.repeat)
+        return Cell(text=row.sample_id, link=answer_key(answer))
+
+    def difference(row: Disagreement) -> Cell:
+        return Cell(text=minus(signed(row.difference, decimals)), values={"": row.difference})
+
+    values = [Column(key=score.name, head=score.name, align="right") for score in pair]
+    head = ("位次差", "difference of places") if by_place else ("差", "difference")
+    largest = table_of(
+        differing[:MAX_SHOWN],
+        (left("checkpoint", "检查点", "checkpoint"), lambda row: Cell(text=names[row.run_id])),
+        (left("prompt", "题目", "prompt"), prompt),
+        (right("repeat", "第几次", "answer"), lambda row: count_cell(row.repeat)),
+        (values[0], lambda row: number_cell(row.first, pair[0].decimals)),
+        (values[1], lambda row: number_cell(row.second, pair[1].decimals)),
+        (right("difference", *head), difference),
         key=key,
-        columns=(
-            Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
-            Column(key="prompt", head=Bilingual("题目", "prompt")),
-            Column(key="repeat", head=Bilingual("第几次", "answer"), align="right"),
-            *(Column(key=score.name, head=score.name, align="right") for score in pair),
-            Column(
-                key="difference",
-                head=Bilingual("位次差", "difference of places")
-                if by_place
-                else Bilingual("差", "difference"),
-                align="right",
-            ),
-        ),
-        rows=tuple(
-            (
-                Cell(text=names[row.run_id]),
-                Cell(
-                    text=row.sample_id,
-                    link=answer_key(SourceKey(row.run_id, task, row.sample_id, row.repeat)),
-                ),
-                Cell(text=str(row.repeat), values={"": row.repeat}),
-                Cell(text=number(row.first, pair[0].decimals), values={"": row.first}),
-                Cell(text=number(row.second, pair[1].decimals), values={"": row.second}),
-                Cell(text=minus(signed(row.difference, decimals)), values={"": row.difference}),
-            )
-            for row in differing[:MAX_SHOWN]
-        ),
         notes=(NOTE,) if by_place else (),
     )
     yield Details(

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.answers.marks import mark_pair
-from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, shown_text
-from hengwen.documents.answers.reasons import reason_of
-from hengwen.documents.answers.source import SourceKey
+from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, reason_of, shown_text
+from hengwen.documents.answers.sources import SourceKey
 from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
 from hengwen.documents.blocks import Details, Sentence
 from hengwen.documents.score_names import score_names
@@ -20,7 +19,7 @@ from hengwen.objective.lyrics.side_by_side import side_by_side
 from hengwen.records import Score
 from hengwen.results.prompt_changes import part_changes, prompt_changes
 from hengwen.score_id import LEVEL
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual
 from hengwen.text.numbers import count, minus, number, plural, signed
 from hengwen.text.safety import one_line
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hengwen.documents.answers.blocks import AnswerOutcome, Size
-    from hengwen.documents.answers.source import AnswerRecord, AnswerSource
+    from hengwen.documents.answers.sources import AnswerRecord, AnswerSource
     from hengwen.documents.blocks import Block, Text
     from hengwen.objective.lyrics.score_lyric import LyricScore
     from hengwen.objective.lyrics.side_by_side import SectionPair
@@ -51,22 +50,15 @@ REASON_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class WorsePrompts:
-    """Finds and shows the prompts on which scores got worse between two runs.
-
-    Args:
-        source: Has the answers of both runs.
-        table: Has their scores.
-        size: How much of the answers is shown.
-        command: Command that shows what is left out.
-        has_rows: Whether there is a table of all answers, or pages, to which the answers link.
-        address: Returns where an answer is shown.
-    """
+    """Finds and shows the prompts on which scores got worse between two runs."""
 
     source: AnswerSource
     table: ScoreTable
     size: Size = "excerpts"
     command: str = ""
+    """Shows what is left out."""
     has_rows: bool = True
+    """Whether there is a table of all answers, or pages, to which the answers link."""
     address: Callable[[SourceKey], str] = lambda key: f"#{answer_key(key)}"
 
     def blocks(
@@ -80,12 +72,7 @@ class WorsePrompts:
     ) -> Iterator[Block]:
         """Yield what a score lost and gained from one run to another; nothing if no prompt has both values.
 
-        Args:
-            score: The score.
-            runs: Ids of the earlier and the later run.
-            names: Names of their checkpoints.
-            scores: All scores of the task, among them the parts of this score.
-            has_fallen: Whether the score is shown to be worse; if not, the answers are folded.
+        ``scores`` are all of the task, also the parts of this one; if it has not fallen, answers are folded.
         """
         changes = prompt_changes(self.table, runs, score.id, score.kind)
         if not changes:
@@ -94,8 +81,7 @@ class WorsePrompts:
         better = [item for item in reversed(changes) if item.merit > 0]
         pairs = _Pairs(self, score, runs, names, scores)
         key, decimals = score.address + KEY_END, score.decimals
-        name = pairs.name
-        title = Bilingual(f"{name.zh}：{names[0]} → {names[1]}", f"{name.en}: {names[0]} → {names[1]}")
+        title = COLON.join([pairs.name, f"{names[0]} → {names[1]}"])
         content: list[Block] = [Sentence(text=summary_text(changes, pairs.lost(changes), decimals))]
         if worse:
             texts = 0 if self.size == "numbers" else MAX_TEXTS if has_fallen else 1
@@ -133,11 +119,6 @@ class _Pairs:
     runs: tuple[str, str]
     names: tuple[str, str]
     scores: Sequence[ScoreSummaries]
-
-    @property
-    def decimals(self) -> int:
-        """Number of decimals of values and changes."""
-        return self.score.decimals
 
     @property
     def name(self) -> Bilingual:
@@ -234,7 +215,7 @@ class _Pairs:
             key=key,
             sample_id=item.sample_id,
             prompt=shown_text(prompt, INPUT_LIMIT),
-            change=minus(signed(item.change, self.decimals)),
+            change=minus(signed(item.change, self.score.decimals)),
             values=(item.before.value, item.after.value),
             lost_on=self.lost_on(item, after, sign),
             before=sides[0],
@@ -245,7 +226,7 @@ class _Pairs:
 
     def side(self, side: int, value: PromptValue, key: SourceKey, record: AnswerRecord | None) -> AnswerSide:
         repeats = sorted(value.answers)
-        decimals = self.decimals
+        decimals = self.score.decimals
         return AnswerSide(
             checkpoint=self.names[side],
             value=number(value.value, decimals),
@@ -280,25 +261,20 @@ class _Pairs:
         changes = [
             (part, by_prompt.get(item.sample_id, 0.0) * sign) for part, by_prompt in self.parts.items()
         ]
-        smallest = 0.5 * 10.0**-self.decimals
+        smallest = 0.5 * 10.0**-self.score.decimals
         largest = sorted((pair for pair in changes if pair[1] < -smallest), key=lambda pair: pair[1])[:2]
         if largest:
             words = [
-                (part_name(part) or part.part, minus(signed(change * sign, self.decimals)))
+                SPACE.join([part_name(part) or part.part, minus(signed(change * sign, self.score.decimals))])
                 for part, change in largest
             ]
-            texts = [name if isinstance(name, Bilingual) else Bilingual(name, name) for name, _ in words]
-            return Bilingual(
-                " · ".join(f"{name.zh} {change}" for name, (_, change) in zip(texts, words, strict=True)),
-                " · ".join(f"{name.en} {change}" for name, (_, change) in zip(texts, words, strict=True)),
-            )
+            return MIDDLE_DOT.join(words)
         if after is None or self.prompts.size == "numbers":
             return ""
         outcome = after.outcomes.get(self.score.id)
         if not isinstance(outcome, Score):
             return ""
-        zh, en = reason_of(outcome)
-        return Bilingual(one_line(zh, REASON_LENGTH), one_line(en, REASON_LENGTH))
+        return Bilingual(*(one_line(reason, REASON_LENGTH) for reason in reason_of(outcome)))
 
 
 def with_texts(pair: AnswerPair, before: AnswerRecord, after: AnswerRecord) -> AnswerPair:

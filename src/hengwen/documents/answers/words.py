@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, minus, number, signed
+from hengwen.text.language import MIDDLE_DOT, Bilingual
+from hengwen.text.numbers import count, minus, number, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,43 +39,36 @@ def summary_text(
     worse = sum(item.merit < 0 for item in changes)
     better = sum(item.merit > 0 for item in changes)
     mean = minus(signed(sum(item.change for item in changes) / len(changes), decimals))
-    zh = f"同一题目前后相比，{count(worse)} 题变差，{count(better)} 题变好，平均 {mean}。"
-    en = f"On the same prompt: {count(worse)} got worse, {count(better)} got better, {mean} in the mean."
-    lost = [(name, -merit) for name, merit in parts if -merit >= 0.5 * 10.0**-decimals][:2]
-    if worse and lost and sum(item.merit for item in changes) < 0:
-        zh += (
-            "失分最多："
-            + "、".join(f"{_words(name).zh} {number(size, decimals)}" for name, size in lost)
-            + "。"
-        )
-        sizes = [f"{_words(name).en} lost {number(size, decimals)}" for name, size in lost]
-        en += f" Most of it: {' and '.join(sizes)}."
-    return Bilingual(zh, en)
-
-
-def _words(text: Text) -> Bilingual:
-    return text if isinstance(text, Bilingual) else Bilingual(text, text)
+    text = Bilingual(
+        f"同一题目前后相比，{count(worse)} 题变差，{count(better)} 题变好，平均 {mean}。",
+        f"On the same prompt: {count(worse)} got worse, {count(better)} got better, {mean} in the mean.",
+    )
+    lost = [
+        Bilingual("{} {}", "{} lost {}").format(name, number(-merit, decimals))
+        for name, merit in parts
+        if -merit >= 0.5 * 10.0**-decimals
+    ]
+    if not (worse and lost and sum(item.merit for item in changes) < 0):
+        return text
+    losses = Bilingual("、", " and ").join(lost[:2])
+    return Bilingual("{}失分最多：{}。", "{} Most of it: {}.").format(text, losses)
 
 
 def lyric_faults(sections: Sequence[SectionPair], side: int) -> Bilingual:
     """Return how many lines of a lyric have a wrong length, miss their rhyme, are missing or too many."""
-    rows = [line for section in sections for line in section.lines]
-    lines = [(row, row.lines[side]) for row in rows]
+    lines = [(row, row.lines[side]) for section in sections for row in section.lines]
     due = [line for row, line in lines if row.length is not None]
     rhymes = sum(row.wants_rhyme for row, _ in lines)
     wrong = sum(1 for line in due if line is not None and line.surplus)
     unrhymed = sum(1 for line in due if line is not None and line.misses_rhyme)
     missing = sum(1 for line in due if line is None)
     extra = sum(1 for row, line in lines if row.length is None and line is not None)
-    zh = [f"{len(due)} 行中 {wrong} 行字数不对", f"{rhymes} 处韵脚缺 {unrhymed} 处"]
-    en = [
-        f"{wrong} of {len(due)} lines of wrong length",
-        f"{unrhymed} of {rhymes} rhymes missing",
+    faults = [
+        Bilingual(f"{len(due)} 行中 {wrong} 行字数不对", f"{wrong} of {len(due)} lines of wrong length"),
+        Bilingual(f"{rhymes} 处韵脚缺 {unrhymed} 处", f"{unrhymed} of {rhymes} rhymes missing"),
     ]
     if missing:
-        zh.append(f"缺 {missing} 行")
-        en.append(f"{missing} line{'s' if missing > 1 else ''} missing")
+        faults.append(Bilingual(f"缺 {missing} 行", f"{plural(missing, 'line')} missing"))
     if extra:
-        zh.append(f"多 {extra} 行")
-        en.append(f"{extra} line{'s' if extra > 1 else ''} too many")
-    return Bilingual(" · ".join(zh), " · ".join(en))
+        faults.append(Bilingual(f"多 {extra} 行", f"{plural(extra, 'line')} too many"))
+    return MIDDLE_DOT.join(faults)

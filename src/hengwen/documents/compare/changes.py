@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.pairs import WorsePrompts
-from hengwen.documents.answers.stored_answers import StoredAnswers
+from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 

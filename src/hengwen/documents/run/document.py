@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from hengwen.documents.answers.stored_answers import StoredAnswers
+from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
 from hengwen.documents.run.calls import call_details
 from hengwen.documents.run.first_screen import first_screen

@@ -12,7 +12,7 @@ from hengwen.text.numbers import interval, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.documents.answers.source import StreamedAnswer
+    from hengwen.documents.answers.sources import StreamedAnswer
     from hengwen.judges.trust.biases import LengthBias
 
 MIN_RHO = 0.3

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.all_answers import AnswerCollector
 from hengwen.documents.answers.blocks import EMPTY, AnswerFilter
-from hengwen.documents.answers.source import AnswerList
+from hengwen.documents.answers.sources import AnswerList
 from hengwen.documents.blocks import Link
 from hengwen.documents.groups import group_texts
 from hengwen.documents.missing import empty_text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from hengwen.documents.answers.blocks import AnswerTable, Size
-    from hengwen.documents.answers.source import AnswerSource
+    from hengwen.documents.answers.sources import AnswerSource
     from hengwen.judges.calibration import Calibration
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage

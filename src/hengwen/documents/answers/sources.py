@@ -1,37 +1,141 @@
-"""Read answers of a store; compute again what a run does not store: reasons, and lyrics on their template."""
+"""Where a document reads answers: from a store or from memory, all as a stream or a few with all facts.
+
+What a run does not store is computed again: reasons, and lyrics on their template.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import isclose
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hengwen import registry
-from hengwen.documents.answers.source import AnswerRecord, LyricReading, ScoreValue, SourceKey, StreamedAnswer
 from hengwen.errors import ConfigError, PluginError
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import parts_read
 from hengwen.records import Response, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hengwen.records import Outcome, Run
+    from hengwen.objective.lyrics.rules import LyricOptions
+    from hengwen.records import Kind, Outcome, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.store.answer import Answer
     from hengwen.store.store import Store
 
-    Key = tuple[str, str, str, int]
+
+class SourceKey(NamedTuple):
+    """Identifies an answer among those of several runs."""
+
+    run_id: str
+    task: str
+    sample_id: str
+    repeat: int
+
+
+class LyricReading(NamedTuple):
+    """The template that a lyric should follow, and the rules by which it is read."""
+
+    template: str
+    options: LyricOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRecord:
+    """One answer with its prompt and all its outcomes (scores and failures)."""
+
+    run_id: str
+    task: str
+    checkpoint: str
+    sample_id: str
+    repeat: int
+    input: str
+    text: str
+    outcomes: Mapping[ScoreId, Outcome]
+    references: tuple[str, ...] = ()
+    lyric: LyricReading | None = None
+    """How the answer is read as a lyric, if it was scored as one."""
+
+    @property
+    def key(self) -> SourceKey:
+        """Key of the answer."""
+        return SourceKey(self.run_id, self.task, self.sample_id, self.repeat)
+
+
+class ScoreValue(NamedTuple):
+    """The value of one score of one answer, with its kind (``scorer``, ``judge`` or ``human``)."""
+
+    value: float
+    kind: Kind
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedAnswer:
+    """One answer of a stream, with the values of its scores."""
+
+    key: SourceKey
+    checkpoint: str
+    text: str
+    scores: Mapping[ScoreId, ScoreValue]
+    """Values by score; failures are left out."""
+    failures: Mapping[ScoreId, str] = field(default_factory=dict)
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return self.key.task
+
+    @property
+    def sample_id(self) -> str:
+        """Id of the prompt."""
+        return self.key.sample_id
+
+
+class AnswerSource(Protocol):
+    """Interface of the object from which a document reads answers."""
+
+    def stream(self) -> Iterator[StreamedAnswer]:
+        """Yield all answers, one at a time."""
+        ...
+
+    def load(self, keys: Sequence[SourceKey], *, explained: bool = False) -> Mapping[SourceKey, AnswerRecord]:
+        """Return the answers that exist of a few hundred keys, explained with reasons computed again."""
+        ...
+
+
+class AnswerList:
+    """Answers in memory; those with equal scores are shown in their order."""
+
+    def __init__(self, records: Iterable[AnswerRecord] = ()) -> None:
+        self._records = {record.key: record for record in records}
+
+    def stream(self) -> Iterator[StreamedAnswer]:
+        """Yield all answers, one at a time."""
+        for key, record in self._records.items():
+            scores = {
+                score: ScoreValue(outcome.value, outcome.kind, outcome.signature)
+                for score, outcome in record.outcomes.items()
+                if isinstance(outcome, Score)
+            }
+            failures = {
+                score: outcome.status
+                for score, outcome in record.outcomes.items()
+                if not isinstance(outcome, Score)
+            }
+            yield StreamedAnswer(key, record.checkpoint, record.text, scores, failures)
+
+    def load(self, keys: Sequence[SourceKey], *, explained: bool = False) -> Mapping[SourceKey, AnswerRecord]:
+        """Return the answers that have these keys; those that are not there are left out."""
+        return {key: self._records[key] for key in keys if key in self._records}
 
 
 class StoredAnswers:
-    """Answer source for runs in a store.
-
-    Texts and scores are streamed for all answers. Prompts, failures and the reasons of scores are read only
-    for the answers that a report shows.
-    """
+    """Answers of runs in a store; prompts and reasons are read only for those that a report shows."""
 
     def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:
         self._store = store
@@ -64,18 +168,30 @@ class StoredAnswers:
     def _record(self, run: Run, answer: Answer, *, explained: bool) -> AnswerRecord:
         lyric = self._explainer.lyric(run, answer)
         is_explained = explained and lyric is None  # a lyric is shown line by line, without its reasons
-        return AnswerRecord(
-            run_id=run.id,
-            task=answer.task,
-            checkpoint=run.checkpoint,
-            sample_id=answer.sample_id,
-            repeat=answer.repeat,
-            input=answer.input,
-            text=answer.text,
-            outcomes=self._explainer.explain(run, answer) if is_explained else answer.outcomes,
-            references=answer.sample.references,
-            lyric=lyric,
+        return answer_record(
+            run, answer, self._explainer.explain(run, answer) if is_explained else None, lyric
         )
+
+
+def answer_record(
+    run: Run,
+    answer: Answer,
+    outcomes: Mapping[ScoreId, Outcome] | None = None,
+    lyric: LyricReading | None = None,
+) -> AnswerRecord:
+    """Return a stored answer as documents show it, with other outcomes if they are given."""
+    return AnswerRecord(
+        run_id=run.id,
+        task=answer.task,
+        checkpoint=run.checkpoint,
+        sample_id=answer.sample_id,
+        repeat=answer.repeat,
+        input=answer.input,
+        text=answer.text,
+        outcomes=answer.outcomes if outcomes is None else outcomes,
+        references=answer.sample.references,
+        lyric=lyric,
+    )
 
 
 def _outcomes_by_answer(

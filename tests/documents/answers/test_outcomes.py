@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hengwen import registry
-from hengwen.documents.answers.reasons import reason_of
+from hengwen.documents.answers.outcomes import reason_of
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy
 from hengwen.judges.rules.judge import RulesJudge
