@@ -1,25 +1,30 @@
-"""``create_app``: the pages of ``hengwen view`` as a web application."""
+"""The pages of ``hengwen view`` as a web application, and its server."""
 
 from __future__ import annotations
 
+import socket
+import webbrowser
 from contextlib import asynccontextmanager
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from hengwen.documents.render.html import environment
-from hengwen.documents.viewer import words
 from hengwen.errors import ConfigError, HengwenError
 from hengwen.text.catalogue import localized
+from hengwen.view import words
 from hengwen.view.data import StoreData
 from hengwen.view.page import POLICY, View, page_assets, respond, view_of
 from hengwen.view.pages import answer, compare, grid, home, judges, label
 from hengwen.view.security import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 LOOPBACK = ("127.0.0.1", "localhost")
+MIN_TOKEN = 32
+"""Characters of the token of a file, so that nobody guesses it."""
 PAGES = (home, grid, compare, answer, judges, label)
 
 
@@ -94,3 +101,52 @@ def _problem(request: Request, error: Exception) -> Response:
 
 def _not_found(request: Request, _: Exception) -> Response:
     return respond(request, "problem.html.j2", title=words.NOT_THERE, status=404, message=request.url.path)
+
+
+def serve(
+    location: str,
+    *,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    desk: LabelDesk | None,
+    language: Language,
+    announce: Callable[[str], None],
+    is_opened: bool,
+) -> None:
+    """Print the address of the pages, open it, and answer until interrupted."""
+    if host not in LOOPBACK and token_file is None:
+        raise ConfigError(
+            f"--host {host} lets other machines in: write a token of {MIN_TOKEN} characters or more "
+            "into a file, and name it with --token-file"
+        )
+    token = token_urlsafe(32) if token_file is None else _read_token(token_file)
+    app = create_app(
+        location,
+        token=token,
+        is_reusable=token_file is not None,
+        desk=desk,
+        language=language,
+        hosts=(*LOOPBACK, host, socket.gethostname()) if host not in LOOPBACK else LOOPBACK,
+    )
+    with socket.create_server((host, port)) as listening:
+        address = f"http://{host}:{listening.getsockname()[1]}/"
+        url = f"{address}?token={token}"
+        announce(url if token_file is None else f"{address}?token=…  ({token_file})")
+        if is_opened:
+            webbrowser.open(url)
+        config = uvicorn.Config(
+            app,
+            access_log=False,  # the first address has the token
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=1,  # pages that wait for news keep their connection
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _read_token(path: Path) -> str:
+    token = path.read_text("utf-8").strip()
+    if len(token) < MIN_TOKEN:
+        raise ConfigError(f"{path}: the token has {len(token)} characters; it needs {MIN_TOKEN} or more")
+    return token

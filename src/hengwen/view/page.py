@@ -9,17 +9,19 @@ from urllib.parse import urlencode
 from starlette.responses import HTMLResponse
 
 from hengwen.documents.render.html import assets, environment, phrases
-from hengwen.documents.viewer import words
+from hengwen.errors import HengwenError
+from hengwen.view import words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from hengwen.documents.blocks import Text
+    from hengwen.documents.blocks import Document, Text
     from hengwen.labels.desk import LabelDesk
     from hengwen.records import Run
+    from hengwen.store import Store
     from hengwen.text.language import Language
     from hengwen.view.data import StoreData
 
@@ -59,6 +61,16 @@ def chosen_runs(request: Request) -> tuple[str, list[Run]]:
     return (runs[0].plan if runs else ""), runs
 
 
+def awaited_document(
+    data: StoreData, name: Hashable, runs: Sequence[Run], compute: Callable[[Store, Sequence[Run]], Document]
+) -> tuple[Document | None, str]:
+    """Return a document about runs, or why there is none; neither while it is being computed."""
+    try:
+        return data.awaited(name, runs, compute), ""
+    except HengwenError as error:
+        return None, str(error)
+
+
 def address(path: str, parameters: Mapping[str, object]) -> str:
     """Return the address of a page; a parameter that is None is left out."""
     return f"{path}?{urlencode({name: value for name, value in parameters.items() if value is not None})}"
@@ -72,24 +84,22 @@ def respond(
     plan: str = "",
     notes: Sequence[Text] = (),
     status: int = 200,
+    refreshes: bool = False,
     **values: object,
 ) -> Response:
-    """Return a page: ``template`` extends ``base.html.j2``; ``values`` are what it names."""
+    """Return a page; one that ``refreshes`` is asked for again in a second."""
     view = view_of(request)
     pages = [(path, text) for path, text in words.PAGES.items() if path in view.paths]
-    drawn = (
-        environment("hengwen.view")
-        .get_template(template)
-        .render(
-            title=title,
-            plan=plan,
-            notes=notes,
-            pages=[item for item in pages if view.desk or item[0] != "/label"],
-            current=request.url.path,
-            v=words,
-            **phrases(view.language),
-            **page_assets(),
-            **values,
-        )
+    page = environment("hengwen.view").get_template(template)
+    text = page.render(
+        title=title,
+        plan=plan,
+        notes=notes,
+        pages=[item for item in pages if view.desk or item[0] != "/label"],
+        current=request.url.path,
+        v=words,
+        **phrases(view.language),
+        **page_assets(),
+        **values,
     )
-    return HTMLResponse(drawn, status_code=status)
+    return HTMLResponse(text, status_code=status, headers={"Refresh": "1"} if refreshes else None)

@@ -11,8 +11,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 
-from hengwen.documents.viewer.words import BAD_TOKEN, CROSS_SITE, NO_COOKIE, READ_ONLY, TOO_LONG
 from hengwen.text.language import in_language
+from hengwen.view.words import BAD_TOKEN, CROSS_SITE, NO_COOKIE, READ_ONLY, TOO_LONG
 
 if TYPE_CHECKING:
     from starlette.responses import Response

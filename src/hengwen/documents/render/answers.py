@@ -26,28 +26,11 @@ SHOWN_ANSWERS = 6
 """Number of answers that Markdown shows."""
 SHOWN_PROMPTS = 3
 """Number of prompts that a terminal and Markdown show."""
-_HAN = re.compile("[\u4e00-\u9fff]")
+HAN = re.compile("[\u4e00-\u9fff]")
 
-WANTED = Bilingual("要求", "wanted")
 PROMPT = Bilingual("题目", "prompt")
 CHANGE = Bilingual("变化", "change")
 LOST_ON = {"worse": Bilingual("失分在", "lost on"), "better": Bilingual("得分在", "gained on")}
-NO_LINE = Bilingual("（缺行）", "(no line)")
-MISSING = Bilingual("应押韵", "rhyme wanted")
-REFERENCES = Bilingual("参考回答", "references")
-OTHERS = Bilingual("各次回答", "answers")
-LEGEND = Bilingual(
-    "左：模板要求的字数，R 为须押韵。行右：多或少几个字；韵脚字母相同即互相押韵；✕ 缺韵。"
-    "没有记号的行符合要求。",
-    "Left: characters that the template wants; R: the line must rhyme. Right of a line: characters too many "
-    "or too few, and its rhyme: lines with one letter rhyme; ✕: a rhyme is missing. A line without marks is "
-    "right.",
-)
-MARKED = Bilingual(
-    "底色：两答相近时为不同之处，否则为参考回答中也有的、四字以上的段落。",
-    "Shaded: what differs, where the two answers are much alike; else passages of four or more characters "
-    "that also stand in a reference.",
-)
 COLUMNS = {
     "checkpoint": Bilingual("检查点", "checkpoint"),
     "prompt": Bilingual("题目 · 第几次", "prompt · answer"),
@@ -165,7 +148,7 @@ def _answer_cell(row: AnswerRow, table: AnswerTable, language: Language) -> str:
         return ""
     empty = in_language(Bilingual("（空）", "(empty)"), language)
     excerpt = row.excerpt or empty
-    lang = ' lang="zh-Hans"' if language == "en" and _HAN.search(excerpt) else ""
+    lang = ' lang="zh-Hans"' if language == "en" and HAN.search(excerpt) else ""
     if not row.text and not row.outcomes:
         return f"<td{lang}>{_text(excerpt)}</td>"
     outcomes = "".join(

@@ -16,7 +16,7 @@ from hengwen.documents.render import answers, words
 from hengwen.documents.render.interval_svg import draw_interval
 from hengwen.documents.render.score_svg import draw_bar, draw_course
 from hengwen.documents.render.svg import draw_chart
-from hengwen.text.language import in_language
+from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import signed
 from hengwen.text.safety import strip_controls
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Document
     from hengwen.text.language import Language
 
-_HAN = re.compile("[\u4e00-\u9fff]")
 _HYPHEN = re.compile(r"(?<![^\s(\[（：，])-(?=\.?\d)")
 """A hyphen before a number, where a page prints a minus sign."""
 
@@ -39,12 +38,14 @@ def to_html(document: Document, language: Language) -> str:
 def phrases(language: Language) -> dict[str, object]:
     """Return what templates need to write texts in a language."""
 
-    def text(value: blocks.Text) -> str:
-        return _HYPHEN.sub("\N{MINUS SIGN}", in_language(value, language))
+    def text(value: blocks.Text, english: str | None = None) -> str:
+        """Return a text in the language, which a template may give in Chinese and in English."""
+        words = value if english is None else Bilingual(str(value), english)
+        return _HYPHEN.sub("\N{MINUS SIGN}", in_language(words, language))
 
     def lang(value: str) -> Markup:
         """Return the attribute of a Chinese text in an English page, so that it has the right glyphs."""
-        return Markup(' lang="zh-Hans"') if language == "en" and _HAN.search(value) else Markup("")
+        return Markup(' lang="zh-Hans"') if language == "en" and answers.HAN.search(value) else Markup("")
 
     return {"language": language, "t": text, "lang": lang}
 

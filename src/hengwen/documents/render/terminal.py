@@ -16,8 +16,8 @@ from hengwen.documents.render.terminal_fit import MAX_LINES, REASONS, Section, e
 from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
 from hengwen.documents.render.terminal_scores import STYLES, score_section
 from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
-from hengwen.documents.render.words import SHAPES, STATISTICS, colon, same_kind, shape_of
-from hengwen.text.language import Bilingual, in_language
+from hengwen.documents.render.words import SHAPES, STATISTICS, same_kind, shape_of
+from hengwen.text.language import COLON, Bilingual, in_language
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Page:
     def verdict(self, verdict: Verdict) -> Lines:
         line = Text()
         if verdict.subject:
-            line.append(self.words(verdict.subject) + colon(self.language), style="bold")
+            line.append(self.words(COLON.join([verdict.subject, ""])), style="bold")
         line.append(self.words(verdict.sentence))
         lines = wrapped(line, self.width, Text(f"{SHAPES[verdict.tone] or '·'} ", STYLES[verdict.tone]), "  ")
         for evidence in verdict.evidence if self.verbose else ():

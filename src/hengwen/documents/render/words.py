@@ -28,12 +28,10 @@ SHAPES: dict[Tone, str] = {
 EMPTY_ANSWER = Bilingual("（空）", "(empty)")
 ANSWER = Bilingual("回答", "answer")
 SCORE = Bilingual("分数", "score")
-COURSE = Bilingual("训练过程", "course over training")
 COMPARED = Bilingual("前 → 后", "before → after")
 DIFFERENCE = Bilingual("同题之差", "difference on the same prompts")
 VERDICT = Bilingual("结论", "verdict")
 PROMPTS = Bilingual("题", "prompts")
-DECISION = Bilingual("结论", "Decision")
 MAX_NARROW = 40
 """Above this number of points, a chart takes the full width."""
 CONTENTS = Bilingual("目录", "contents")
@@ -51,7 +49,7 @@ def contents(document: Document) -> list[tuple[Text, str]]:
     entries: list[tuple[Text, str]] = []
     for block in document.blocks:
         if isinstance(block, Decision):
-            entries.append((DECISION, "decision"))
+            entries.append((Bilingual("结论", "Decision"), "decision"))
         elif isinstance(block, Details) and block.is_open and block.key:
             entries.append((block.title, block.key))
     return entries if len(entries) > 1 else []
@@ -60,16 +58,6 @@ def contents(document: Document) -> list[tuple[Text, str]]:
 def is_broad(chart: Chart) -> bool:
     """Return whether a chart takes the full width of a page."""
     return not chart.x_title and max(len(series.points) for series in chart.series) > MAX_NARROW
-
-
-def colon(language: Language) -> str:
-    """Return a colon as the language writes it."""
-    return "：" if language == "zh" else ": "
-
-
-def comma(language: Language) -> str:
-    """Return a comma as the language writes it."""
-    return "，" if language == "zh" else ", "
 
 
 def same_kind(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:

@@ -12,9 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from hengwen.documents.answers.outcomes import shown_text
-from hengwen.documents.answers.source import AnswerRecord
-from hengwen.documents.answers.stored_answers import ScoreExplainer
-from hengwen.documents.viewer import answer as words
+from hengwen.documents.answers.sources import AnswerRecord, ScoreExplainer, answer_record
 from hengwen.errors import ConfigError
 from hengwen.prompts.render import neutralize
 from hengwen.score_id import caps
@@ -24,6 +22,7 @@ from hengwen.store.ledger import read_prefixes
 from hengwen.store.score_queries import select_evaluations
 from hengwen.store.tables import attempt, evaluation, response
 from hengwen.text.safety import one_line, replace_surrogates
+from hengwen.view import answer_parts as words
 from hengwen.view.page import respond, view_of
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def show(request: Request) -> Response:
     explainer = ScoreExplainer()
     score = _score(request, run, chosen)
     lyric = explainer.lyric(run, chosen)
-    record = _record(run, chosen, lyric=lyric, outcomes=explainer.explain(run, chosen))
+    record = answer_record(run, chosen, explainer.explain(run, chosen), lyric)
     other = _other(store, request.query_params.get("against", ""), runs, run, records, chosen)
     if other is not None:
         other = replace(other, lyric=lyric)
@@ -170,21 +169,6 @@ def _siblings(store: Store, runs: Sequence[Run], chosen: Answer) -> list[AnswerR
     ]
 
 
-def _record(run: Run, answer: Answer, **more: object) -> AnswerRecord:
-    values: dict[str, object] = {"outcomes": answer.outcomes, **more}
-    return AnswerRecord(
-        run_id=run.id,
-        task=answer.task,
-        checkpoint=run.checkpoint,
-        sample_id=answer.sample_id,
-        repeat=answer.repeat,
-        input=answer.input,
-        text=answer.text,
-        references=answer.sample.references,
-        **values,  # type: ignore[arg-type]
-    )
-
-
 def _score(request: Request, run: Run, answer: Answer) -> ScoreId | None:
     """Return the score that the address names, else the first one in the order of the plan."""
     # The scores of capping rules come last: they explain a level, and seldom apply.
@@ -214,7 +198,7 @@ def _other(
     nearest = min(of_run, key=lambda record: abs(record.repeat - chosen.repeat))
     other = others[nearest.run_id]
     keys = {(chosen.task, chosen.sample_id, nearest.repeat)}
-    return next((_record(other, answer) for answer in store.answers(other, keys)), None)
+    return next((answer_record(other, answer) for answer in store.answers(other, keys)), None)
 
 
 def _calls(store: Store, run: Run, answer: Answer) -> list[Attempt]:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.routing import Route
 
 from hengwen.documents.answers.pairs import WorsePrompts
-from hengwen.documents.answers.stored_answers import StoredAnswers
+from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.compare.document import compare_document
-from hengwen.documents.viewer import words
-from hengwen.errors import ConfigError, HengwenError
+from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import compare_runs, scoring_conflict
 from hengwen.results.prompt_changes import prompt_changes
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
+from hengwen.view import words
 from hengwen.view.data import matching, tags
-from hengwen.view.page import address, chosen_runs, respond, view_of
+from hengwen.view.page import address, awaited_document, chosen_runs, respond, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from hengwen.documents.answers.blocks import AnswerPairs
-    from hengwen.documents.answers.source import SourceKey
+    from hengwen.documents.answers.sources import SourceKey
     from hengwen.documents.blocks import Document
     from hengwen.records import Run
     from hengwen.results.prompt_changes import PromptChange
@@ -177,8 +177,8 @@ def show(request: Request) -> Response:
     begin = int(start) if start.isdecimal() and len(start) < 10 else 0
     part = listed[begin : begin + ROWS]
     pairs = pair.pairs(part, kind) if part else None
-    document, problem = _document(pair)
-    response = respond(
+    document, problem = awaited_document(pair.data, "comparison", pair.runs, _comparison)
+    return respond(
         request,
         "compare.html.j2",
         title=words.PAGES["/compare"],
@@ -203,18 +203,8 @@ def show(request: Request) -> Response:
             lambda: tags(pair.data.store, pair.after, pair.score.task),
         ),
         link=lambda **values: address("/compare", {**request.query_params, **values}),
+        refreshes=document is None and not problem,
     )
-    if document is None and not problem:
-        response.headers["Refresh"] = "1"  # the verdict is being computed
-    return response
-
-
-def _document(pair: Pair) -> tuple[Document | None, str]:
-    """Return the comparison as a document, or why there is none; neither while it is being computed."""
-    try:
-        return pair.data.awaited("comparison", pair.runs, _comparison), ""
-    except HengwenError as error:
-        return None, str(error)
 
 
 def _comparison(store: Store, runs: Sequence[Run]) -> Document:

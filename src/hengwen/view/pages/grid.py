@@ -8,7 +8,6 @@ from urllib.parse import quote_plus
 
 from starlette.routing import Route
 
-from hengwen.documents.viewer import words
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import scoring_conflict
 from hengwen.objective.duplicates.similarity import near_duplicates
@@ -20,6 +19,7 @@ from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
 from hengwen.text.numbers import interval, minus, number, signed
+from hengwen.view import words
 from hengwen.view.data import AnswerScore, answer_scores, prompts, texts
 from hengwen.view.page import address, chosen_runs, respond, view_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run
     from hengwen.results.prompt_changes import PromptChange
     from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.results.score_table import ScoreTable
+    from hengwen.results.score_table import Column, ScoreTable
     from hengwen.store import Store
     from hengwen.view.data import StoreData
 
@@ -160,7 +160,7 @@ def show(request: Request) -> Response:
     ]
     merits = [change.merit for change in changes.values()]
     chosen = summaries.summaries[choice.positions.index(choice.position)]
-    response = respond(
+    return respond(
         request,
         "grid.html.j2",
         title=words.PAGES["/grid"],
@@ -187,10 +187,8 @@ def show(request: Request) -> Response:
         sentence=words.grid_sentence(choice.labels[choice.position], other, merits) if changes else "",
         signature=" + ".join(chosen.signatures) if chosen else "",
         link=lambda **values: address("/grid", {**request.query_params, **values}),
+        refreshes=choice.is_computing,
     )
-    if choice.is_computing:
-        response.headers["Refresh"] = "1"  # which checkpoint is the best seen
-    return response
 
 
 def _integer(text: str | None, default: int) -> int:
@@ -245,25 +243,25 @@ def _order(
     names = list(dict.fromkeys(name for name in (column.sample_ids if column else ()) if name is not None))
     if choice.sort == "disagreement" and second:
         both = data.table([choice.run], [choice.score.id, second.id])
-        rows = disagreements(
-            both,
-            [choice.run.id],
-            (choice.score.id, choice.score.kind),
-            (second.id, second.kind),
-            by_place=True,
-        )
+        rows = disagreements(both, [choice.run.id], choice.score, second, by_place=True)
         first = list(dict.fromkeys(row.sample_id for row in rows))
     elif choice.sort == "spread" and column:
-        answers: dict[str, list[float]] = {}
-        for name, value in zip(column.sample_ids, column.values, strict=True):
-            if name is not None and value is not None:
-                answers.setdefault(name, []).append(value)
+        answers = _answer_values(column)
         first = sorted(answers, key=lambda name: min(answers[name]) - max(answers[name]))
     elif choice.sort in ("drop", "rise") and changes:
         first = list(changes) if choice.sort == "drop" else list(reversed(changes))
     else:
         first = []
     return list(dict.fromkeys([*first, *names]))
+
+
+def _answer_values(column: Column) -> dict[str, list[float]]:
+    """Return the values of the answers to each prompt."""
+    values: dict[str, list[float]] = {}
+    for name, value in zip(column.sample_ids, column.values, strict=True):
+        if name is not None and value is not None:
+            values.setdefault(name, []).append(value)
+    return values
 
 
 def _rows(
@@ -284,11 +282,7 @@ def _rows(
     low, span = min(seen, default=0.0), max(seen, default=0.0) - min(seen, default=0.0)
     largest = max((abs(change.merit) for change in changes.values()), default=0.0) or 1.0
     column = table.series.get(SeriesKey(choice.run.id, *choice.score))
-    values: dict[str, list[float]] = {}
-    for name, value in zip(column.sample_ids, column.values, strict=True) if column else ():
-        if name is not None and value is not None:
-            values.setdefault(name, []).append(value)
-
+    values = _answer_values(column) if column else {}
     urls = {
         run.id: address("/answer", {"run": run.id, "task": task, "score": choice.score.address})
         for run in runs

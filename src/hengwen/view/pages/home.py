@@ -16,12 +16,12 @@ from starlette.routing import Route
 from hengwen.documents.answers.pairs import KEY_END
 from hengwen.documents.run.document import report_document
 from hengwen.documents.run.words import STATUS_WORDS
-from hengwen.documents.viewer import words
 from hengwen.errors import HengwenError
 from hengwen.plans.endpoints import listed_price
 from hengwen.text.numbers import format_timestamp
+from hengwen.view import words
 from hengwen.view.data import progress
-from hengwen.view.page import address, respond, view_of
+from hengwen.view.page import address, awaited_document, respond, view_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -62,7 +62,7 @@ def show(request: Request) -> Response:
     names = list(dict.fromkeys(run.plan for run in runs))
     plans = [_plan(data, name, [run for run in runs if run.plan == name]) for name in names]
     running = [(run, _progress(data, run)) for run in runs if run.status == "running"]
-    response = respond(
+    return respond(
         request,
         "home.html.j2",
         title=words.PAGES["/"],
@@ -72,10 +72,8 @@ def show(request: Request) -> Response:
         statuses=STATUS_WORDS,
         timestamp=format_timestamp,
         drawn=drawn,
+        refreshes=any(plan.document is None and not plan.problem for plan in plans),
     )
-    if any(plan.document is None and not plan.problem for plan in plans):
-        response.headers["Refresh"] = "1"  # a decision is being computed
-    return response
 
 
 def _plan(data: StoreData, name: str, runs: Sequence[Run]) -> PlanRuns:
@@ -103,11 +101,7 @@ def _linked(document: Document, runs: Sequence[Run]) -> Iterator[Verdict]:
 
 
 def _report(data: StoreData, runs: Sequence[Run]) -> tuple[Document | None, str]:
-    """Return the report of runs, or why there is none; neither while it is being computed."""
-    try:
-        return data.awaited(("report", runs[0].plan), runs, partial(report_document, answers="numbers")), ""
-    except HengwenError as error:
-        return None, str(error)
+    return awaited_document(data, ("report", runs[0].plan), runs, partial(report_document, answers="numbers"))
 
 
 def _progress(data: StoreData, run: Run) -> Text:
@@ -148,10 +142,7 @@ def report(request: Request) -> Response:
     page = partial(respond, request, "report.html.j2", plan=runs[0].plan, document=document, problem=problem)
     if document is not None:
         return HTMLResponse(data.drawn(document, lambda: bytes(page(title=title).body)))
-    response = page(title=title)
-    if not problem:
-        response.headers["Refresh"] = "1"
-    return response
+    return page(title=title, refreshes=not problem)
 
 
 def state_of(data: StoreData) -> str:

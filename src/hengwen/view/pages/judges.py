@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
+from hengwen.documents.blocks import Cell, Chart, Column, Decision, Document, Point, Sentence, Series, Table
+from hengwen.documents.cells import right
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.calibrate import calibrate_document
-from hengwen.documents.viewer import judges as words
-from hengwen.documents.viewer.judges import judges_document
+from hengwen.documents.judges.doctor import attack_words, check_words
+from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.labels.calibration_data import (
     CalibrationRequest,
     calibrate_series,
@@ -22,19 +24,24 @@ from hengwen.labels.calibration_data import (
 )
 from hengwen.monitoring.judge_drift.report import judge_drift
 from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.text.language import Bilingual
+from hengwen.text.numbers import number, plural
 from hengwen.view.data import has_labels
 from hengwen.view.page import chosen_runs, respond, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from hengwen.documents.blocks import Document
+    from hengwen.documents.blocks import Block
     from hengwen.judges.calibration import Calibration
+    from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Label, Run
     from hengwen.store import Store
+
+JUDGES = Bilingual("评审", "Judges")
 
 
 def show(request: Request) -> Response:
@@ -55,21 +62,18 @@ def show(request: Request) -> Response:
     elif runs and chosen == "drift":
         more = data.awaited(("drift", plan), runs, _drift)
     is_computing = calibrations is None or (runs and chosen == "drift" and more is None)
-    response = respond(
+    return respond(
         request,
         "judges.html.j2",
-        title=words.JUDGES,
+        title=JUDGES,
         plan=plan,
-        w=words,
-        document=judges_document(trusts),
+        document=_document(trusts),
         chosen=chosen,
         more=more,
         is_computing=is_computing,
         agreements=[(item.address, item.agreement) for item in calibrations or () if item.agreement],
+        refreshes=bool(is_computing),
     )
-    if is_computing:
-        response.headers["Refresh"] = "1"
-    return response
 
 
 def _drift(store: Store, runs: Sequence[Run]) -> Document:
@@ -85,6 +89,88 @@ def _calibrations(store: Store, runs: Sequence[Run], labels: tuple[Label, ...] |
     series = select_series(request, judgments, ())
     pooled = [merge_series(group) for group in pool_series(series)]
     return [calibrate_series(item, request, judgments, rubric=None) for item in [*series, *pooled]]
+
+
+def _document(judges: Sequence[JudgeTrust]) -> Document:
+    """Return what is known of each judge of the newest run."""
+    decision = Decision(title=_title(judges), judges=trust_verdicts(judges))
+    return Document(kind="judges", title=JUDGES, blocks=(decision, *_blocks(judges)))
+
+
+def _title(judges: Sequence[JudgeTrust]) -> Bilingual:
+    if not judges:
+        return Bilingual("最新的运行里没有评审。", "The newest run has no judge.")
+    n = len(judges)
+    certified = sum(
+        judge.agreement is not None and judge.agreement.decision == "certified" for judge in judges
+    )
+    return Bilingual(
+        f"{n} 个评审中 {certified} 个通过校准。", f"{certified} of {plural(n, 'judge')} certified."
+    )
+
+
+def _blocks(judges: Sequence[JudgeTrust]) -> Iterator[Block]:
+    charts = [_anchors(judge, index) for index, judge in enumerate(judges) if len(judge.anchors) > 1]
+    yield from charts
+    if charts:
+        yield Sentence(
+            text=Bilingual(
+                "锚点是不变的回答：线动了，动的是评审。",
+                "Anchors never change: if their line moves, it is the judge that moved.",
+            ),
+            is_note=True,
+        )
+    rows = [row for judge in judges for row in _checks(judge)]
+    if rows:
+        yield Table(
+            key="checks",
+            title=Bilingual("准入测试", "admission tests"),
+            columns=(
+                Column(key="judge", head=Bilingual("评审", "judge")),
+                Column(key="check", head=Bilingual("检查", "check")),
+                right("passed", "通过", "passed"),
+                right("decided", "判定", "decided"),
+            ),
+            rows=tuple(rows),
+        )
+
+
+def _anchors(judge: JudgeTrust, index: int) -> Chart:
+    address = f"{judge.task}/{judge.judge}"
+    points = tuple(
+        Point(
+            x=float(x),
+            label=anchor.checkpoint,
+            value=anchor.mean,
+            text=number(anchor.mean, 2),
+            hint=f"{anchor.checkpoint}: {number(anchor.mean, 3)} (n={anchor.n})",
+        )
+        for x, anchor in enumerate(judge.anchors)
+    )
+    return Chart(
+        key=f"anchors-{index}",
+        title=Bilingual(f"{address} 给锚点的均值", f"Mean that {address} gave the anchors"),
+        series=(Series(name=address, points=points),),
+        description=", ".join(f"{point.hint}" for point in points),
+    )
+
+
+def _checks(judge: JudgeTrust) -> Iterator[tuple[Cell, ...]]:
+    record = judge.admission
+    if record is None:
+        return
+    name = Cell(text=f"{judge.task}/{judge.judge}")
+    for check, (passed, n) in record.checks.items():
+        failed = record.problems.get(check) == "failed"
+        yield (
+            name,
+            Cell(text=check_words(check), tone="worse" if failed else "plain"),
+            Cell(text=str(passed), values={"": passed}),
+            Cell(text=str(n), values={"": n}),
+        )
+    if record.attacks:
+        words = attack_words(record.fooled, record.informative, record.attacks)
+        yield name, Cell(text=words), Cell(text=""), Cell(text=str(record.attacks))
 
 
 routes = [Route("/judges", show)]

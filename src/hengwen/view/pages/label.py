@@ -13,14 +13,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
 from hengwen.documents.answers.outcomes import shown_text
-from hengwen.documents.viewer import label_words
-from hengwen.documents.viewer.words import PAGES
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.labels.file import RATER, preference_pairs
 from hengwen.runs.human_rows import store_labels
 from hengwen.store import open_store
 from hengwen.text.catalogue import localized
 from hengwen.text.safety import replace_surrogates
+from hengwen.view import words
 from hengwen.view.page import respond, view_of
 from hengwen.view.security import read_form
 
@@ -52,7 +51,7 @@ def _page(request: Request, values: Mapping[str, str], problem: str = "") -> Res
     rater = values.get("rater", "").strip()
     if not RATER.fullmatch(rater):
         return respond(
-            request, "label_rater.html.j2", title=PAGES["/label"], plan=desk.plan, w=label_words, rater=rater
+            request, "label_rater.html.j2", title=words.PAGES["/label"], plan=desk.plan, rater=rater
         )
     past = _past(values)
     skipped = {token[1:] for token in past if token.startswith("-")}
@@ -61,11 +60,10 @@ def _page(request: Request, values: Mapping[str, str], problem: str = "") -> Res
     return respond(
         request,
         "label.html.j2",
-        title=PAGES["/label"],
+        title=words.PAGES["/label"],
         plan=desk.plan,
-        notes=(label_words.BLIND,),
+        notes=(words.BLIND,),
         status=409 if problem else 200,
-        w=label_words,
         desk=desk,
         warnings=[localized(text, view_of(request).language) for text in desk.warnings],
         unstored=localized(desk.unstored, view_of(request).language),

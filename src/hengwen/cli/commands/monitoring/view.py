@@ -48,7 +48,7 @@ def view(
         loaded = load_trusted(label, trust=trust)
         desk = open_desk(loaded, label, location, trust=trust)
     try:
-        from hengwen.view.serve import serve
+        from hengwen.view.app import serve
     except ImportError as error:
         raise PluginError(f"hengwen view needs {error.name}: pip install 'hengwen[view]'") from None
     serve(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.text.language import Bilingual
+from hengwen.text.language import NO_TEXT, Bilingual
+from hengwen.text.numbers import number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from hengwen.labels.desk import RaterAgreement
 
 PAGES = {
     "/": Bilingual("首页", "Home"),
@@ -34,14 +37,10 @@ READ_ONLY = Bilingual(
 TOO_LONG = Bilingual("表单太长。", "The form is too long.")
 STORE_PROBLEM = Bilingual("读不了结果库。", "The store cannot be read.")
 NOT_THERE = Bilingual("这里没有内容。", "There is nothing here.")
-TRY_AGAIN = Bilingual("再试一次", "try again")
-NO_RUNS = Bilingual("结果库里还没有运行。", "The store has no runs yet.")
 
 # the grid
 SCORE = Bilingual("分数", "score")
 CHECKPOINT = Bilingual("检查点", "checkpoint")
-AGAINST = Bilingual("对比", "against")
-SORT = Bilingual("排序", "sort")
 SHOW = Bilingual("显示", "show")
 AGAINSTS = {
     "before": Bilingual("前一个", "the one before"),
@@ -55,23 +54,8 @@ SORTS = {
     "disagreement": Bilingual("评判与打分最不一致", "judge against scorer"),
     "plan": Bilingual("计划的顺序", "plan order"),
 }
-KEYS = Bilingual("检查点 · ↑ ↓ 题 · Enter 打开回答", "checkpoint · ↑ ↓ prompt · Enter answer")
-REPEATS = Bilingual("标出几乎重复的回答", "mark answers that nearly repeat another")
-PROMPT = Bilingual("题", "prompt")
-MEAN = Bilingual("均值与 95% 区间", "mean, with its 95 % interval")
-ANSWERS = Bilingual("各次回答", "answers")
-LEGEND = Bilingual(
-    "格：该题各次回答的均值，颜色分五级，从本页所见最低到最高。横条：该题之差，左为变差；单独一题不作检验。"
-    "点：各次回答，文字相同的合为一个大点。",
-    "Cell: mean of the prompt's answers; five steps of colour over the range seen on this page. Bar: its "
-    "difference, left is worse; no test is made for a single prompt. Dots: its answers, equal texts as one "
-    "larger dot.",
-)
-LOW, HIGH = Bilingual("低", "low"), Bilingual("高", "high")
-NEARLY = Bilingual("几乎重复：", "nearly repeats ")
 EARLIER, FURTHER = Bilingual("前面的题", "earlier prompts"), Bilingual("后面的题", "further prompts")
 SETTINGS_DIFFER = Bilingual("不能相比：", "not comparable: ")
-COMPARE_THEM = Bilingual("比较这两个，看两边的回答", "compare these two, with both answers")
 
 
 def grid_size(prompts: int, checkpoints: int) -> Bilingual:
@@ -97,26 +81,19 @@ def grid_sentence(label: str, other: str | None, merits: Sequence[float]) -> Bil
 
 
 # the comparison
-FROM, TO = Bilingual("从", "from"), Bilingual("到", "to")
 CHANGES = {
     "worse": Bilingual("变差", "worse"),
     "equal": Bilingual("相同", "equal"),
     "better": Bilingual("变好", "better"),
 }
 SEARCH = Bilingual("搜索题目和回答", "search prompts and answers")
-ALSO_FELL = Bilingual("评判也变差", "fallen for the judge too")
-STATUS, TAG, ALL = Bilingual("状态", "status"), Bilingual("标签", "tag"), Bilingual("全部", "all")
+STATUS = Bilingual("状态", "status")
 COMPUTING = Bilingual(
     "检验正在计算，本页会自己更新。", "The tests are being computed; this page updates itself."
 )
-BY_PROMPT = Bilingual("逐题", "By prompt")
-NO_PROMPTS = Bilingual("没有符合条件的题。", "No prompt passes the filters.")
 
 # the first page
-STARTED, RUN = Bilingual("开始", "started"), Bilingual("运行", "run")
-RUNNING = Bilingual("正在运行", "Running now")
 REPORT = Bilingual("整份报告", "whole report")
-WORST = Bilingual("变差最多的回答", "the answers that got worse")
 
 
 def progress_text(
@@ -125,7 +102,7 @@ def progress_text(
     """Return how far a run is, what it cost, and how long it still takes."""
     of_zh, of_en = (f"，共 {expected} 个", f" of {expected}") if expected else ("", "")
     if seconds_left is None:
-        left = Bilingual("", "")
+        left = NO_TEXT
     else:
         minutes = max(1, round(seconds_left / 60))
         left = Bilingual(f"，约剩 {minutes} 分钟", f", about {minutes} min left")
@@ -139,4 +116,30 @@ def shown_runs(listed: int, count: int) -> Bilingual:
     """Return how many runs are listed."""
     return Bilingual(
         f"列出 {count} 个运行中的 {listed} 个；全部：", f"{listed} of {count} runs; all of them: "
+    )
+
+
+# the labels
+BLIND = Bilingual("看不到检查点和评审", "blind to checkpoint and judge")
+ORDER = Bilingual("次序随机，分布在各检查点和各题上", "in random order, spread over checkpoints and prompts")
+
+
+def labelled_text(done: int, total: int) -> Bilingual:
+    """Return how many answers are labelled."""
+    return Bilingual(f"已标注 {done} / {total}", f"{done} of {total} labelled")
+
+
+def agreement_text(agreement: RaterAgreement) -> Bilingual:
+    """Return how well the raters agree with each other."""
+    raters, shared, alpha = agreement
+    if not shared:
+        return Bilingual(
+            f"标注者 {raters} 名；还没有两个人标过同一个回答。",
+            f"{plural(raters, 'rater')}; no answer has the labels of two people yet.",
+        )
+    value = number(alpha, 2)
+    return Bilingual(
+        f"标注者 {raters} 名，{shared} 个回答有两人以上标注：Krippendorff alpha {value}。",
+        f"{plural(raters, 'rater')}, {plural(shared, 'answer')} labelled by two or more: "
+        f"Krippendorff's alpha {value}.",
     )

@@ -23,27 +23,11 @@ from hengwen.text.numbers import NOTHING, decimals_for, minus, number, plural, s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hengwen.documents.answers.source import AnswerRecord
+    from hengwen.documents.answers.sources import AnswerRecord
     from hengwen.records import Attempt, Kind, Outcome, Run
     from hengwen.score_id import ScoreId
 
-REFERENCES = Bilingual("参考", "References")
 ANSWER = Bilingual("回答", "Answer")
-WHOLE = Bilingual("全文", "whole text")
-SCORES = Bilingual("分数", "Scores")
-AGAIN = Bilingual("再算一遍：", "Make it again: ")
-JUDGMENTS = Bilingual("评审的结论", "Judgments")
-NO_CALL = Bilingual("按规则评审，没有调用", "by rules, no call")
-NO_CALLS = Bilingual("结果库里没有这次评审的调用", "the store has no call for this judgment")
-CALLS = Bilingual(
-    "题目和回答都在其中的调用：原样的提示和回复",
-    "Calls that hold this prompt and answer: exact prompt and raw reply",
-)
-SENT = Bilingual("提示", "Prompt")
-REPLY = Bilingual("原始回复", "Raw reply")
-PREVIOUS = Bilingual("上一题", "previous prompt")
-NEXT = Bilingual("下一题", "next prompt")
-OVER = Bilingual("同一题，各检查点", "The same prompt at all checkpoints")
 
 _ATTEMPTS = {"repair": "repair", "fresh": "asked again"}
 """Calls of a verdict that is not in the first reply."""

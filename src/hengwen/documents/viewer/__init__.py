@@ -1,1 +1,0 @@
-"""The words of the live pages of ``hengwen view``."""
