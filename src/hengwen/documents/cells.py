@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from math import floor, isinf, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hengwen.documents.blocks import Bounds, Cell, Column
+from hengwen.documents.blocks import Bounds, Cell, Column, Table
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.catalogue import MAX_LENGTH, bilingual
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import MAX_REASON, NOTHING, interval, number, p_number, plural, signed
+from hengwen.text.language import NO_TEXT, NOTED, Bilingual
+from hengwen.text.numbers import MAX_REASON, NOTHING, count, interval, number, p_number, plural, signed
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from hengwen.documents.blocks import Text, Tone, Value
+    from hengwen.documents.blocks import Bar, Text, Tone, Value
     from hengwen.records import Run
 
+Item = TypeVar("Item")
 MIN_DECIMALS = 2
 """Least decimals of a difference, which is smaller than the means."""
 SCORE = Column(key="score", head=Bilingual("分数", "score"))
@@ -25,12 +26,29 @@ PROMPTS = Column(key="prompts", head=Bilingual("题数", "prompts"), align="righ
 P = Column(key="p", head="p", align="right")
 
 
-def right(key: str, zh: str, en: str) -> Column:
+def left(key: str, zh: str, en: str, *, is_detail: bool = False) -> Column:
+    """Return a column of texts."""
+    return Column(key=key, head=Bilingual(zh, en), is_detail=is_detail)
+
+
+def right(key: str, zh: str, en: str, *, is_detail: bool = False) -> Column:
     """Return a column of numbers."""
-    return Column(key=key, head=Bilingual(zh, en), align="right")
+    return Column(key=key, head=Bilingual(zh, en), align="right", is_detail=is_detail)
 
 
-def number_cell(value: float | None, decimals: int) -> Cell:
+def table_of(
+    items: Iterable[Item],
+    *columns: tuple[Column, Callable[[Item], Cell]],
+    key: str,
+    title: Text = "",
+    notes: tuple[Text, ...] = (),
+) -> Table:
+    """Return a table with a row for each item; beside each column stands what its cell shows of an item."""
+    rows = tuple(tuple(cell(item) for _, cell in columns) for item in items)
+    return Table(key=key, title=title, columns=tuple(head for head, _ in columns), rows=rows, notes=notes)
+
+
+def number_cell(value: float | None, decimals: int = 3) -> Cell:
     """Return a cell with a number, which stands unrounded in its values."""
     return Cell(text=number(value, decimals), values={"": value})
 
@@ -46,16 +64,23 @@ def bar_limits(*bars: Bounds | float | None) -> Bounds:
     return -end, end
 
 
-def interval_cell(value: float | None, bounds: Bounds | None, decimals: int = 3) -> Cell:
+def interval_cell(
+    value: float | None, bounds: Bounds | None, decimals: int = 3, bar: Bar | None = None
+) -> Cell:
     """Return a cell with a number and its interval."""
     low, high = bounds or (None, None)
     text = f"{number(value, decimals)} {interval(bounds, decimals) if bounds else ''}".rstrip()
-    return Cell(text=text, values={"": value, "low": low, "high": high})
+    return Cell(text=text, values={"": value, "low": low, "high": high}, bar=bar)
 
 
 def count_cell(value: int | None) -> Cell:
     """Return a cell with a whole number."""
     return Cell(text=NOTHING if value is None else str(value), values={"": value})
+
+
+def thousands_cell(value: int | None) -> Cell:
+    """Return a cell with a whole number that may be large, with thousands separators."""
+    return Cell(text=NOTHING if value is None else count(value), values={"": value})
 
 
 def difference_cell(
@@ -76,9 +101,9 @@ def p_cell(p: float | None, p_adjusted: float | None = None, *, correction: str 
         return Cell(text=NOTHING, values={"": None, "raw": None})
     text: Text = p_number(p if p_adjusted is None else p_adjusted)
     if p_adjusted is None:
-        text = Bilingual(f"{text}（未校正）", f"{text} (not corrected)")
+        text = NOTED.format(text, Bilingual("未校正", "not corrected"))
     elif correction:
-        text = Bilingual(f"{text}（{correction}）", f"{text} ({correction})")
+        text = NOTED.format(text, correction)
     return Cell(text=text, values={"": p_adjusted, "raw": p})
 
 
@@ -116,13 +141,10 @@ def verdict_cell(text: Text, value: str, tone: Tone) -> Cell:
 def detectable_text(value: float | None, decimals: int, clusters: int, prompts: int = 0) -> Bilingual:
     """Return the smallest difference that would usually be detected, or why it is not known."""
     if value is not None:
-        smallest = number(value, decimals)
-        if clusters < prompts:  # the variance of few clusters is usually estimated too small
-            return Bilingual(
-                f"可检出的最小差别至少约 {smallest}",
-                f"smallest detectable difference at least about {smallest}",
-            )
-        return Bilingual(f"可检出的最小差别约 {smallest}", f"smallest detectable difference about {smallest}")
+        # the variance of few clusters is usually estimated too small
+        least = Bilingual("至少", "at least ") if clusters < prompts else NO_TEXT
+        text = Bilingual("可检出的最小差别{}约 {}", "smallest detectable difference {}about {}")
+        return text.format(least, number(value, decimals))
     if clusters < MIN_UNITS:
         return Bilingual(
             f"互相独立的题目不足 {MIN_UNITS} 个，估计不出能看出多大的差别",
@@ -149,12 +171,16 @@ def left_out_prompts_text(n: int) -> Bilingual:
     return Bilingual(f"两次运行中内容不同的 {n} 个题目已略去", f"{subject} between the runs {verb} left out")
 
 
+def fields(item: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a result by their names, as JSON data."""
+    return {name: getattr(item, name) for name in names}
+
+
 def run_record(run: Run) -> dict[str, Any]:
     """Return id, plan, checkpoint and step of a run as JSON data."""
-    return {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}
+    return fields(run, "id", "plan", "checkpoint", "step")
 
 
 def reason_text(message: str) -> Bilingual:
     """Return why there is no score, on one line."""
-    zh, en = bilingual(one_line(message, MAX_LENGTH))
-    return Bilingual(one_line(zh, MAX_REASON), one_line(en, MAX_REASON))
+    return Bilingual(*(one_line(text, MAX_REASON) for text in bilingual(one_line(message, MAX_LENGTH))))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Document, Table
+from hengwen.documents.blocks import Cell, Document, Table
+from hengwen.documents.cells import SCORE, P, fields, interval_cell, right, thousands_cell
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, interval, number, p_number, signed
+from hengwen.text.numbers import NOTHING, count, p_number, signed
 
 if TYPE_CHECKING:
     from hengwen.objective.overlap.corpus import CorpusScore
@@ -19,16 +20,12 @@ TEST_NAMES = {
     "bs": Bilingual("配对自助法", "paired bootstrap"),
 }
 _COLUMNS = (
-    Column(key="score", head=Bilingual("分数", "score")),
-    Column(key="value", head=Bilingual("值", "value"), align="right"),
-    Column(key="n", head=Bilingual("文本数", "texts"), align="right"),
-    Column(key="failures", head=Bilingual("未得分", "failed"), align="right"),
+    SCORE,
+    right("value", "值", "value"),
+    right("n", "文本数", "texts"),
+    right("failures", "未得分", "failed"),
 )
-_BASELINE_COLUMNS = (
-    Column(key="baseline", head=Bilingual("基线", "baseline"), align="right"),
-    Column(key="difference", head=Bilingual("差", "difference"), align="right"),
-    Column(key="p", head="p", align="right"),
-)
+_BASELINE_COLUMNS = (right("baseline", "基线", "baseline"), right("difference", "差", "difference"), P)
 
 
 def corpus_document(result: CorpusFileResult) -> Document:
@@ -55,12 +52,9 @@ def corpus_document(result: CorpusFileResult) -> Document:
 
 def _score_cells(score: CorpusScore) -> tuple[Cell, ...]:
     return (
-        Cell(
-            text=score.name,
-            values={"": score.name, "tokenizer": score.tokenizer, "signature": score.signature},
-        ),
+        Cell(text=score.name, values={"": score.name, **fields(score, "tokenizer", "signature")}),
         _value_cell(score),
-        Cell(text=count(score.n), values={"": score.n}),
+        thousands_cell(score.n),
         Cell(
             text=count(score.failures) if score.failures else NOTHING,
             values={"": score.failures, "first": str(score.details.get("first_failure", "")) or None},
@@ -69,12 +63,8 @@ def _score_cells(score: CorpusScore) -> tuple[Cell, ...]:
 
 
 def _value_cell(score: CorpusScore) -> Cell:
-    low, high = score.interval or (None, None)
-    bounds = f" {interval(score.interval, 2)}" if score.interval else ""
-    return Cell(
-        text=f"{number(score.value, 2)}{bounds}",
-        values={"": score.value, "low": low, "high": high, "confidence": score.confidence},
-    )
+    cell = interval_cell(score.value, score.interval, 2)
+    return replace(cell, values={**cell.values, "confidence": score.confidence})
 
 
 def _baseline_cells(baseline: CorpusScore, comparison: SystemComparison) -> tuple[Cell, ...]:
@@ -83,13 +73,7 @@ def _baseline_cells(baseline: CorpusScore, comparison: SystemComparison) -> tupl
         Cell(text=signed(comparison.difference, 2), values={"": comparison.difference}),
         Cell(
             text=p_number(comparison.p),
-            values={
-                "": comparison.p,
-                "n": comparison.n,
-                "test": comparison.test,
-                "trials": comparison.trials,
-                "seed": comparison.seed,
-            },
+            values={"": comparison.p, **fields(comparison, "n", "test", "trials", "seed")},
         ),
     )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Document, Table
+from hengwen.documents.blocks import Cell, Document, Table
+from hengwen.documents.cells import left, right, thousands_cell
 from hengwen.runs.estimate_plan import BatchEstimate
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, number
+from hengwen.text.numbers import count, counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +29,13 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
     calls = sum(estimate.usage.calls for estimate in estimates)
     has_files = any(isinstance(estimate, BatchEstimate) for estimate in estimates)
     columns = [
-        Column(key="backend", head=Bilingual("后端", "backend")),
-        Column(key="role", head=Bilingual("角色", "role")),
-        Column(key="calls", head=Bilingual("调用", "calls"), align="right"),
-        Column(key="files", head=Bilingual("批量文件", "batch files"), align="right"),
-        Column(key="input_tokens", head=Bilingual("约输入词元", "about tokens in"), align="right"),
-        Column(key="output_tokens", head=Bilingual("约输出词元", "about tokens out"), align="right"),
-        Column(key="cost", head=Bilingual("约费用", "about cost"), align="right"),
+        left("backend", "后端", "backend"),
+        left("role", "角色", "role"),
+        right("calls", "调用", "calls"),
+        right("files", "批量文件", "batch files"),
+        right("input_tokens", "约输入词元", "about tokens in"),
+        right("output_tokens", "约输出词元", "about tokens out"),
+        right("cost", "约费用", "about cost"),
     ]
     kept = [i for i, column in enumerate(columns) if has_files or column.key != "files"]
     table = Table(
@@ -43,13 +44,12 @@ def dry_run_document(estimates: Sequence[CostEstimate]) -> Document:
         rows=tuple(tuple(_cells(estimate)[i] for i in kept) for estimate in estimates),
         notes=_notes(estimates),
     )
+    title = Bilingual("不需要调用", "no calls needed")
+    if calls:
+        title = Bilingual(f"需要 {count(calls)} 次调用", f"{counted(calls, 'call')} needed")
     return Document(
         kind="dry-run",
-        title=Bilingual(
-            f"需要 {count(calls)} 次调用", f"{count(calls)} {'call' if calls == 1 else 'calls'} needed"
-        )
-        if calls
-        else Bilingual("不需要调用", "no calls needed"),
+        title=title,
         blocks=(table,) if estimates else (),
         record={"schema": 1, "expected": [asdict(estimate) for estimate in estimates]},
     )
@@ -61,7 +61,7 @@ def _cells(estimate: CostEstimate) -> list[Cell]:
     return [
         Cell(text=estimate.backend),
         Cell(text=_ROLES.get(estimate.role, estimate.role), values={"": estimate.role}),
-        *(_count_cell(value) for value in (usage.calls, files, usage.input_tokens, usage.output_tokens)),
+        *(thousands_cell(value) for value in (usage.calls, files, usage.input_tokens, usage.output_tokens)),
         Cell(text=_cost_text(estimate), values={"": estimate.cost}),
     ]
 
@@ -81,7 +81,7 @@ def _notes(estimates: Sequence[CostEstimate]) -> tuple[Bilingual, ...]:
 def bill_text(bill: Bill) -> Bilingual:
     """Return the calls, tokens, cost and time of a command in a line."""
     usage = bill.usage
-    calls, sent, received = count(usage.calls), count(usage.input_tokens), count(usage.output_tokens)
+    sent, received = count(usage.input_tokens), count(usage.output_tokens)
     costs = " + ".join(f"{number(cost, 4)} {name}".rstrip() for name, cost in sorted(bill.costs.items()))
     seconds = number(bill.seconds, 1)
     if not usage.calls:
@@ -91,11 +91,6 @@ def bill_text(bill: Bill) -> Bilingual:
         zh = f"{zh}，另有调用价格未知" if costs else "费用未知"
         en = f"{en}, and calls without a known price" if costs else "unknown cost"
     return Bilingual(
-        f"{calls} 次调用，输入 {sent} 词元，输出 {received} 词元；{zh}；{seconds} 秒",
-        f"{calls} {'call' if usage.calls == 1 else 'calls'}, {sent} tokens in, {received} tokens out; {en}; "
-        f"{seconds} s",
+        f"{count(usage.calls)} 次调用，输入 {sent} 词元，输出 {received} 词元；{zh}；{seconds} 秒",
+        f"{counted(usage.calls, 'call')}, {sent} tokens in, {received} tokens out; {en}; {seconds} s",
     )
-
-
-def _count_cell(value: int | None) -> Cell:
-    return Cell(text=NOTHING if value is None else count(value), values={"": value})

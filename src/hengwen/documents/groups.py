@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.documents.blocks import Verdict
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COMMA, NO_TEXT, SEMICOLON, Bilingual
 from hengwen.text.numbers import decimals_for, number, p_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hengwen.documents.blocks import Tone
     from hengwen.results.group_comparison import GroupComparison
@@ -70,8 +70,8 @@ def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int
     worse = [item for item in changed if item.verdict == "worse"]
     corrected = Bilingual("整题交换检验", "whole prompts exchanged")
     if tests > 1:
-        corrected = Bilingual(
-            f"{corrected.zh}，已按 {tests} 次检验校正", f"{corrected.en}, corrected for {tests} tests"
+        corrected = COMMA.join(
+            [corrected, Bilingual(f"已按 {tests} 次检验校正", f"corrected for {tests} tests")]
         )
     if not changed:
         p = p_text(min(item.p_adjusted for item in items))
@@ -84,12 +84,8 @@ def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int
         )
     main = max(worse or changed, key=lambda item: abs(item.test.difference))
     rest = [item for item in changed if item is not main]
-    text = _change(main, labels)
-    more = _others(rest, labels)
-    return GroupText(
-        Bilingual(f"{text.zh}；{corrected.zh}{more.zh}", f"{text.en}; {corrected.en}{more.en}"),
-        "worse" if worse else "better",
-    )
+    parts = [_change(main, labels), corrected, *_others(rest, labels)]
+    return GroupText(SEMICOLON.join(parts), "worse" if worse else "better")
 
 
 def _change(item: GroupComparison, labels: Sequence[str]) -> Bilingual:
@@ -107,11 +103,9 @@ def _change(item: GroupComparison, labels: Sequence[str]) -> Bilingual:
     )
 
 
-def _others(items: Sequence[GroupComparison], labels: Sequence[str]) -> Bilingual:
-    if not items:
-        return Bilingual("", "")
-    pairs = [f"{labels[item.earlier]} → {labels[item.later]}" for item in items[:MAX_PAIRS]]
-    further = len(items) - len(pairs)
-    zh = "，".join(pairs) + (f" 等 {len(items)} 对" if further else "")
-    en = ", ".join(pairs) + (f" and {further} more" if further else "")
-    return Bilingual(f"；另有差异：{zh}", f"; these differ too: {en}")
+def _others(items: Sequence[GroupComparison], labels: Sequence[str]) -> Iterator[Bilingual]:
+    if items:
+        pairs = COMMA.join(f"{labels[item.earlier]} → {labels[item.later]}" for item in items[:MAX_PAIRS])
+        further = len(items) - MAX_PAIRS
+        rest = Bilingual(f" 等 {len(items)} 对", f" and {further} more") if further > 0 else NO_TEXT
+        yield Bilingual("另有差异：{}{}", "these differ too: {}{}").format(pairs, rest)

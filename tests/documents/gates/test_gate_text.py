@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from rows import each_row
 
+from hengwen.documents.gates.gate import short_figures
 from hengwen.documents.gates.gate_text import gate_details, term_decimals
-from hengwen.documents.gates.limits import short_figures
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult

@@ -1,30 +1,36 @@
-"""The document of gates: the outcome of each gate, and the figures of its conditions."""
+"""The document of gates: the outcome of each gate, and each condition with its interval beside its limit."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import run_record
+from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
+from hengwen.documents.cells import fields, left, run_record
 from hengwen.documents.gates.gate_text import (
+    baseline_name,
     gate_details,
     is_warning,
+    reason_text,
+    term_decimals,
 )
-from hengwen.documents.gates.limits import short_figures, term_bar
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.monitoring.gates.drifts import corrected_p_values
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import plural
+from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, Bilingual, both
+from hengwen.text.numbers import count, decimals_for, interval, minus, number, p_text, percent, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hengwen.documents.blocks import Tone, Value
+    from hengwen.documents.blocks import Bounds, Tone, Value
+    from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
 
+MARGIN = 0.08
+"""Share of the axis of a condition that is free beside its outermost value."""
+_FROM = Bilingual("{}，比 {}", "{} from {}")
 _WARNS = Bilingual("仅警告", "warns only")
 _WIDER = Bilingual(
     "门槛的区间按量表两端计，所以比报告的宽：没见过的低分也须不越过界限",
@@ -96,9 +102,7 @@ def _title(report: GateReport) -> Bilingual:
     undecided = enforced.count("inconclusive")
     of_zh, of_en = f"{n} 条门槛中", f"of {plural(n, 'gate')}"
     if failed:
-        rest = (
-            Bilingual(f"，{undecided} 条未定", f", {undecided} undecided") if undecided else Bilingual("", "")
-        )
+        rest = Bilingual(f"，{undecided} 条未定", f", {undecided} undecided") if undecided else NO_TEXT
         return Bilingual(
             f"{name} 未通过：{of_zh} {failed} 条不成立{rest.zh}。",
             f"{name} does not pass: {failed} {of_en} {'fails' if failed == 1 else 'fail'}{rest.en}.",
@@ -128,8 +132,7 @@ def _bullets(report: GateReport) -> Iterator[Verdict]:
     for gate in sorted(report.gates, key=_order):
         if gate.outcome != "passed" and len(gate.terms) > 1:
             tone, word = _result(gate)
-            subject = Bilingual(word.zh, word.en[:1].upper() + word.en[1:])
-            yield Verdict(tone=tone, subject=subject, sentence=gate.expression)
+            yield Verdict(tone=tone, subject=word.capitalized, sentence=gate.expression)
 
 
 def _order(gate: GateResult) -> int:
@@ -147,9 +150,9 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
     return Table(
         key="gates",
         columns=(
-            Column(key="result", head=Bilingual("结果", "result")),
+            left("result", "结果", "result"),
             Column(key="condition", head=Bilingual("条件", "condition"), is_whole=True),
-            Column(key="figures", head=Bilingual("区间与界限", "interval and limit")),
+            left("figures", "区间与界限", "interval and limit"),
         ),
         rows=tuple(_check_row(gate, term) for gate, term in ordered),
         records=tuple(_values(gate, term) for gate, term in ordered),
@@ -159,8 +162,7 @@ def _checklist(terms: list[tuple[GateResult, TermResult]]) -> Table:
 
 def _statistics(terms: list[tuple[GateResult, TermResult]]) -> Iterator[Details]:
     """Yield the sentences with all figures of each condition, folded."""
-    texts = [(term.text, gate_details(replace(gate, terms=(term,)))) for gate, term in terms]
-    sentences = [Bilingual(f"{name}：{text.zh}", f"{name}: {text.en}") for name, text in texts]
+    sentences = [COLON.join([term.text, gate_details(replace(gate, terms=(term,)))]) for gate, term in terms]
     if sentences:
         yield Details(
             title=Bilingual("每个条件的统计", "The statistics of each condition"),
@@ -178,7 +180,7 @@ def _check_row(gate: GateResult, term: TermResult) -> tuple[Cell, ...]:
     tone, word = _result(gate) if len(gate.terms) == 1 or is_warning(gate) else _RESULTS[term.outcome]
     figures, bar = short_figures(term), term_bar(term)
     if gate.uncertified and gate.tier == "fail":
-        figures = Bilingual(f"{figures.zh}；评审未通过校准", f"{figures.en}; judge not certified")
+        figures = SEMICOLON.join([figures, Bilingual("评审未通过校准", "judge not certified")])
     return (
         Cell(text=word, values={"": term.outcome}, tone=tone),
         Cell(text=term.text, values={"": term.text, "gate": gate.expression}),
@@ -207,9 +209,7 @@ def _values(gate: GateResult, term: TermResult) -> dict[str, Value]:
 def _gate_record(gate: GateResult) -> dict[str, object]:
     return {
         "gate": gate.expression,
-        "tier": gate.tier,
-        "outcome": gate.outcome,
-        "enforced": gate.enforced,
+        **fields(gate, "tier", "outcome", "enforced"),
         "uncertified": {score.address: reason for score, reason in gate.uncertified.items()},
         "terms": [_term_record(term) for term in gate.terms],
         "text": gate_details(gate).en,
@@ -219,22 +219,11 @@ def _gate_record(gate: GateResult) -> dict[str, object]:
 def _term_record(term: TermResult) -> dict[str, object]:
     return {
         "term": term.text,
-        "kind": term.kind,
-        "outcome": term.outcome,
-        "reason": term.reason,
-        "detail": term.detail,
-        "value": term.value,
-        "interval": term.interval,
-        "limit": term.limit,
-        "confidence": term.confidence,
+        **fields(term, "kind", "outcome", "reason", "detail", "value", "interval", "limit", "confidence"),
         "n": term.prompts,
-        "clusters": term.clusters,
-        "prompt_coverage": term.prompt_coverage,
-        "answer_coverage": term.answer_coverage,
+        **fields(term, "clusters", "prompt_coverage", "answer_coverage"),
         "missing": [item._asdict() for item in term.missing],
-        "p": term.p,
-        "level": term.level,
-        "look": term.look,
+        **fields(term, "p", "level", "look"),
         "baseline": None if term.baseline is None else run_record(term.baseline),
         "needed_prompts": term.needed_prompts,
         "scores": [
@@ -261,3 +250,78 @@ def _term_record(term: TermResult) -> dict[str, object]:
             for score in term.drifts
         ],
     }
+
+
+def short_figures(term: TermResult) -> Bilingual:
+    """Return the value of a condition with its interval, or that there is none."""
+    figures = _figures(term)
+    if figures is None:
+        return reason_text(term)
+    parts = [figures]
+    if term.prompts:
+        parts.append(Bilingual("{} 题", "{} prompts").format(count(term.prompts)))
+    if term.needed_prompts is not None and term.outcome == "inconclusive":
+        parts.append(Bilingual("约需 {} 题", "needs about {}").format(count(term.needed_prompts)))
+    return COMMA.join(parts)
+
+
+def _figures(term: TermResult) -> Bilingual | None:
+    if term.kind == "no_drop":
+        return _fall(term)
+    if term.kind == "no_drift" and term.outcome in ("passed", "failed"):
+        scores = Bilingual(f"{len(term.drifts)} 项分数", plural(len(term.drifts), "score"))
+        return scores if term.p is None else COMMA.join([scores, p_text(term.p)])
+    if term.value is None:
+        return None
+    if term.kind == "coverage":
+        return both(percent(term.value))
+    decimals = term_decimals(term)
+    if term.kind == "noninferior":
+        decimals = max(2, decimals)
+        text = _with_bounds(signed(term.value, decimals), term.interval, decimals)
+        return _FROM.format(text, baseline_name(term))
+    return both(_with_bounds(number(term.value, decimals), term.interval, decimals))
+
+
+def term_bar(term: TermResult) -> Bar | None:
+    """Return the interval of a condition and its limit; None if it has no value or no limit."""
+    if term.kind == "no_drop":
+        score = _worst(term)
+        if score is None or score.test is None:
+            return None
+        bounds = score.interval.bounds if score.interval else None
+        is_turned = score.scale is not None and not score.scale.higher_is_better
+        return _bar(score.test.difference, bounds, 0.0, lower_is_better=is_turned)
+    if term.value is None or term.limit is None:
+        return None
+    is_turned = term.kind == "noninferior" and term.limit > 0  # a difference may rise up to the margin
+    return _bar(term.value, term.interval, term.limit, lower_is_better=is_turned)
+
+
+def _bar(value: float, bounds: Bounds | None, limit: float, *, lower_is_better: bool) -> Bar:
+    ends = [value, limit, *(bounds or ())]
+    margin = MARGIN * ((max(ends) - min(ends)) or 1.0)
+    limits = (min(ends) - margin, max(ends) + margin)
+    return Bar(value=value, interval=bounds, limits=limits, reference=limit, lower_is_better=lower_is_better)
+
+
+def _worst(term: TermResult) -> ScoreComparison | None:
+    """Return the comparison with the smallest p-value, those that are worse first."""
+    tested = [score for score in term.scores if score.test is not None]
+    return min(tested, key=lambda score: (score.outcome != "worse", score.p_adjusted or 1.0), default=None)
+
+
+def _fall(term: TermResult) -> Bilingual | None:
+    score = _worst(term)
+    if score is None or score.test is None:
+        return None
+    decimals = max(2, decimals_for(score.scale, [score.test.difference]))
+    change = minus(signed(score.test.difference, decimals))
+    if len(term.scores) > 1:
+        change = f"{score.address} {change}"
+    text = _FROM.format(change, baseline_name(term))
+    return text if score.p_adjusted is None else COMMA.join([text, p_text(score.p_adjusted)])
+
+
+def _with_bounds(text: str, bounds: Bounds | None, decimals: int) -> str:
+    return minus(f"{text} {interval(bounds, decimals)}" if bounds else text)

@@ -9,8 +9,18 @@ from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.results.comparisons import min_clusters
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.score_id import address_of, split_address
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, decimals_for, interval, level_text, number, p_text, percent, signed
+from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SEMICOLON, Bilingual, both
+from hengwen.text.numbers import (
+    count,
+    counted,
+    decimals_for,
+    interval,
+    level_text,
+    number,
+    p_text,
+    percent,
+    signed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,11 +47,17 @@ _CALIBRATE = Bilingual(
     "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
 )
 _LABEL = Bilingual("请增加标注：hengwen label", "label more answers: hengwen label")
+_ONLY_WARNING = Bilingual(
+    "评审没有通过校准，此条件只作警告", "warning only, because the judge is not certified"
+)
+_NOT_COUNTED = Bilingual(
+    "没有通过校准的评审不计入退出码", "judges that are not certified do not count for the exit code"
+)
 _EARLIER_BASELINE = Bilingual(
     "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
 )
 _REASONS: Mapping[str, Bilingual] = {
-    "": Bilingual("", ""),
+    "": NO_TEXT,
     "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
     "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
     "low coverage": Bilingual(
@@ -102,9 +118,7 @@ MAX_DECIMALS = 6
 def gate_word(gate: GateResult) -> Bilingual:
     """Return the outcome of a gate as a word, such as "failed"; "warning (failed)" if the gate only warns."""
     word = OUTCOMES[gate.outcome]
-    if not is_warning(gate):
-        return word
-    return Bilingual(f"警告（{word.zh}）", f"warning ({word.en})")
+    return Bilingual("警告（{}）", "warning ({})").format(word) if is_warning(gate) else word
 
 
 def is_warning(gate: GateResult) -> bool:
@@ -114,8 +128,7 @@ def is_warning(gate: GateResult) -> bool:
 
 def gate_details(gate: GateResult) -> Bilingual:
     """Return the figures of a gate, its reasons and what to do next, on one line."""
-    texts = list(gate_texts(gate))
-    return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
+    return SEMICOLON.join(gate_texts(gate))
 
 
 def gate_texts(gate: GateResult) -> Iterator[Bilingual]:
@@ -132,25 +145,15 @@ def _certificate_note(gate: GateResult) -> Bilingual:
         address_of(score.task, score.source): _UNCERTIFIED[reason]
         for score, reason in gate.uncertified.items()
     }
-    zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
-    en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
-    if gate.enforced is None:
-        note = Bilingual(
-            f"评审没有通过校准，此条件只作警告（{zh}）",
-            f"warning only, because the judge is not certified ({en})",
-        )
-    else:
-        note = Bilingual(
-            f"没有通过校准的评审不计入退出码（{zh}）",
-            f"judges that are not certified do not count for the exit code ({en})",
-        )
+    listed = COMMA.join(Bilingual("{} {}", "{}: {}").format(*item) for item in judges.items())
+    note = _ONLY_WARNING if gate.enforced is None else _NOT_COUNTED
     reasons = {*gate.uncertified.values()}
-    parts = [note]
+    parts = [NOTED.format(note, listed)]
     if "insufficient labels" in reasons:
         parts.append(_LABEL)
     if reasons & {"no calibration", "stale calibration"}:
         parts.append(_CALIBRATE)
-    return Bilingual("，".join(part.zh for part in parts), ", ".join(part.en for part in parts))
+    return COMMA.join(parts)
 
 
 def report_title(report: GateReport) -> str:
@@ -159,13 +162,11 @@ def report_title(report: GateReport) -> str:
 
 
 def _term_text(term: TermResult, *, with_name: bool) -> Bilingual:
-    figures = _figures(term)
     reason = _coverage_text(term) if term.missing and term.reason == "low coverage" else _REASONS[term.reason]
-    details = f" ({term.detail})" if term.detail else ""
-    steps = _next_step(term)
-    zh = "，".join(filter(None, (figures.zh, reason.zh + details, steps.zh)))
-    en = ", ".join(filter(None, (figures.en, reason.en + details, steps.en)))
-    return Bilingual(f"{term.text}：{zh}", f"{term.text}: {en}") if with_name else Bilingual(zh, en)
+    if term.detail:
+        reason = NO_TEXT.join([reason, f" ({term.detail})"])
+    text = COMMA.join(part for part in (_figures(term), reason, _next_step(term)) if any(part))
+    return COLON.join([term.text, text]) if with_name else text
 
 
 def _coverage_text(term: TermResult) -> Bilingual:
@@ -178,23 +179,19 @@ def _coverage_text(term: TermResult) -> Bilingual:
     for item in term.missing:
         name = f"{item.checkpoint} {item.address}" if several else item.checkpoint
         texts.append(missing_text(name, item.prompts, item.answers, item.bounds, decimals))
-    texts.append(least_text())
-    return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
+    return SEMICOLON.join([*texts, least_text()])
 
 
 def reason_text(term: TermResult) -> Bilingual:
     """Return why a condition has no figures, and what to do next."""
-    reason, steps = _REASONS[term.reason], _next_step(term)
-    return Bilingual(
-        "；".join(filter(None, (reason.zh, steps.zh))), "; ".join(filter(None, (reason.en, steps.en)))
-    )
+    return SEMICOLON.join(part for part in (_REASONS[term.reason], _next_step(term)) if any(part))
 
 
 def _figures(term: TermResult) -> Bilingual:
     if term.kind in ("no_drop", "no_drift"):
         return _fall_figures(term) if term.kind == "no_drop" else _drift_figures(term)
     if term.value is None or term.prompts is None:
-        return Bilingual("", "")
+        return NO_TEXT
     return _value_figures(term, term.value, term.prompts)
 
 
@@ -209,37 +206,34 @@ def term_decimals(term: TermResult) -> int:
 
 def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
     if term.kind == "coverage":
-        shares = [percent(share or 0.0) for share in (term.prompt_coverage, term.answer_coverage)]
+        prompts, answers = (percent(share or 0.0) for share in (term.prompt_coverage, term.answer_coverage))
         return Bilingual(
-            f"{shares[0]} 的题（{n} 题）、{shares[1]} 的回答有得分",
-            f"{shares[0]} of the prompts ({_prompts(n)}) and {shares[1]} of the answers have a score",
+            f"{prompts} 的题（{n} 题）、{answers} 的回答有得分",
+            f"{prompts} of the prompts ({counted(n, 'prompt')}) and {answers} of the answers have a score",
         )
     decimals = term_decimals(term)
+    figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
     if term.kind == "calibration":
-        figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
         return Bilingual(
             f"与人工标注的一致性（二次加权 kappa）{figures}，{n} 个标注",
             f"agreement with people (quadratic kappa) {figures}, {n} labels",
         )
     if term.kind == "score":
-        figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
-        return (
-            Bilingual(f"{figures}，{n} 题", f"{figures}, {_prompts(n)}") if n else Bilingual(figures, figures)
-        )
+        return COMMA.join([figures, Bilingual(f"{n} 题", counted(n, "prompt"))]) if n else both(figures)
     fine = max(2, decimals)
     figures = f"{signed(value, fine)}{_bounds(term, fine)}"
     return Bilingual(
         f"与 {baseline_name(term)} 相差 {figures}，{n} 题{_level(term).zh}",
-        f"difference from {baseline_name(term)} {figures}, {_prompts(n)}{_level(term).en}",
+        f"difference from {baseline_name(term)} {figures}, {counted(n, 'prompt')}{_level(term).en}",
     )
 
 
 def _fall_figures(term: TermResult) -> Bilingual:
     if not term.scores:
-        return Bilingual("", "")
+        return NO_TEXT
     falls = [score for score in term.scores if score.outcome == "worse"]
     tested = [score for score in term.scores if score.test is not None]
-    texts = [_fall_text(score) for score in falls or tested]
+    texts = COMMA.join(_fall_text(score) for score in falls or tested)
     baseline = baseline_name(term)
     if falls:
         head = Bilingual(f"比 {baseline} 显著变差", f"significantly worse than {baseline}")
@@ -249,17 +243,17 @@ def _fall_figures(term: TermResult) -> Bilingual:
         head = Bilingual(f"与 {baseline} 的差别", f"difference from {baseline}")
     n = term.prompts or 0
     return Bilingual(
-        f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
-        f"{head.en}: {', '.join(text.en for text in texts)}; {_prompts(n)}{_level(term).en}",
+        f"{head.zh}：{texts.zh}；{n} 题{_level(term).zh}",
+        f"{head.en}: {texts.en}; {counted(n, 'prompt')}{_level(term).en}",
     )
 
 
 def _drift_figures(term: TermResult) -> Bilingual:
     """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
     if term.level is None:
-        return Bilingual("", "")
+        return NO_TEXT
     drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction != "better"]
-    texts = [_drift_text(score) for score in drifts or term.drifts]
+    texts = COMMA.join(_drift_text(score) for score in drifts or term.drifts)
     if drifts:
         head = Bilingual(
             "漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,"
@@ -269,8 +263,8 @@ def _drift_figures(term: TermResult) -> Bilingual:
     else:
         head = Bilingual("的变化", "changes")
     return Bilingual(
-        f"自 {baseline_name(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
-        f"{head.en} since {baseline_name(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
+        f"自 {baseline_name(term)} 起{head.zh}：{texts.zh}{_level(term).zh}",
+        f"{head.en} since {baseline_name(term)}: {texts.en}{_level(term).en}",
     )
 
 
@@ -279,13 +273,13 @@ def _drift_text(score: ScoreDrift) -> Bilingual:
     p = f" {p_text(min(p_values))}" if p_values else ""
     n = len(score.means)
     text = f"{score.address}{p}"
-    if steps is None or steps.slope_detectable is None or score.drifts == "drift":
-        return Bilingual(f"{text}（{n} 个检查点）", f"{text} ({n} checkpoints)")
-    value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
-    return Bilingual(
-        f"{text}（{n} 个检查点，可检出的最小变化 {value}）",
-        f"{text} ({n} checkpoints, smallest detectable change {value})",
-    )
+    note = Bilingual(f"{n} 个检查点", f"{n} checkpoints")
+    if steps is not None and steps.slope_detectable is not None and score.drifts != "drift":
+        value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
+        note = COMMA.join(
+            [note, Bilingual(f"可检出的最小变化 {value}", f"smallest detectable change {value}")]
+        )
+    return NOTED.format(text, note)
 
 
 def _fall_text(score: ScoreComparison) -> Bilingual:
@@ -295,10 +289,10 @@ def _fall_text(score: ScoreComparison) -> Bilingual:
     p = "" if score.p_adjusted is None else f" {p_text(score.p_adjusted)}"
     text = f"{score.address} {signed(test.difference, decimals)}{p}"
     if score.outcome == "worse" or score.detectable is None:
-        return Bilingual(text, text)
+        return both(text)
     value = number(score.detectable, decimals)
-    return Bilingual(
-        f"{text}（可检出的最小差别 {value}）", f"{text} (smallest detectable difference {value})"
+    return NOTED.format(
+        text, Bilingual(f"可检出的最小差别 {value}", f"smallest detectable difference {value}")
     )
 
 
@@ -325,12 +319,12 @@ def _next_step(term: TermResult) -> Bilingual:
     if term.failures or (term.reason == "low coverage" and term.kind == "score"):
         return mend_text(term.failures)
     is_late = term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts
-    return _EARLIER_BASELINE if is_late else _NEXT.get(term.reason, Bilingual("", ""))
+    return _EARLIER_BASELINE if is_late else _NEXT.get(term.reason, NO_TEXT)
 
 
 def _level(term: TermResult) -> Bilingual:
     if term.level is None or term.look is None:
-        return Bilingual("", "")
+        return NO_TEXT
     level = level_text(term.level)
     return Bilingual(
         f"，显著性水平 {level}（第 {term.look} 次与此基线比较）",
@@ -345,7 +339,3 @@ def baseline_name(term: TermResult) -> str:
 
 def _bounds(term: TermResult, decimals: int) -> str:
     return "" if term.interval is None else f" {interval(term.interval, decimals)}"
-
-
-def _prompts(n: int) -> str:
-    return f"{count(n)} {'prompt' if n == 1 else 'prompts'}"

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import SCORE, right, run_record
+from hengwen.documents.cells import SCORE, fields, number_cell, right, run_record, thousands_cell
 from hengwen.documents.score_names import score_names
 from hengwen.stats.power import MIN_UNITS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, Bilingual
 from hengwen.text.numbers import NOTHING, count, decimals_for, number, percent
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ _NOTE = Bilingual(
 )
 _JOINT = Bilingual("，相关性取自这两次运行", ", correlated as in these runs")
 _INDEPENDENT = Bilingual("，按互相独立计", ", taken as independent")
+_NOTHING_ESTIMATED = Bilingual("没有一项分数可以估计", "nothing can be estimated for any score")
 SMALL_SHARE = 0.5
 """If differences between repeats (answers to one prompt) cause less than this share of a score's variance,
 ``hengwen power`` prints that more repeats help little."""
@@ -83,12 +84,9 @@ def power_document(result: PlanPower) -> Document:
             "plan": result.plan,
             "baseline": run_record(result.baseline),
             "other": None if result.other is None else run_record(result.other),
-            "alpha": result.alpha,
-            "power": result.power,
-            "tests": result.tests,
+            **fields(result, "alpha", "power", "tests"),
             "correction": "joint" if result.is_joint else "independent",
-            "correlation": result.correlation,
-            "budget": result.budget,
+            **fields(result, "correlation", "budget"),
             "scores": [asdict(score) for score in result.scores],
         },
     )
@@ -97,22 +95,20 @@ def power_document(result: PlanPower) -> Document:
 def _title(result: PlanPower) -> Bilingual:
     """Return the smallest difference that a run of the plan detects in each score."""
     names = score_names(score.address for score in result.scores)
-    zh, en = [], []
-    for score in result.scores:
-        if score.present is not None and score.present.smallest_difference is not None:
-            value, words = (
-                number(score.present.smallest_difference, _decimals(score)),
-                names[score.address].words,
-            )
-            zh.append(f"{words.zh} {value}")
-            en.append(f"{value} in {words.en}")
-    if not en:
+    texts = [
+        Bilingual("{0} {1}", "{1} in {0}").format(
+            names[score.address].words, number(score.present.smallest_difference, _decimals(score))
+        )
+        for score in result.scores
+        if score.present is not None and score.present.smallest_difference is not None
+    ]
+    if not texts:
         return Bilingual("没有一项分数能估计可检出的差别。", "No detectable difference can be estimated.")
-    *first, last = en
-    listed = f"{', '.join(first)} and {last}" if first else last
+    *first, last = texts
+    listed = Bilingual("，", " and ").join([COMMA.join(first), last]) if first else last
     return Bilingual(
-        f"{result.plan} 一次运行约可检出：{'，'.join(zh)}。",
-        f"A run of {result.plan} detects differences from about {listed}.",
+        f"{result.plan} 一次运行约可检出：{listed.zh}。",
+        f"A run of {result.plan} detects differences from about {listed.en}.",
     )
 
 
@@ -145,22 +141,17 @@ def _summary_rows(score: ScorePower, name: Bilingual) -> Iterator[tuple[Cell, ..
     most = float(max((size.prompts_interval or (0, size.prompts))[1] for _, size in sizes))
     for difference, size in sizes:
         low, high = size.prompts_interval or (size.prompts, size.prompts)
-        bar = Bar(
-            value=size.prompts,
-            interval=(float(low), float(high)),
-            limits=(0.0, most),
-            reference=float(present.prompts),
-        )
-        needed = Cell(text=Bilingual("现在", "now")) if size is present else _needed_cell(size)
+        ends = float(low), float(high)
+        reference = float(present.prompts)
         yield (
             Cell(text=name, values={"": score.address}),
-            Cell(text=number(difference, _decimals(score)), values={"": difference}),
+            number_cell(difference, _decimals(score)),
             Cell(
                 text=f"{count(size.prompts)} × {_repeats(size)}",
                 values={"": size.prompts, "repeats": size.repeats},
-                bar=bar,
+                bar=Bar(value=size.prompts, interval=ends, limits=(0.0, most), reference=reference),
             ),
-            needed,
+            Cell(text=Bilingual("现在", "now")) if size is present else _needed_cell(size),
         )
 
 
@@ -175,18 +166,13 @@ def _details(result: PlanPower) -> Iterator[Details]:
 
 
 def _heading(result: PlanPower) -> Bilingual:
-    baseline, other = result.baseline.checkpoint, result.other.checkpoint if result.other else ""
-    pair = Bilingual(
-        f"方差取自 {baseline}" + (f" 与 {other}" if other else ""),
-        f"variances from {baseline}" + (f" and {other}" if other else ""),
-    )
+    runs = [run.checkpoint for run in (result.baseline, result.other) if run]
+    pair = Bilingual("方差取自 {}", "variances from {}").format(Bilingual(" 与 ", " and ").join(runs))
     share = percent(result.power)
     tests = "1 headline score" if result.tests == 1 else f"{result.tests} headline scores together"
     if not result.tests:
-        return Bilingual(
-            f"{pair.zh}；没有一项分数可以估计", f"{pair.en}; nothing can be estimated for any score"
-        )
-    family = Bilingual("", "")
+        return SEMICOLON.join([pair, _NOTHING_ESTIMATED])
+    family = NO_TEXT
     if result.tests > 1:
         family = _JOINT if result.is_joint else _INDEPENDENT
     return Bilingual(
@@ -210,40 +196,36 @@ def _unknown(score: ScorePower) -> Bilingual:
     )
 
 
-def _lines(score: ScorePower, result: PlanPower) -> list[Bilingual]:
+def _lines(score: ScorePower, result: PlanPower) -> Iterator[Bilingual]:
     if score.present is None or score.variance is None:
-        return []
-    lines = [_variance_line(score), _repeats_line(score)]
+        return
+    yield _variance_line(score)
+    yield _repeats_line(score)
     if score.conflict:
-        lines.append(
-            Bilingual(
-                f"没有用第二次运行：评分设置不同（{score.conflict}）",
-                f"the second run is not used: {score.conflict}",
-            )
+        yield Bilingual(
+            f"没有用第二次运行：评分设置不同（{score.conflict}）",
+            f"the second run is not used: {score.conflict}",
         )
     if score.basis == "one checkpoint":
         r = f"{result.correlation:g}"
-        lines.append(
-            Bilingual(
-                f"只有一个检查点的数据：假定两个检查点各题真值的相关为 {r}；再运行一个检查点即可代替此假定",
-                f"data of one checkpoint only: the true values of two checkpoints are assumed to correlate "
-                f"by {r}; a run of a second checkpoint replaces this assumption",
-            )
+        yield Bilingual(
+            f"只有一个检查点的数据：假定两个检查点各题真值的相关为 {r}；再运行一个检查点即可代替此假定",
+            f"data of one checkpoint only: the true values of two checkpoints are assumed to correlate "
+            f"by {r}; a run of a second checkpoint replaces this assumption",
         )
-    lines.append(_cost_line(score))
+    yield _cost_line(score)
     if result.budget is not None and score.present.calls:
-        lines.append(_budget_line(score, result.budget))
-    return lines
+        yield _budget_line(score, result.budget)
 
 
 def _variance_line(score: ScorePower) -> Bilingual:
     variance = score.variance
     assert variance is not None  # callers pass only scores that have one
     total = variance.of_prompt(variance.repeats)
-    n = f"{score.data_prompts}"
+    n, clusters = score.data_prompts, score.data_clusters
     zh, en = f"{n} 题", f"{n} prompts"
-    if score.data_clusters < score.data_prompts:
-        zh, en = f"{n} 题（{score.data_clusters} 组）", f"{n} prompts in {score.data_clusters} clusters"
+    if clusters < n:
+        zh, en = f"{n} 题（{clusters} 组）", f"{n} prompts in {clusters} clusters"
     if variance.repeat is None:
         return Bilingual(
             f"每题差别的方差 {_short(total)}（{zh}）；没有可取平均的多次回答，题间与题内的方差无法分开",
@@ -252,15 +234,14 @@ def _variance_line(score: ScorePower) -> Bilingual:
         )
     share = percent(variance.between / total)
     within = _short(total - variance.between)
-    judge_zh = judge_en = ""
+    judge = NO_TEXT
     if score.judge_variance is not None:
-        part = _short(score.judge_variance)
-        judge_zh, judge_en = f"，其中评审 {part}", f", of which {part} by the judge"
+        judge = Bilingual("，其中评审 {}", ", of which {} by the judge").format(_short(score.judge_variance))
     return Bilingual(
         f"每题差别的方差 {_short(total)}（{zh}）：题间 {_short(variance.between)}（{share}），题内 {within}"
-        f"（单个回答 {_short(variance.repeat)}{judge_zh}）",
+        f"（单个回答 {_short(variance.repeat)}{judge.zh}）",
         f"variance of a prompt's difference {_short(total)} ({en}): {_short(variance.between)} between "
-        f"prompts ({share}), {within} from repeats ({_short(variance.repeat)} for one answer{judge_en})",
+        f"prompts ({share}), {within} from repeats ({_short(variance.repeat)} for one answer{judge.en})",
     )
 
 
@@ -302,11 +283,12 @@ def _cost_line(score: ScorePower) -> Bilingual:
             f"此任务一次运行有 {count(size.answers)} 个回答，不调用模型",
             f"this task has {count(size.answers)} answers in a run and makes no calls",
         )
-    zh = "未知（计划没有写价格）" if size.cost is None else f"约 {size.cost:.4g}"
-    en = "unknown (the plan has no price)" if size.cost is None else f"about {size.cost:.4g}"
+    cost = Bilingual("未知（计划没有写价格）", "unknown (the plan has no price)")
+    if size.cost is not None:
+        cost = Bilingual("约 {:.4g}", "about {:.4g}").format(size.cost)
     return Bilingual(
-        f"此任务一次运行约 {count(size.calls)} 次调用，费用{zh}",
-        f"this task makes about {count(size.calls)} calls in a run, cost {en}",
+        f"此任务一次运行约 {count(size.calls)} 次调用，费用{cost.zh}",
+        f"this task makes about {count(size.calls)} calls in a run, cost {cost.en}",
     )
 
 
@@ -344,9 +326,9 @@ def _difference(score: ScorePower, requirement: Requirement, *, is_first: bool) 
 def _cells(size: RunSize, mark: str) -> tuple[Cell, ...]:
     return (
         Cell(text=f"{mark}{_repeats(size)}", values={"": size.repeats, "is_cheapest": bool(mark)}),
-        Cell(text=count(size.prompts), values={"": size.prompts}),
+        thousands_cell(size.prompts),
         _needed_cell(size),
-        Cell(text=count(size.answers), values={"": size.answers}),
+        thousands_cell(size.answers),
         Cell(text=count(size.calls) if size.calls else NOTHING, values={"": size.calls}),
         Cell(text=f"{size.cost:.4g}" if size.cost and size.calls else NOTHING, values={"": size.cost}),
     )
@@ -382,7 +364,7 @@ def _advice(score: ScorePower, requirement: Requirement) -> Bilingual:
             f"现有 {prompts} 题回答再多也不够",
             f"no number of repeats of the present {prompts} prompts is enough",
         )
-    return Bilingual(f"{difference}：{first.zh}；{second.zh}", f"{difference}: {first.en}; {second.en}")
+    return COLON.join([difference, SEMICOLON.join([first, second])])
 
 
 def _decimals(score: ScorePower) -> int:

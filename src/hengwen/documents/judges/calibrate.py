@@ -6,11 +6,19 @@ A calibration compares the scores of a judge with human labels.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import count_cell, interval_cell, number_cell, right
+from hengwen.documents.cells import (
+    SCORE,
+    count_cell,
+    interval_cell,
+    left,
+    number_cell,
+    right,
+    table_of,
+    verdict_cell,
+)
 from hengwen.documents.judges.calibration_words import (
     DECISIONS,
     WITHIN,
@@ -21,15 +29,15 @@ from hengwen.documents.judges.calibration_words import (
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.judges.calibration.agreement import OF_LEVELS
 from hengwen.judges.calibration.artifact import calibrations_json
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, NOTED, SENTENCE, SPACE, Bilingual
 from hengwen.text.numbers import NOTHING, interval
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hengwen.documents.blocks import Block, Text, Tone, Value
-    from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
+    from hengwen.documents.blocks import Block, Text, Tone
+    from hengwen.judges.calibration import Agreement, Calibration, Estimate
     from hengwen.judges.calibration.artifact import Decision as Outcome
     from hengwen.judges.calibration.means import MeanReport
     from hengwen.judges.calibration.within import WithinAgreement
@@ -59,16 +67,8 @@ _DROPPED = {
     "example": Bilingual("是评分标准的示例", "for examples of the rubric"),
     "no_majority": Bilingual("标注者没有多数", "without a majority of raters"),
 }
-_WITHIN_COLUMNS = (
-    Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
-    right("n", "n", "n"),
-    right("human_mean", "人工均值", "people"),
-    right("judge_mean", "评审均值", "judge"),
-    right("bias", "偏差", "bias"),
-    right("quadratic_kappa", "二次加权 kappa", "quadratic kappa"),
-)
 _MEAN_COLUMNS = (
-    Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
+    left("checkpoint", "检查点", "checkpoint"),
     right("judge_alone", "仅评审", "judge alone"),
     right("labels_alone", "仅标注", "labels alone"),
     right("corrected", "校正后", "corrected"),
@@ -103,8 +103,7 @@ def _title(calibrations: Sequence[Calibration]) -> Bilingual:
     n = len(calibrations)
     decisions = [calibration.decision for calibration in calibrations]
     if n == 1:
-        word = DECISIONS[decisions[0]]
-        return Bilingual(f"{word.zh}。", f"{word.en[:1].upper()}{word.en[1:]}.")
+        return SENTENCE.format(DECISIONS[decisions[0]].capitalized)
     certified = decisions.count("certified")
     return Bilingual(
         f"{n} 项评审中 {certified} 项通过校准。", f"{certified} of {n} judged scores are certified."
@@ -115,55 +114,50 @@ def _decisive(calibrations: Sequence[Calibration]) -> Iterator[Table]:
     """Yield the agreement that decides, with its interval beside the threshold."""
     rows = []
     for calibration in calibrations:
+        agreement = calibration.agreement
         kappa = calibration.within.quadratic_kappa if calibration.within else None
-        pooled = calibration.agreement.quadratic_kappa if calibration.agreement else None
+        pooled = agreement.quadratic_kappa if agreement else None
         decisive = kappa or pooled
         if decisive is None or decisive.value is None:
             continue
-        bounds, tone = _bounds(decisive), _TONES[calibration.decision]
-        mark_tone: Tone = "better" if calibration.decision == "certified" else tone
+        bounds, decision = _bounds(decisive), calibration.decision
+        tone: Tone = "better" if decision == "certified" else _TONES[decision]
+        bar = Bar(
+            value=decisive.value,
+            interval=bounds,
+            limits=(min(0.0, *(bounds or (0.0,))), 1.0),
+            reference=calibration.threshold,
+            tone=tone,
+        )
         rows.append(
             (
-                Cell(text=DECISIONS[calibration.decision], values={"": calibration.decision}, tone=mark_tone),
+                verdict_cell(DECISIONS[decision], decision, tone),
                 Cell(text=calibration.address),
-                replace(
-                    interval_cell(decisive.value, bounds, 2),
-                    bar=Bar(
-                        value=decisive.value,
-                        interval=bounds,
-                        limits=(min(0.0, *(bounds or (0.0,))), 1.0),
-                        reference=calibration.threshold,
-                        tone=mark_tone,
-                    ),
-                ),
-                interval_cell(pooled.value if pooled else None, _bounds(pooled) if pooled else None, 2),
-                count_cell(calibration.agreement.n if calibration.agreement else None),
+                interval_cell(decisive.value, bounds, 2, bar),
+                _estimate_cell(pooled) if pooled else interval_cell(None, None),
+                count_cell(agreement.n if agreement else None),
             )
         )
     if rows:
-        yield Table(
-            key="decisions",
-            columns=(
-                Column(key="decision", head=Bilingual("结论", "result")),
-                Column(key="score", head=Bilingual("分数", "score")),
-                right("kappa", "检查点内 kappa", "kappa within checkpoints"),
-                Column(key="pooled", head=Bilingual("全部回答", "over all"), align="right", is_detail=True),
-                right("labels", "标注", "labels"),
-            ),
-            rows=tuple(rows),
+        columns = (
+            left("decision", "结论", "result"),
+            SCORE,
+            right("kappa", "检查点内 kappa", "kappa within checkpoints"),
+            right("pooled", "全部回答", "over all", is_detail=True),
+            right("labels", "标注", "labels"),
         )
+        yield Table(key="decisions", columns=columns, rows=tuple(rows))
 
 
 def _verdict(calibration: Calibration) -> Verdict:
     subject: Text = calibration.address
     if calibration.tasks:
-        count = len(calibration.tasks)
-        subject = Bilingual(f"{subject}（合并 {count} 个任务）", f"{subject} (pooled over {count} tasks)")
-    decision, reasons = DECISIONS[calibration.decision], reasons_text(calibration.reasons)
+        n = len(calibration.tasks)
+        subject = NOTED.format(subject, Bilingual(f"合并 {n} 个任务", f"pooled over {n} tasks"))
     return Verdict(
         tone=_TONES[calibration.decision],
         subject=subject,
-        sentence=Bilingual(f"{decision.zh}：{reasons.zh}", f"{decision.en}: {reasons.en}"),
+        sentence=COLON.join([DECISIONS[calibration.decision], reasons_text(calibration.reasons)]),
         evidence=tuple(map(remark_text, calibration.warnings)),
     )
 
@@ -171,10 +165,10 @@ def _verdict(calibration: Calibration) -> Verdict:
 def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
     """Yield the labels that were used, then the tables; ``number_of`` tells the tables from other ones."""
     yield Sentence(text=calibration.signature, is_note=True)
-    dropped = [(n, _DROPPED[reason]) for reason, n in calibration.dropped.items() if n]
+    dropped = [SPACE.join([f"{n}", _DROPPED[reason]]) for reason, n in calibration.dropped.items() if n]
     if dropped:
-        zh, en = (", ".join(f"{n} {text.in_language(lang)}" for n, text in dropped) for lang in ("zh", "en"))
-        yield Sentence(text=Bilingual(f"未用的标注：{zh}", f"labels not used: {en}"))
+        listed = Bilingual(", ", ", ").join(dropped)
+        yield Sentence(text=COLON.join([Bilingual("未用的标注", "labels not used"), listed]))
     if calibration.drawn:
         draws = "; ".join(f"{one_line(text, 120)} ({n} labels)" for text, n in calibration.drawn.items())
         yield Sentence(text=Bilingual(f"抽样方式：{draws}", f"how answers were drawn: {draws}"))
@@ -190,7 +184,7 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
         yield _maps_table(calibration, f"maps-{number_of}")
     else:
         reason = reasons_text(filter(None, [calibration.maps_reason]))
-        yield Sentence(text=Bilingual(f"没有校准映射：{reason.zh}", f"no calibration maps: {reason.en}"))
+        yield Sentence(text=COLON.join([Bilingual("没有校准映射", "no calibration maps"), reason]))
     yield Table(
         key=f"means-{number_of}",
         title=Bilingual("均值", "means"),
@@ -205,8 +199,7 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
     names = [name for name in _ESTIMATES if not (is_continuous and name in OF_LEVELS)]
     estimates = [(_ESTIMATES[name], getattr(agreement, name)) for name in names]
     if calibration.within is not None:
-        kappa = _ESTIMATES["quadratic_kappa"]
-        title = Bilingual(f"{WITHIN.zh}的{kappa.zh}", f"{kappa.en} {WITHIN.en}")
+        title = Bilingual("{0}的{1}", "{1} {0}").format(WITHIN, _ESTIMATES["quadratic_kappa"])
         estimates.insert(0, (title, calibration.within.quadratic_kappa))
     among_raters = Bilingual("标注者之间（alpha）", "among raters (alpha)")
     return Table(
@@ -230,57 +223,52 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
 
 
 def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell, ...]:
-    bounds: dict[str, Value] = {"low": estimate.low, "high": estimate.high}
-    text: Text
+    text: Text = interval(_bounds(estimate), 2)
+    undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
     if estimate.value is None:
         text, undefined = no_estimate_text(estimate.reason), ""
-    else:
-        text = interval(_bounds(estimate), 2)
-        undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
     return (
         Cell(text=title),
         number_cell(estimate.value, 2),
-        Cell(text=text, values=bounds),
+        Cell(text=text, values={"low": estimate.low, "high": estimate.high}),
         Cell(text=undefined, values={"": estimate.undefined}),
     )
 
 
 def _within_table(within: WithinAgreement, key: str) -> Table:
     """Return the agreement and the bias within each checkpoint."""
-    return Table(
+    return table_of(
+        within.checkpoints,
+        (left("checkpoint", "检查点", "checkpoint"), lambda item: Cell(text=item.checkpoint)),
+        (right("n", "n", "n"), lambda item: count_cell(item.n)),
+        (right("human_mean", "人工均值", "people"), lambda item: number_cell(item.human_mean, 2)),
+        (right("judge_mean", "评审均值", "judge"), lambda item: number_cell(item.judge_mean, 2)),
+        (right("bias", "偏差", "bias"), lambda item: _estimate_cell(item.bias)),
+        (
+            right("quadratic_kappa", "二次加权 kappa", "quadratic kappa"),
+            lambda item: _estimate_cell(item.quadratic_kappa),
+        ),
         key=key,
         title=Bilingual("各检查点内的一致性", "agreement within each checkpoint"),
-        columns=_WITHIN_COLUMNS,
-        rows=tuple(
-            (
-                Cell(text=checkpoint.checkpoint),
-                count_cell(checkpoint.n),
-                number_cell(checkpoint.human_mean, 2),
-                number_cell(checkpoint.judge_mean, 2),
-                interval_cell(checkpoint.bias.value, _bounds(checkpoint.bias), 2),
-                interval_cell(checkpoint.quadratic_kappa.value, _bounds(checkpoint.quadratic_kappa), 2),
-            )
-            for checkpoint in within.checkpoints
-        ),
     )
 
 
 def _confusion_table(agreement: Agreement, key: str) -> Table:
     levels = [f"{level:g}" for level in agreement.levels]
     between = agreement.between
+
+    def share_cell(share: float) -> Cell:
+        return Cell(text=f"{share:.0%}", values={"": share})
+
     rows = [
         (
             Cell(text=level),
             *(Cell(text=str(count) if count else "·", values={"": count}) for count in counts),
-            Cell(text=f"{share:.0%}", values={"": share}),
+            share_cell(share),
         )
         for level, counts, share in zip(levels, agreement.confusion, agreement.human_base, strict=True)
     ]
-    judge = (
-        Cell(text=Bilingual("评审", "judge")),
-        *(Cell(text=f"{share:.0%}", values={"": share}) for share in agreement.judge_base),
-        Cell(text=""),
-    )
+    judge = (Cell(text=Bilingual("评审", "judge")), *map(share_cell, agreement.judge_base), Cell(text=""))
     note = Bilingual(
         f"{between} 个值介于两级之间，按最近的一级计",
         f"values between levels, counted as the nearest: {between}",
@@ -312,7 +300,7 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
             Cell(text=report.kind),
             *(number_cell(value, 2) for _, value in report.levels),
             number_cell(report.error, 4),
-            interval_cell(report.gain.value, _bounds(report.gain), 4),
+            _estimate_cell(report.gain, 4),
         )
         for report in calibration.maps
     ]
@@ -332,26 +320,25 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
 def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
     name = Cell(text=report.checkpoint or Bilingual("全部", "all"), values={"": report.checkpoint or None})
     mean = report.corrected
+    nothing, empty = Cell(text=NOTHING), Cell(text="")
     if mean is None:
-        nothing = Cell(text=NOTHING)
         why = reasons_text(filter(None, [report.reason]))
-        reason = Cell(text=why, values={"reason": why.en})
-        return name, nothing, nothing, reason, Cell(text=""), Cell(text="")
+        return name, nothing, nothing, Cell(text=why, values={"reason": why.en}), empty, empty
+    low, high = mean.labels_low, mean.labels_high
+    bounds = None if mean.labels_mean is None or low is None or high is None else (low, high)
     return (
         name,
         number_cell(mean.judge_mean, 2),
-        _labels_alone(mean),
+        # a dash if the labelled answers are not a random sample
+        nothing if bounds is None else interval_cell(mean.labels_mean, bounds, 2),
         interval_cell(mean.mean, (mean.low, mean.high), 2),
         number_cell(mean.lam, 2),
         Cell(text=f"{mean.n}+{mean.others}", values={"labelled": mean.n, "others": mean.others}),
     )
 
 
-def _labels_alone(mean: CorrectedMean) -> Cell:
-    """Return the mean of the human labels; a dash if the labelled answers are not a random sample."""
-    if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
-        return Cell(text=NOTHING)
-    return interval_cell(mean.labels_mean, (mean.labels_low, mean.labels_high), 2)
+def _estimate_cell(estimate: Estimate, decimals: int = 2) -> Cell:
+    return interval_cell(estimate.value, _bounds(estimate), decimals)
 
 
 def _bounds(estimate: Estimate) -> tuple[float, float] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hengwen.text.language import Bilingual
+from hengwen.text.language import SEMICOLON, Bilingual
 from hengwen.text.numbers import number, p_text, signed
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from hengwen.judges.calibration.artifact import Decision
     from hengwen.judges.calibration.estimates import Remark, RemarkCode
@@ -100,35 +100,29 @@ _WORDS: dict[RemarkCode, Bilingual] = {
         "the labelled answers are no random sample, and there is too little data to correct that",
     ),
 }
-_ALL_ANSWERS = Bilingual("全部回答", "all answers")
+_FORMATS: dict[str, Callable[[Any], str | Bilingual]] = {
+    "share": "{:.0%}".format,
+    "level": "{:g}".format,
+    "alpha": lambda value: number(value, 2),
+    "difference": signed,
+    "p": p_text,
+    "checkpoint": lambda name: one_line(name, 80) or Bilingual("全部回答", "all answers"),
+    "drawn": lambda text: one_line(text, 120),
+}
 
 
 def remark_text(remark: Remark) -> Bilingual:
     """Return a remark of a calibration in words."""
     if remark.code in ("kappa", "within_kappa"):
         return _kappa_text(remark)
-    words = _WORDS[remark.code]
-    return Bilingual(words.zh.format(**_texts(remark, 0)), words.en.format(**_texts(remark, 1)))
+    return _WORDS[remark.code].format(
+        **{name: _FORMATS.get(name, str)(value) for name, value in remark.values.items()}
+    )
 
 
 def reasons_text(remarks: Iterable[Remark]) -> Bilingual:
     """Return several remarks in one line."""
-    texts = [remark_text(remark) for remark in remarks]
-    return Bilingual("；".join(text.zh for text in texts), "; ".join(text.en for text in texts))
-
-
-def _texts(remark: Remark, language: int) -> Mapping[str, str]:
-    """Return the values of a remark as texts; ``language`` is the index of a language in ``Bilingual``."""
-    formats: dict[str, Callable[[Any], str]] = {
-        "share": "{:.0%}".format,
-        "level": "{:g}".format,
-        "alpha": lambda value: number(value, 2),
-        "difference": signed,
-        "p": p_text,
-        "checkpoint": lambda name: one_line(name, 80) or _ALL_ANSWERS[language],
-        "drawn": lambda text: one_line(text, 120),
-    }
-    return {name: formats.get(name, str)(value) for name, value in remark.values.items()}
+    return SEMICOLON.join(map(remark_text, remarks))
 
 
 def _kappa_text(remark: Remark) -> Bilingual:
@@ -141,17 +135,14 @@ def _kappa_text(remark: Remark) -> Bilingual:
             f"over all answers {kappa:.2f}, lower bound {low:.2f}, which includes the distance between "
             "checkpoints",
         )
-    where = WITHIN if remark.code == "within_kappa" else Bilingual("", "")
-    zh = f"{where.zh}二次加权 kappa {kappa:.2f}，下界 {low:.2f}"
-    en = f"quadratic kappa {kappa:.2f}{' ' if where.en else ''}{where.en}, lower bound {low:.2f}"
+    where_zh, where_en = (WITHIN.zh, f" {WITHIN.en}") if remark.code == "within_kappa" else ("", "")
+    zh = f"{where_zh}二次加权 kappa {kappa:.2f}，下界 {low:.2f}"
+    en = f"quadratic kappa {kappa:.2f}{where_en}, lower bound {low:.2f}"
     if low >= threshold:
         return Bilingual(f"{zh}，达到门槛 {threshold:.2f}", f"{en}: reaches the threshold of {threshold:.2f}")
-    more = kappa >= threshold
-    return Bilingual(
-        f"{zh}，低于门槛 {threshold:.2f}{'；增加标注或可提高下界' if more else ''}",
-        f"{en}: below the threshold of {threshold:.2f}"
-        f"{'; more labels may raise the lower bound' if more else ''}",
-    )
+    text = Bilingual(f"{zh}，低于门槛 {threshold:.2f}", f"{en}: below the threshold of {threshold:.2f}")
+    more = Bilingual("增加标注或可提高下界", "more labels may raise the lower bound")
+    return SEMICOLON.join([text, more]) if kappa >= threshold else text
 
 
 def no_estimate_text(reason: str) -> Bilingual:

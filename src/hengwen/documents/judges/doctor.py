@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
-from hengwen.documents.cells import count_cell, right
+from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Verdict
+from hengwen.documents.cells import count_cell, left, right, verdict_cell
 from hengwen.judges.trust.admission_report import CRITERIA, MIN_BASES
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, SEMICOLON, SENTENCE, Bilingual
 from hengwen.text.numbers import NOTHING, p_text
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ _CHECKS: dict[str, Bilingual] = {
     "repeats": Bilingual("重复评审结果相同", "repeats, same level"),
 }
 _CHECK_COLUMNS = (
-    Column(key="check", head=Bilingual("检查项", "admission")),
+    left("check", "检查项", "admission"),
     right("passed", "通过", "passed"),
     right("n", "共", "of"),
-    Column(key="no_verdict", head=Bilingual("无结论", "no verdict"), align="right", is_detail=True),
+    right("no_verdict", "无结论", "no verdict", is_detail=True),
     right("share", "比例", "share"),
     right("threshold", "门槛", "threshold"),
-    Column(key="result", head=Bilingual("结果", "result")),
+    left("result", "结果", "result"),
 )
 _CHECK_NOTE = Bilingual(
     "示例：判某条示例时，评分标准中不含该示例。人设替换：用另一个人设评判本来符合人设的回答。"
@@ -92,6 +92,9 @@ _NOTES = {
     "there is nothing to judge; pass answers as items=": "没有可评的回答；请用 items= 给出回答",
 }
 """Chinese words for the notes of single checks."""
+_ATTACKS = Bilingual("攻击", "Attacks")
+OF_CHECKS = Bilingual("{} {}/{}", "{}: {} of {}")
+"""The name of a check, how many trials passed, and of how many."""
 _OTHER_REASONS: dict[str, Bilingual] = {
     "bases": Bilingual("有结论的好回答太少", "too few good answers with a verdict"),
     "attacks": Bilingual("攻击", "attacks"),
@@ -109,6 +112,7 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport, plan: s
     model = shlex.join(["hengwen", "doctor", "--judge", "openai/MODEL", "--rubric", rubric])
     next_step = _next_step(model if judge == "rules" else "", again, admission)
     attacks, name = admission.attacks, admission.rubric.partition(" ")[0]
+    details = [] if attacks is None else [Details(title=_ATTACKS, blocks=(_attacks(attacks),))]
     return Document(
         kind="doctor",
         title=Bilingual(f"准入测试 {judge}（{name}）", f"doctor {judge} on {name}"),
@@ -116,11 +120,7 @@ def doctor_document(judge: str, rubric: str, admission: AdmissionReport, plan: s
         blocks=(
             Decision(title=_title(admission), bullets=(*_bullets(admission), *next_step)),
             _checks(admission),
-            *(
-                ()
-                if attacks is None
-                else (Details(title=Bilingual("攻击", "Attacks"), blocks=(_attacks(attacks),)),)
-            ),
+            *details,
         ),
         record={
             "schema": 1,
@@ -135,14 +135,16 @@ def _title(admission: AdmissionReport) -> Bilingual:
     word = DECISIONS[admission.verdict][0]
     statuses = [check.status for check in admission.checks]
     problems: tuple[CheckStatus, ...] = ("failed", "unclear")
-    counted = [(_STATUSES[name][0], statuses.count(name)) for name in problems if name in statuses]
-    zh = "，".join(f"{n} 项{words.zh}" for words, n in counted)
-    en = ", ".join(f"{n} {words.en}" for words, n in counted)
+    counted = COMMA.join(
+        Bilingual("{} 项{}", "{} {}").format(statuses.count(name), _STATUSES[name][0])
+        for name in problems
+        if name in statuses
+    )
     n = len(statuses) - statuses.count("not_applicable")
-    head = f"{word.en[:1].upper()}{word.en[1:]}"
-    if not counted:
-        return Bilingual(f"{word.zh}。", f"{head}.")
-    return Bilingual(f"{word.zh}：{n} 项检查中 {zh}。", f"{head}: of {n} checks, {en}.")
+    if not counted.en:
+        return SENTENCE.format(word.capitalized)
+    text = Bilingual("{}：{} 项检查中 {}。", "{}: of {} checks, {}.")
+    return text.format(word.capitalized, n, counted)
 
 
 def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
@@ -152,19 +154,18 @@ def _bullets(admission: AdmissionReport) -> Iterator[Verdict]:
     for status in _WORST_FIRST:
         word, tone = _STATUSES[status]
         names = [name for name, reason in admission.reasons if reason == status and name != "attacks"]
-        texts = [(check_words(name), counts.get(name)) for name in names]
+        texts = [
+            OF_CHECKS.format(check_words(name), counts[name].passed, counts[name].n)
+            if name in counts
+            else check_words(name)
+            for name in names
+        ]
         if texts:
-            zh = "；".join(
-                f"{text.zh}{f' {check.passed}/{check.n}' if check else ''}" for text, check in texts
-            )
-            en = "; ".join(
-                f"{text.en}{f': {check.passed} of {check.n}' if check else ''}" for text, check in texts
-            )
-            yield Verdict(tone=tone, subject=_capital(word), sentence=Bilingual(zh, en))
+            yield Verdict(tone=tone, subject=word.capitalized, sentence=SEMICOLON.join(texts))
         if attacks is not None and attacks.status == status:
             yield Verdict(
                 tone=tone,
-                subject=Bilingual("攻击", "Attacks"),
+                subject=_ATTACKS,
                 sentence=attack_words(attacks.raises, attacks.informative, len(attacks.results)),
                 evidence=(_flip_test(attacks),),
             )
@@ -208,10 +209,6 @@ def _next_step(model: str, again: str, admission: AdmissionReport) -> Iterator[V
     yield Verdict(tone="plain", subject=Bilingual("下一步", "Next"), sentence=sentence)
 
 
-def _capital(word: Bilingual) -> Bilingual:
-    return Bilingual(word.zh, f"{word.en[:1].upper()}{word.en[1:]}")
-
-
 def attack_words(fooled: int, informative: int, attacks: int) -> Bilingual:
     """Return how many attacks fooled a judge, of those that could have raised a level."""
     if not informative:
@@ -238,13 +235,8 @@ def note_text(note: str) -> Bilingual:
 def _checks(admission: AdmissionReport) -> Table:
     worst_first = sorted(admission.checks, key=lambda check: _WORST_FIRST.index(check.status))
     rows = [row for check in worst_first for row in _check_rows(check)]
-    notes = [_note_of(check) for check in worst_first if check.note]
+    notes = [COLON.join([_CHECKS[check.name], note_text(check.note)]) for check in worst_first if check.note]
     return Table(key="checks", columns=_CHECK_COLUMNS, rows=tuple(rows), notes=(*notes, _CHECK_NOTE))
-
-
-def _note_of(check: Check) -> Bilingual:
-    name, note = _CHECKS[check.name], note_text(check.note)
-    return Bilingual(f"{name.zh}：{note.zh}", f"{name.en}: {note.en}")
 
 
 def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
@@ -259,7 +251,7 @@ def _check_rows(check: Check) -> Iterator[tuple[Cell, ...]]:
         *map(count_cell, (check.passed, check.n, check.no_verdict)),
         Cell(text=share, values={"": check.rate, "low": low, "high": high}, bar=_bar(check, threshold, tone)),
         Cell(text=f"{threshold:.2f}", values={"": threshold}),
-        Cell(text=word, values={"": check.status}, tone=tone),
+        verdict_cell(word, check.status, tone),
     )
     if check.name == "degraded":
         for kind, counts in check.by_kind.items():
@@ -289,7 +281,7 @@ def _attacks(report: CanaryReport) -> Table:
     return Table(
         key="attacks",
         columns=(
-            Column(key="attack", head=Bilingual("攻击", "attack")),
+            left("attack", "攻击", "attack"),
             *(right(outcome, *words) for outcome, words in _ATTACK_OUTCOMES.items()),
         ),
         rows=tuple(
@@ -308,10 +300,11 @@ def _flip_test(report: CanaryReport) -> Bilingual:
     word = _STATUSES[report.status][0]
     if report.status == "unclear":
         word = Bilingual("无结论", "no conclusion")
-    decided = len(report.decided)
-    raised, lowered = report.raises, report.lowerings
-    p = "" if report.p_value is None else f", {p_text(report.p_value)}"
-    return Bilingual(
-        f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次{p.replace(', ', '，')}：{word.zh}",
-        f"raised {raised}, lowered {lowered} of {decided}{p}: {word.en}",
+    decided, raised, lowered = len(report.decided), report.raises, report.lowerings
+    text = Bilingual(
+        f"{decided} 次攻击中抬高 {raised} 次，压低 {lowered} 次",
+        f"raised {raised}, lowered {lowered} of {decided}",
     )
+    if report.p_value is not None:
+        text = COMMA.join([text, p_text(report.p_value)])
+    return COLON.join([text, word])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hengwen.documents.blocks import Verdict
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
 from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
-from hengwen.documents.judges.doctor import attack_words, check_words
-from hengwen.text.language import Bilingual
+from hengwen.documents.judges.doctor import OF_CHECKS, attack_words, check_words
+from hengwen.text.language import COLON, COMMA, LIST_COMMA, MIDDLE_DOT, NOTED, SEMICOLON, Bilingual
 from hengwen.text.numbers import interval, minus, number, plural
 from hengwen.text.safety import one_line
 
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.admission_report import AdmissionRecord
     from hengwen.monitoring.judge_trust import JudgeTrust, KnownAgreement, PanelMember
 
-_BY_RULES = Bilingual("按规则评审，不是语言模型", "by rules, not by a language model")
-_IMPORTED = Bilingual("由别的工具给分", "scores of another tool")
+_KINDS = {
+    "rules": Bilingual("按规则评审，不是语言模型", "by rules, not by a language model"),
+    "imported": Bilingual("由别的工具给分", "scores of another tool"),
+    "named": Bilingual("判定文件只有这个名字", "the file of verdicts has this name only"),
+}
 _OF_PAIRS = ("pairs", "named")
 """Kinds of judges that compare two answers."""
-_NAMED = Bilingual("判定文件只有这个名字", "the file of verdicts has this name only")
+_NEVER_TESTED = Bilingual("从未检验", "never tested")
 _NO_PEOPLE = Bilingual(
     "没有人的判定（--human 只比较排名）", "people: no verdicts (--human compares rankings only)"
 )
@@ -52,10 +55,7 @@ MOVED = 0.005
 def trust_verdicts(
     judges: Sequence[JudgeTrust], counts: Mapping[str, int] = MappingProxyType({})
 ) -> tuple[Verdict, ...]:
-    """Return one line for each judge; the order of its parts never changes.
-
-    ``counts`` has the number of verdicts of judges that compare two answers, by their names.
-    """
+    """Return one line for each judge, with the number of its verdicts if ``counts`` has its name."""
     return tuple(_verdict(judge, counts.get(judge.judge)) for judge in judges)
 
 
@@ -63,14 +63,10 @@ def trust_summary(judges: Sequence[JudgeTrust]) -> Verdict:
     """Return one line for many judges: how many of them have which state."""
     states = Counter(_state(judge) for judge in judges)
     (tone, _), _ = max(states.items(), key=lambda item: _BY_DOUBT.index(item[0][0]))
-    n = len(judges)
-    zh = "、".join(f"{count} 位{word.zh}" for (_, word), count in states.most_common())
-    en = ", ".join(f"{count} {word.en}" for (_, word), count in states.most_common())
-    return Verdict(
-        tone=tone,
-        subject=Bilingual("评审", "Judges"),
-        sentence=Bilingual(f"共 {n} 位，{zh}。", f"of {n}, {en}."),
-    )
+    counted = Bilingual("{} 位{}", "{} {}")
+    listed = LIST_COMMA.join(counted.format(count, word) for (_, word), count in states.most_common())
+    sentence = Bilingual("共 {} 位，{}。", "of {}, {}.").format(len(judges), listed)
+    return Verdict(tone=tone, subject=Bilingual("评审", "Judges"), sentence=sentence)
 
 
 def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
@@ -97,12 +93,11 @@ def _verdict(judge: JudgeTrust, count: int | None) -> Verdict:
     commands = "; ".join(_commands(judge))
     if commands:
         parts.append(Bilingual(f"检验：{commands}", f"to test: {commands}"))
-    zh, en = " · ".join(part.zh for part in parts), " · ".join(part.en for part in parts)
     name = one_line(f"{judge.task}/{judge.judge}" if judge.task else judge.judge, 80)
     return Verdict(
         tone=tone,
         subject=Bilingual(f"评审 {name}", f"judge {name}"),
-        sentence=Bilingual(f"{word.zh}：{zh}", f"{word.en}: {en}"),
+        sentence=COLON.join([word, MIDDLE_DOT.join(parts)]),
     )
 
 
@@ -115,7 +110,7 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
     if agreement == "not certified":
         return "rejected", DECISIONS["not certified"]
     if not (admission or agreement or any(member.verdict for member in judge.members)):
-        return "untested", Bilingual("从未检验", "never tested")
+        return "untested", _NEVER_TESTED
     if judge.kind in _OF_PAIRS and admission == "admitted":
         return "open", _UNTESTED_ON_PAIRS
     if (admission, agreement) == ("admitted", "certified"):
@@ -126,24 +121,17 @@ def _state(judge: JudgeTrust) -> tuple[Tone, Bilingual]:
 
 def _kind(judge: JudgeTrust) -> Iterator[Bilingual]:
     if judge.members:
-        texts = [_member(member) for member in judge.members]
-        zh, en = "、".join(text.zh for text in texts), ", ".join(text.en for text in texts)
-        yield Bilingual(f"评审团：{zh}", f"panel of {en}")
-    elif judge.kind == "rules":
-        yield _BY_RULES
-    elif judge.kind == "imported":
-        yield _IMPORTED
-    elif judge.kind == "named":
-        yield _NAMED
+        yield Bilingual("评审团：{}", "panel of {}").format(LIST_COMMA.join(map(_member, judge.members)))
+    elif judge.kind in _KINDS:
+        yield _KINDS[judge.kind]
     else:
         names = ", ".join(one_line(name, 80) for name in judge.models) or one_line(judge.doctor_name, 80)
         yield Bilingual(f"模型 {names}" if names else "模型名未知", f"model {names or 'unknown'}")
 
 
 def _member(member: PanelMember) -> Bilingual:
-    word = ADMISSIONS[member.verdict][0] if member.verdict else Bilingual("从未检验", "never tested")
-    name = one_line(member.name, 80)
-    return Bilingual(f"{name}（{word.zh}）", f"{name} ({word.en})")
+    word = ADMISSIONS[member.verdict][0] if member.verdict else _NEVER_TESTED
+    return NOTED.format(one_line(member.name, 80), word)
 
 
 def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
@@ -153,12 +141,11 @@ def _admission(judge: JudgeTrust) -> Iterator[Bilingual]:
     if record is None:
         yield Bilingual("未做准入测试", "admission never tested")
         return
-    word, day = ADMISSIONS[record.verdict][0], record.tested[:10]
-    counts = _counts(record)
-    yield Bilingual(f"准入测试 {day}：{word.zh}（{counts.zh}）", f"admission {day}: {word.en} ({counts.en})")
+    result = NOTED.format(ADMISSIONS[record.verdict][0], _counts(record))
+    yield Bilingual("准入测试 {}：{}", "admission {}: {}").format(record.tested[:10], result)
     if record.attacks:
         words = attack_words(record.fooled, record.informative, record.attacks)
-        yield Bilingual(f"攻击：{words.zh}", f"attacks: {words.en}")
+        yield COLON.join([Bilingual("攻击", "attacks"), words])
 
 
 def _commands(judge: JudgeTrust) -> Iterator[str]:
@@ -176,11 +163,7 @@ def _counts(record: AdmissionRecord) -> Bilingual:
         name for name, status in record.problems.items() if status == "failed" and name in record.checks
     ]
     if failed:
-        texts = [(check_words(name), record.checks[name]) for name in failed]
-        return Bilingual(
-            "；".join(f"{words.zh} {passed}/{n}" for words, (passed, n) in texts),
-            "; ".join(f"{words.en}: {passed} of {n}" for words, (passed, n) in texts),
-        )
+        return SEMICOLON.join(OF_CHECKS.format(check_words(name), *record.checks[name]) for name in failed)
     passed, n = (sum(counts[i] for counts in record.checks.values()) for i in range(2))
     return Bilingual(f"{n} 项中通过 {passed} 项", f"passed {passed} of {n} trials")
 
@@ -191,30 +174,24 @@ def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
             "校准已失效（评审或评分标准已变）", "the calibration is stale (judge or rubric changed)"
         )
     agreement = judge.agreement
-    if agreement is None:
-        if judge.kind in _OF_PAIRS:
-            yield _NO_PEOPLE
-        elif judge.kind == "imported":
-            yield Bilingual(
-                "没有人工标注（导入时用 rater 一列）", "people: no labels (import a column rater)"
-            )
-        else:
-            yield Bilingual("没有人工标注", "people: no labels")
-        return
-    word = DECISIONS[agreement.decision]
-    zh, en = _kappas(agreement)
-    yield Bilingual(f"与人：{zh}，{word.zh}", f"people: {en}, {word.en}")
+    if agreement is not None:
+        words = COMMA.join([_kappas(agreement), DECISIONS[agreement.decision]])
+        yield COLON.join([Bilingual("与人", "people"), words])
+    elif judge.kind in _OF_PAIRS:
+        yield _NO_PEOPLE
+    elif judge.kind == "imported":
+        yield Bilingual("没有人工标注（导入时用 rater 一列）", "people: no labels (import a column rater)")
+    else:
+        yield Bilingual("没有人工标注", "people: no labels")
 
 
 def _kappas(agreement: KnownAgreement) -> Bilingual:
     pooled, n = _estimate(agreement.kappa), agreement.n
+    kappa = Bilingual(f"{n} 个标注，kappa {pooled}", f"kappa {pooled} on {n} labels")
     if agreement.within is None:
-        return Bilingual(f"{n} 个标注，kappa {pooled}", f"kappa {pooled} on {n} labels")
-    within = _estimate(agreement.within)
-    return Bilingual(
-        f"{n} 个标注，kappa {pooled}，{WITHIN.zh} {within}",
-        f"kappa {pooled} on {n} labels, {within} {WITHIN.en}",
-    )
+        return kappa
+    within = Bilingual("{0} {1}", "{1} {0}").format(WITHIN, _estimate(agreement.within))
+    return COMMA.join([kappa, within])
 
 
 def _estimate(estimate: Estimate) -> str:
