@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from bench_main_job import measured
 from harness.figures import Figure, print_entries, script_parser
 from harness.machine import cores
-from hengwen.runs.cluster.shard_pool import ray_pool
+from hengwen.runs.shards.ray_pool import ray_pool
 from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 

@@ -15,7 +15,7 @@ from hengwen.io.strict_yaml import StrictModel
 from hengwen.plans import plan as plan_models
 from hengwen.plans.datasets import ANCHOR_FIELDS, LABEL_FIELDS, RESPONSE_FIELDS, SAMPLE_FIELDS
 from hengwen.plans.plan import Plan, load_plan
-from hengwen.plans.scorer_spec import ScorerSpec
+from hengwen.plans.specs import ScorerSpec
 from hengwen.plans.suite import load_suite
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

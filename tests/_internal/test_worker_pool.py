@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from hengwen._internal.code_location import import_file
-from hengwen._internal.parallel import BATCH_SIZE, MIN_ITEMS, map_stream
+from hengwen._internal.plugins import import_file
 from hengwen._internal.worker_main import dump, load, reply_to
-from hengwen._internal.worker_pool import WorkerPool
+from hengwen._internal.worker_pool import BATCH_SIZE, MIN_ITEMS, WorkerPool, map_stream
 from hengwen.errors import WorkerError
 
 FUNCTIONS = """
@@ -180,7 +179,7 @@ def test_a_few_items_start_no_process_by_default(functions: Any) -> None:
 
 
 def test_many_items_start_a_process_for_each_core(functions: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hengwen._internal.parallel.usable_cores", lambda: 2)
+    monkeypatch.setattr("hengwen._internal.worker_pool.usable_cores", lambda: 2)
     processes = set(map_stream(functions.process, range(2 * MIN_ITEMS), workers=None))
     assert 1 <= len(processes) <= 2
     assert os.getpid() not in processes
@@ -206,7 +205,7 @@ def test_closing_a_pool_cancels_batches_and_kills_processes(functions: Any) -> N
 
 ORPHANS = """
 import os, sys, time
-from hengwen._internal.code_location import import_file
+from hengwen._internal.plugins import import_file
 from hengwen._internal.worker_pool import WorkerPool
 from pathlib import Path
 
@@ -233,7 +232,7 @@ def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "print('started')\n"
-        "from hengwen._internal.parallel import map_stream\n"
+        "from hengwen._internal.worker_pool import map_stream\n"
         "print(sum(map_stream(abs, range(500), workers=2)))\n",
         "utf-8",
     )
@@ -276,8 +275,8 @@ def test_a_signal_to_the_parent_leaves_no_process_and_no_traceback_of_a_worker(
     script = (
         "import os, signal, sys, threading\n"
         "from pathlib import Path\n"
-        "from hengwen._internal.code_location import import_file\n"
-        "from hengwen._internal.parallel import map_stream\n"
+        "from hengwen._internal.plugins import import_file\n"
+        "from hengwen._internal.worker_pool import map_stream\n"
         "module = import_file(Path(sys.argv[1]))\n"
         "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
         "try:\n"

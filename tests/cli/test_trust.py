@@ -39,7 +39,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return answers.pop(0)
 
     monkeypatch.setattr(typer, "confirm", confirm)
-    monkeypatch.setattr("hengwen.cli.ui.trust._is_terminal", lambda: True)
+    monkeypatch.setattr("hengwen.cli.ui.inputs._is_terminal", lambda: True)
     return answers
 
 

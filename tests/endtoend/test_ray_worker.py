@@ -12,9 +12,9 @@ from fake_ray import Actor, FakeRay, RayErrors, install
 from hengwen import open_store
 from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.plans.overrides import OVERRIDE, resolve_plan
-from hengwen.runs.cluster import run_on_ray
-from hengwen.runs.cluster.run_on_ray import Coordinator, PlanJob, WorkerEnd, run_worker
+from hengwen.runs import run_on_ray
 from hengwen.runs.options import RunOptions
+from hengwen.runs.run_on_ray import Coordinator, PlanJob, WorkerEnd, run_worker
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext, LedgerBackend
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Response, Run, Sample, Score, Usage, Verdict
 

@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from hengwen.engine import committer as module
-from hengwen.engine.committer import Committer
-from hengwen.engine.pacing import MAX_UNCOMMITTED_PAID
+from hengwen.engine import pacing as module
+from hengwen.engine.pacing import MAX_UNCOMMITTED_PAID, Committer
 from hengwen.errors import StoreError
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob, item_hash
 from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.engine.pacing import Committer
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Outcome, Response, Row, Run, Sample, Score, Verdict
 

@@ -11,11 +11,11 @@ import pytest
 from rows import each_row
 from score_rows import row_of
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob, item_hash
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.protocols import EvaluationContext
 from hengwen.records import (

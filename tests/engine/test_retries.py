@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Request
 

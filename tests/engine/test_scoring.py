@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from hengwen._internal.code_location import import_file
+from hengwen._internal.plugins import import_file
 from hengwen.engine import scoring
-from hengwen.engine.committer import Committer
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.engine.pacing import Committer
 from hengwen.engine.scoring import ScoringPool, Unit
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.copy_rules import NearDuplicate

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hengwen.engine.committer import Committer
+from hengwen.engine.claims import Claims
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
-from hengwen.engine.sharing.claims import Claims
-from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
+from hengwen.engine.pacing import Committer
+from hengwen.engine.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreError
 from hengwen.records import Response, Run, Sample, Score
 
@@ -243,7 +243,7 @@ async def test_responses_of_all_processes_are_scored_together_and_once(bench, se
 async def test_what_needs_all_responses_is_computed_after_all_are_committed(
     bench, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hengwen.engine.committer.COMMIT_INTERVAL", 600.0)
+    monkeypatch.setattr("hengwen.engine.pacing.COMMIT_INTERVAL", 600.0)
     scorer = AllTexts()
 
     def make(backend: object) -> TaskJob:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 
 CONCURRENCY = 16
 IN_PROGRESS = 17

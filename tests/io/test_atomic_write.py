@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError, StoreError
-from hengwen.io.output_target import atomic_write
+from hengwen.io.output_files import atomic_write
 
 
 def write(path: Path, text: str, error: Exception | None = None) -> None:

@@ -8,8 +8,7 @@ import pytest
 from rows import each_row
 
 from hengwen.errors import DataError
-from hengwen.io.field_names import FieldNames
-from hengwen.io.row_reader import DataRow
+from hengwen.io.row_reader import DataRow, FieldNames
 from hengwen.plans.datasets import read_labels, read_responses, read_samples
 
 NAMES = FieldNames(("id", "input", "references"), {"input": ("prompt",)}, neighbours=("output",))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.io.output_target import check_inside, check_output, is_same_file
+from hengwen.io.output_files import check_inside, check_output, is_same_file
 
 
 @pytest.fixture

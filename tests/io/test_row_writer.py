@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hengwen.io.output_files import row_writer
 from hengwen.io.row_reader import read_rows
-from hengwen.io.row_writer import row_writer
 
 texts = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], include_characters="\t\n\r"), min_size=1

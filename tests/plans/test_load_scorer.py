@@ -12,7 +12,7 @@ from hengwen import run_plan
 from hengwen.errors import ConfigError
 from hengwen.plans.load_scorer import RenamedScorer, load_scorer
 from hengwen.plans.plan import load_plan
-from hengwen.plans.scorer_spec import ScorerSpec
+from hengwen.plans.specs import ScorerSpec
 from hengwen.plans.suite import load_suite
 from hengwen.protocols import EvaluationContext, GroupScorer, SampleValidator
 from hengwen.records import Response, Sample, Scale

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hengwen.records import Attempt, Run
-from hengwen.store.batches import BATCHED, UNREAD, BatchCall, BatchFile, BatchStore
+from hengwen.store.batches import BatchCall, BatchFile, BatchStore
 from hengwen.store.store import Store
+from hengwen.store.tables import BATCHED, UNREAD
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import each_row
 
-from hengwen.store.codecs.prefix_dedup import PrefixStore, decode
+from hengwen.store.record_codec import PrefixStore, decode
 
 
 @each_row(("length", "is_reference"), [(399, False), (400, True)])

@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from hengwen.errors import ConfigError
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store import location
-from hengwen.store.answer import ModelCalls
+from hengwen.store.queries import ModelCalls
 from hengwen.store.store import Store
 
 

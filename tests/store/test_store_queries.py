@@ -12,9 +12,9 @@ from score_rows import row_of, score_of
 from sqlalchemy import event
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
-from hengwen.store.codecs.evaluations import EvaluationEncoder
-from hengwen.store.codecs.prefix_dedup import _Prefix
+from hengwen.store.evaluation_codec import EvaluationEncoder
 from hengwen.store.location import parse_location
+from hengwen.store.record_codec import _Prefix
 from hengwen.store.store import Store
 
 

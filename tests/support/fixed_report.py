@@ -11,7 +11,7 @@ from hengwen.documents.answers.sources import AnswerList, AnswerRecord
 from hengwen.documents.run.report import ReportData
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.results.score_table import ScoreTable
-from hengwen.store.answer import ModelCalls
+from hengwen.store.queries import ModelCalls
 
 HUNDRED = Scale(low=0, high=100)
 UNIT = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))

@@ -19,8 +19,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hengwen._internal.code_location import import_file, imported_files
 from hengwen._internal.gc_tuning import relaxed_gc
+from hengwen._internal.plugins import import_file, imported_files
 from hengwen.errors import WorkerError
 
 if TYPE_CHECKING:

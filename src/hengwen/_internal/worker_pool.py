@@ -1,4 +1,4 @@
-"""Apply a function to batches of items in worker processes that survive a crash of the function."""
+"""Apply a function to many items in worker processes that survive a crash of the function."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import threading
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, cast
 
+from hengwen._internal.checks import whole_number
 from hengwen._internal.worker_main import dump, read_frame, write_frame
 from hengwen.errors import WorkerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 MAX_SENT_BATCHES = 2
 """Maximum number of batches sent to a worker process: it works on one, and the next one is ready."""
@@ -326,3 +329,56 @@ class WorkerPool(Generic[Item, Result]):
             self._error = error
             while self._waiting:
                 self._waiting.popleft().finish(error)
+
+
+BATCH_SIZE = 100
+"""Number of items that are sent to a worker process at a time."""
+MAX_QUEUED_BATCHES = 3
+"""Maximum number of batches in progress per worker process."""
+MIN_ITEMS = 1000
+"""Minimum number of items for which processes are started by default. Starting a process and loading the
+dictionaries of Chinese words takes about as long as scoring this number of lyrics."""
+
+
+def usable_cores() -> int:
+    """Return the number of processor cores that this process may use."""
+    if hasattr(os, "process_cpu_count"):  # Python 3.13
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def map_stream(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: int | None = 1,
+    crashed: Callable[[Item, str], Result] | None = None,
+) -> Iterator[Result]:
+    """Yield ``function(item)`` for each item, in the order of the items."""
+    if workers is None:
+        items = iter(items)
+        first = list(islice(items, MIN_ITEMS))
+        workers = usable_cores() if len(first) == MIN_ITEMS else 1
+        items = chain(first, items)
+    else:
+        workers = whole_number("workers", workers)
+    if workers == 1:
+        return map(function, items)
+    return map_in_processes(WorkerPool(function, workers, crashed=crashed), items)
+
+
+def map_in_processes(pool: WorkerPool[Item, Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield the results of a pool in the order of the items, and close the pool at the end."""
+    pending: deque[Future[list[Result]]] = deque()
+    remaining = iter(items)
+    try:
+        while batch := list(islice(remaining, BATCH_SIZE)):
+            pending.append(pool.submit(batch))
+            if len(pending) > MAX_QUEUED_BATCHES * pool.workers:
+                yield from pending.popleft().result()
+        while pending:
+            yield from pending.popleft().result()
+    finally:
+        pool.close()

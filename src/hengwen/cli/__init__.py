@@ -28,7 +28,7 @@ from hengwen.cli.commands import (
     score,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, monitor, power, sequence, view
+from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_error
@@ -45,33 +45,15 @@ app = Commands(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("validate")(validate.validate)
-app.command("run")(run.run)
-app.add_typer(batch.app, name="batch")
-app.command("score")(score.score)
-app.command("corpus")(corpus.corpus)
-app.command("judge")(judge.judge)
-app.command("label")(label.label)
-app.command("sequence")(sequence.sequence)
-app.command("calibrate")(calibrate.calibrate)
-app.command("report")(report.report)
-app.command("view")(view.view)
-app.command("compare")(compare.compare)
-app.command("monitor")(monitor.monitor)
-app.command("gate")(gate.gate)
-app.command("peer-review")(peer_review.peer_review)
-app.command("peer-review-plan")(peer_review.peer_review_plan)
-app.command("power")(power.power)
-app.command("drift")(drift.drift)
-app.command("judge-drift")(judge_drift.judge_drift)
-app.add_typer(runs.app, name="runs")
-app.add_typer(import_.app, name="import")
-app.command("export")(runs.export)
-app.command("serve-reward")(score.serve_reward)
-app.command("doctor")(doctor.doctor)
-app.command("schema")(schema.schema)
+for group, name in ((batch.app, "batch"), (runs.app, "runs"), (import_.app, "import")):
+    app.add_typer(group, name=name)
+for command in (
+    *(demo.demo, init.init, validate.validate, run.run, score.score, corpus.corpus, judge.judge, label.label),
+    *(sequence.sequence, calibrate.calibrate, report.report, view.view, compare.compare, sequence.monitor),
+    *(gate.gate, peer_review.peer_review, peer_review.peer_review_plan, power.power, drift.drift),
+    *(judge_drift.judge_drift, runs.export, score.serve_reward, doctor.doctor, schema.schema),
+):
+    app.command(command.__name__.replace("_", "-"))(command)
 
 
 def _print_version(requested: bool) -> None:

@@ -58,7 +58,7 @@ def judge_by_name(judge: str, base_url: str | None, rubric: str, language: Langu
 
 def judges_of_plan(path: Path, *, judge: str | None, base_url: str | None, trust: bool) -> list[JudgeToTest]:
     """Return the judges of a plan as it sets them, each once, the members of a panel too."""
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.overrides import resolve_plan
     from hengwen.plans.suite import load_judges
@@ -106,7 +106,7 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
     from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 
     tested = datetime.now(UTC).isoformat(timespec="seconds")
@@ -165,10 +165,10 @@ async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
 
 
 async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
-    from hengwen.engine.committer import Committer
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger
     from hengwen.engine.metered_backend import CallContext
+    from hengwen.engine.pacing import Committer
     from hengwen.plans.suite import build_backend
 
     if judge.backend is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.protocols import Backend, CompletedIndex, EvaluationKey, Ledger
-    from hengwen.records import Attempt, Outcome, Request, Response, Row, Run, Sample
+    from hengwen.records import Attempt, Outcome, Request, Run
 
 PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
 """Response that a dry run assumes for the model under test, so that the calls of the judges can be
@@ -45,15 +45,9 @@ class DryLedger:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def begin(self, run: Run) -> None:
-        """Do nothing."""
-
     def done(self, run: Run) -> CompletedIndex:
         """Return the completed evaluations of the ledger."""
         return self._ledger.done(run)
-
-    def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Do nothing."""
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
         """Return the stored outcomes (scores and failures) of an evaluation."""
@@ -67,17 +61,7 @@ class DryLedger:
         """Return the number of the next attempt of a call."""
         return self._ledger.next_attempt_no(call_key, cache_scope)
 
-    def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
-        """Do nothing."""
+    def commit(self, *_: object) -> None:
+        """Write nothing."""
 
-    def record_attempt(self, attempt: Attempt) -> None:
-        """Do nothing."""
-
-    def record_rows(self, rows: Sequence[Row]) -> None:
-        """Do nothing."""
-
-    def commit(self) -> None:
-        """Do nothing."""
-
-    def commit_attempts(self) -> None:
-        """Do nothing."""
+    begin = adopt = record_response = record_attempt = record_rows = commit_attempts = commit

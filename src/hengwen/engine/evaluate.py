@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen._internal.plugin_errors import describe_error
+from hengwen._internal.plugins import describe_error
 from hengwen.errors import StoreError
 from hengwen.protocols import EvaluationContext, MultiSignature, Rederivable, is_local, parts_read
 from hengwen.records import Failure, Kind, Outcome

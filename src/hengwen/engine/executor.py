@@ -17,17 +17,16 @@ from anyio import EndOfStream, WouldBlock
 
 from hengwen.engine.metered_backend import CallPending
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
+from hengwen.engine.run_sharing import SharedUnits, UnitQueue
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
-from hengwen.engine.sharing.unit_queue import LocalUnits, SharedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from hengwen.engine.committer import Committer
     from hengwen.engine.job import Job
+    from hengwen.engine.pacing import Committer
     from hengwen.engine.sample_evaluation import RunUnit
     from hengwen.engine.scoring import ScoringPool
-    from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
 
 Item = TypeVar("Item")
@@ -177,7 +176,7 @@ def _units(
 ) -> UnitQueue[RunUnit]:
     """Return the queue of the samples and anchors (frozen responses) that this process evaluates."""
     if job.sharing is None:
-        return LocalUnits(run.units())
+        return UnitQueue(run.units())
     limit = STAGES * workers + (0 if pool is None else SHARED_SAMPLES_PER_WORKER * pool.workers)
     return SharedUnits(job.sharing, run.units(), limit=limit, on_completed_elsewhere=on_completed_elsewhere)
 

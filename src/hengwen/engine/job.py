@@ -12,7 +12,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from hengwen.engine.sharing.run_sharing import RunSharing
+    from hengwen.engine.run_sharing import RunSharing
     from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
 

@@ -89,8 +89,7 @@ class MemoryLedger:
     def commit(self) -> None:
         """Do nothing, because records in memory need no commit."""
 
-    def commit_attempts(self) -> None:
-        """Do nothing, because records in memory need no commit."""
+    commit_attempts = commit
 
 
 def _evaluation_key(row: Row) -> EvaluationKey:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen._internal.retries import MAX_RETRY_WAIT, retrying
 from hengwen.backends.parsing import WrappedBackend
-from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
 from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
@@ -18,9 +17,9 @@ from hengwen.records import Attempt, Reply, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hengwen.engine.committer import Committer
     from hengwen.engine.limits.limiter import Limiter
-    from hengwen.engine.sharing.run_sharing import RunSharing
+    from hengwen.engine.pacing import Committer
+    from hengwen.engine.run_sharing import RunSharing
     from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request
 
@@ -252,3 +251,38 @@ class LedgerBackend(WrappedBackend):
 
 def no_value(reply: Reply) -> None:
     """Parser for callers that need only the reply: it returns None."""
+
+
+def extras_of(reply: Reply) -> dict[str, Any]:
+    """Return the response format and log-probabilities of a reply as JSON values."""
+    extras: dict[str, Any] = {}
+    if reply.response_format:
+        extras["form"] = reply.response_format
+    if reply.logprobs is not None:
+        extras["logprobs"] = [
+            [token.decode("latin-1"), logprob, [[other.decode("latin-1"), value] for other, value in others]]
+            for token, logprob, others in reply.logprobs
+        ]
+    return extras
+
+
+def reply_of(attempt: Attempt) -> Reply:
+    """Return the reply of a stored successful call, with zero used tokens: it is not paid for again."""
+    tokens = attempt.extras.get("logprobs")
+    return Reply(
+        text=attempt.raw,
+        model=attempt.model,
+        latency=attempt.latency,
+        finish=attempt.finish or "stop",
+        response_format=attempt.extras.get("form", ""),
+        logprobs=None
+        if tokens is None
+        else tuple(
+            (
+                token.encode("latin-1"),
+                logprob,
+                tuple((other.encode("latin-1"), value) for other, value in others),
+            )
+            for token, logprob, others in tokens
+        ),
+    )

@@ -9,9 +9,9 @@ from hengwen.records import Row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.engine.committer import Committer
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.job import Item, Job
+    from hengwen.engine.pacing import Committer
     from hengwen.protocols import CompletedIndex, EvaluationKey, Ledger
     from hengwen.records import Outcome, Response, Sample
     from hengwen.score_id import Role

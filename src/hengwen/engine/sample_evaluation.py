@@ -22,12 +22,11 @@ from hengwen.records import Request, Response, Sample
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
-    from hengwen.engine.committer import Committer
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.job import Job, Target, TaskJob
+    from hengwen.engine.pacing import Committer
+    from hengwen.engine.run_sharing import RunSharing, UnitQueue
     from hengwen.engine.scoring import ScoringPool
-    from hengwen.engine.sharing.run_sharing import RunSharing
-    from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
 
 Result = TypeVar("Result")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
-from hengwen.io.field_names import FieldNames
-from hengwen.io.row_reader import DataRow, read_rows
+from hengwen.io.row_reader import DataRow, FieldNames, read_rows
 from hengwen.io.strict_yaml import read_text
 from hengwen.io.untrusted_json import parse_json
 from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from hengwen.io.row_writer import JsonRow
+    from hengwen.io.output_files import JsonRow
 
 
 _RESULT_FILE = re.compile(r"pid_(\w+)_all\.json")

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.integrations.loggers import log_run as log_run
+    from hengwen.integrations.loggers import emit_results as emit_results, log_run as log_run
     from hengwen.integrations.rewards import as_reward as as_reward
-    from hengwen.integrations.telemetry import emit_results as emit_results
     from hengwen.integrations.harnesses import to_evalscope as to_evalscope
     from hengwen.integrations.harnesses import to_lm_eval as to_lm_eval
     from hengwen.integrations.harnesses import to_opencompass as to_opencompass
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
     from hengwen.integrations.trainer import HengwenCallback as HengwenCallback
 
 _EXPORTS = {
-    "loggers": "log_run",
+    "loggers": "emit_results log_run",
     "rewards": "as_reward",
-    "telemetry": "emit_results",
     "harnesses": "to_evalscope to_inspect to_lm_eval to_mlflow to_opencompass",
     "trainer": "HengwenCallback",
 }

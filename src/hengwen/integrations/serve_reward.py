@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiohttp import web
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import ConfigError, DataError
 from hengwen.integrations.outcomes import TextScorer
 from hengwen.integrations.rewards import OnFailure, Rewards, openrlhf_reply

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hengwen.errors import ConfigError
 from hengwen.integrations.loggers import log_run
 from hengwen.integrations.rewards import SERVED
-from hengwen.io.output_target import atomic_write
+from hengwen.io.output_files import atomic_write
 from hengwen.plans.plan import CheckpointSpec, Plan, load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.runs.options import RunOptions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import json
 import os
 import stat
@@ -17,8 +18,9 @@ from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates, short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+
 
 _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
@@ -296,3 +298,49 @@ def text_lines(lines: Iterable[bytes], path: Path) -> Iterator[str]:
             yield decode(raw, path, number)
     except ConfigError as error:
         raise DataError(str(error)) from None
+
+
+MIN_SIMILARITY = 0.8
+"""Minimum similarity (difflib's ratio) at which a name counts as a misspelling of another name."""
+WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
+"""End of the error message about a wrong field name: what the user can do."""
+
+
+class FieldNames:
+    """Check the names of the fields of a data file, each name only once."""
+
+    # An unknown name is an error only if it resembles a known field or is a common alternative name for one.
+
+    def __init__(
+        self,
+        known: Collection[str],
+        aliases: Mapping[str, Collection[str]],
+        *,
+        neighbours: Collection[str] = (),
+        way_out: str = WAY_OUT,
+    ) -> None:
+        self._known = tuple(known)
+        self._by_alias = {alias: name for name, others in aliases.items() for alias in others}
+        self._accepted = {*known, *neighbours}
+        self._way_out = way_out
+
+    def intended(self, name: str) -> str | None:
+        """Return the known field that a wrong name stands for."""
+        if name in self._accepted:
+            return None
+        plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
+        if plain in self._known:
+            return plain
+        if plain in self._by_alias:
+            return self._by_alias[plain]
+        return next(iter(difflib.get_close_matches(plain, self._known, n=1, cutoff=MIN_SIMILARITY)), None)
+
+    def check(self, row: DataRow) -> None:
+        """Check all field names of a row."""
+        if row.values.keys() <= self._accepted:
+            return
+        for name in row.values:
+            field = self.intended(name)
+            if field is not None:
+                row.fail(f"unknown field {name!r}; did you mean {field!r}? {self._way_out}")
+            self._accepted.add(name)

@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen._internal.plugin_errors import describe_error
+from hengwen._internal.plugins import describe_error
 from hengwen.errors import StoreError
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, parts_read
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict

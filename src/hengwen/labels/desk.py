@@ -8,8 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.errors import ConfigError
-from hengwen.io.output_target import check_inside
-from hengwen.io.row_writer import check_target
+from hengwen.io.output_files import check_inside, check_target
 from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table
 from hengwen.labels.file import LabelFile
 from hengwen.labels.queue import draw_questions, generated_answers

@@ -14,8 +14,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
-from hengwen.io.output_target import MAX_PREFIX, atomic_write
-from hengwen.io.row_writer import check_target, row_writer
+from hengwen.io.output_files import MAX_PREFIX, atomic_write, check_target, row_writer
 from hengwen.plans.datasets import LABEL_FIELDS, read_labels
 from hengwen.text.safety import no_formula, replace_controls, same_text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
-from hengwen.io.output_target import atomic_write, is_same_file
+from hengwen.io.output_files import atomic_write, is_same_file
 from hengwen.personas.yaml_text import yaml_flow
 from hengwen.text.safety import replace_surrogates
 

@@ -24,7 +24,7 @@ from hengwen.personas.plan_text import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.io.row_writer import JsonRow
+    from hengwen.io.output_files import JsonRow
 
 SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
 

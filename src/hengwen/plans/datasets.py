@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
-from hengwen.io.field_names import FieldNames
-from hengwen.io.row_reader import DataRow, read_number, read_rows
+from hengwen.io.row_reader import DataRow, FieldNames, read_number, read_rows
 from hengwen.io.untrusted_json import parse_json
 from hengwen.records import Label, Message, Response, Sample
 from hengwen.text.safety import short_repr

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from hengwen import registry
-from hengwen._internal.code_location import is_location, load_class, source_digest, source_path
+from hengwen._internal.plugins import is_location, load_class, source_digest, source_path
 from hengwen.errors import ConfigError
 from hengwen.protocols import (
     NO_CONTEXT,

@@ -8,14 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, FiniteFloat, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
-from hengwen._internal.code_location import source_path
+from hengwen._internal.plugins import source_path
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.plans.endpoints import with_endpoint
 from hengwen.plans.gates import GateSpec
 from hengwen.plans.locations import located
-from hengwen.plans.outcome_specs import LogSpec, ShipSpec
-from hengwen.plans.scorer_spec import Name, ScorerSpec
+from hengwen.plans.specs import LogSpec, Name, ScorerSpec, ShipSpec
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 from hengwen.text.language import Language

@@ -13,7 +13,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hengwen._internal.code_location import is_location, source_path
+from hengwen._internal.plugins import is_location, source_path
 from hengwen.backends.http.endpoint import is_local, validate_url, without_secrets
 from hengwen.errors import ConfigError
 from hengwen.plans.locations import locate

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
 from hengwen.records import Failure, Response, Run, Sample, digest, digest_of

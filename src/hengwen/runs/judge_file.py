@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
-from hengwen.io.row_writer import check_target, row_writer
+from hengwen.io.output_files import check_target, row_writer
 from hengwen.plans.input_files import files_in
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.plan import Plan
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from hengwen.io.row_writer import JsonRow
+    from hengwen.io.output_files import JsonRow
     from hengwen.store.store import Store
 
 

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hengwen.engine.claims import POLL_SECONDS, Claims
 from hengwen.engine.limits.limiter import interruptible_sleep
-from hengwen.engine.sharing.claims import POLL_SECONDS, Claims
-from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
+from hengwen.engine.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreBusyError, StoreError
 from hengwen.store.locks import AdvisoryClaims
 

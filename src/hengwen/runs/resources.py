@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hengwen._internal.parallel import MIN_ITEMS, usable_cores
+from hengwen._internal.worker_pool import MIN_ITEMS, usable_cores
 from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.code_location import is_location
+from hengwen._internal.plugins import is_location
 from hengwen.io.git import git_state
 from hengwen.plans.input_files import input_files
 from hengwen.protocols import parts_read

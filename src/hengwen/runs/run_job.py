@@ -16,8 +16,8 @@ from hengwen.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hengwen.engine.committer import Committer
     from hengwen.engine.job import Job
+    from hengwen.engine.pacing import Committer
     from hengwen.protocols import Ledger
     from hengwen.records import Run
     from hengwen.runs.resources import RunResources

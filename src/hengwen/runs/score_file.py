@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.parallel import map_stream
-from hengwen._internal.plugin_errors import describe_error
+from hengwen._internal.plugins import describe_error
+from hengwen._internal.worker_pool import map_stream
 from hengwen.errors import ConfigError, DataError
+from hengwen.io.output_files import JsonRow, check_target, row_writer
 from hengwen.io.row_reader import DataRow, rename_columns, scan_rows
-from hengwen.io.row_writer import JsonRow, check_target, row_writer
 from hengwen.plans.input_files import files_in
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.protocols import Scorer

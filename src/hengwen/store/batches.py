@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import and_, bindparam, delete, func, select, tuple_, update
 
+from hengwen.store import record_codec as codec
 from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
-from hengwen.store.codecs import records as codec
-from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.database import store_errors
 from hengwen.store.ledger import read_prefixes
 from hengwen.store.location import sqlite_path
+from hengwen.store.record_codec import PrefixStore
+from hengwen.store.tables import BATCHED, UNREAD
 from hengwen.store.upsert import upsert
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ CallState = Literal["open", "replied", "again", "refused", "failed"]
 """``open``: there is no reply yet. ``replied``: the reply is stored. ``again``: the call failed, but may
 succeed in another batch file. ``refused``: the call may succeed in another response format. ``failed``: the
 call would fail again."""
-BATCHED, UNREAD = "batched", "unread"
 IDS_PER_QUERY = 500
 MAX_PREFIXES = 64
 """Number of prompt prefixes that are kept in memory."""

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_
 
 from hengwen.errors import ConfigError, PluginError
-from hengwen.io.output_target import atomic_write, check_output
-from hengwen.io.row_writer import row_writer
+from hengwen.io.output_files import atomic_write, check_output, row_writer
 from hengwen.records import Sample, Score
 from hengwen.store import tables
-from hengwen.store.codecs.evaluations import evaluator_from, rows_from
+from hengwen.store.evaluation_codec import evaluator_from, rows_from
 from hengwen.store.location import store_files
-from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
+from hengwen.store.queries import FETCH_SIZE, select_evaluations
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.records import Run
-    from hengwen.store.codecs.evaluations import Evaluator
+    from hengwen.store.evaluation_codec import Evaluator
 
 TEXTS = "string"
 WHOLE = "int64"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import delete, func, select
 
+from hengwen.store import record_codec as codec
 from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
-from hengwen.store.codecs import records as codec
-from hengwen.store.codecs.evaluations import EvaluationEncoder, evaluator_from, outcomes_from
-from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.database import store_errors
-from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
+from hengwen.store.evaluation_codec import EvaluationEncoder, evaluator_from, outcomes_from
+from hengwen.store.queries import FETCH_SIZE, select_evaluations
+from hengwen.store.record_codec import PrefixStore
 from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class SqlLedger:
         self._removed += self._encoder.encode(rows)
 
     def record_completed_unit(self, run_id: str, unit: str) -> None:
-        """Record that a unit (a sample in a run) is fully recorded; see ``hengwen.engine.sharing``."""
+        """Record that a unit (a sample in a run) is fully recorded; see ``hengwen.engine.run_sharing``."""
         self._completed_units.append({"run_id": run_id, "unit": unit})
 
     def refresh_call(self, call_key: str, cache_scope: str) -> None:

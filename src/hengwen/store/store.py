@@ -13,21 +13,13 @@ from hengwen.records import Response, Run, Usage
 from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
-from hengwen.store import tables
-from hengwen.store.answer import Answer, ModelCalls, model_calls
+from hengwen.store import queries, tables
+from hengwen.store import record_codec as codec
 from hengwen.store.batches import BatchStore
-from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
-from hengwen.store.score_queries import (
-    FETCH_SIZE,
-    count_look,
-    count_statuses,
-    first_messages,
-    read_columns,
-    read_rows,
-)
+from hengwen.store.queries import FETCH_SIZE, Answer, ModelCalls, read_columns, read_rows
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
 
     from hengwen.records import Attempt, Kind, Outcome, Row
     from hengwen.score_id import ScoreId
-    from hengwen.store.answer import ResponseKey
+    from hengwen.store.queries import ResponseKey
 
 
 def open_store(location: str | Path = "hengwen.db") -> Store:
@@ -218,14 +210,14 @@ class Store:
 
     def statuses(self, runs: Sequence[Run], kind: Kind | None = None) -> dict[ScoreId, Counter[str]]:
         """Return the number of outcomes of each score (of one kind, if given) by status, over these runs."""
-        counts = count_statuses(self._engine, runs, kind)
+        counts = queries.count_statuses(self._engine, runs, kind)
         addresses = dict.fromkeys(address for run in runs for address in run.score_order)
         order = {address: index for index, address in enumerate(addresses)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0].address, len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
         """Return, for each status of failures, the first message of such a failure in these runs."""
-        return first_messages(self._engine, runs)
+        return queries.first_messages(self._engine, runs)
 
     def responses(self, run: Run, sample_ids: Collection[str] | None = None) -> Iterator[Response]:
         """Yield the answers of a run without outcomes and metadata, sorted by task, sample and repeat.
@@ -307,7 +299,7 @@ class Store:
     def model_calls(self, runs: Sequence[Run]) -> list[ModelCalls]:
         """Return the calls of runs by role and model."""
         with self.connect() as connection:
-            return model_calls(connection, [run.id for run in runs])
+            return queries.model_calls(connection, [run.id for run in runs])
 
     def pin(self, run: Run, when: str) -> None:
         """Make a run the baseline of its plan.
@@ -366,7 +358,7 @@ class Store:
             run: The run that is tested.
             when: Time of the test, ISO 8601.
         """
-        return count_look(self._engine, series, run.id, when, read_only=self.read_only)
+        return queries.count_look(self._engine, series, run.id, when, read_only=self.read_only)
 
     def remove(self, run: Run) -> None:
         """Remove a run with its answers and scores; its sent calls stay, so that paid replies can be reused.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -27,24 +29,27 @@ HAS_FAILURE = text("statuses <> ''")
 """SQL condition of the evaluations that have a failure. The index ``evaluation_failed`` has only these
 evaluations, which are few."""
 
+BATCHED, UNREAD = "batched", "unread"
+"""Statuses of attempts in batch files: without a reply, and with one that no judge has parsed."""
+
 metadata = MetaData()
+
+
+def _required(**types: Any) -> list[Column[Any]]:
+    """Return columns that are never NULL."""
+    return [Column(name, kind, nullable=False) for name, kind in types.items()]
+
 
 run = Table(
     "run",
     metadata,
     Column("id", String, primary_key=True),
-    Column("plan", String, nullable=False),
-    Column("plan_hash", String, nullable=False),
-    Column("checkpoint", String, nullable=False),
-    Column("position", Integer, nullable=False),
+    *_required(plan=String, plan_hash=String, checkpoint=String, position=Integer),
     Column("step", Double),
-    Column("started", String, nullable=False),
-    Column("versions", Text, nullable=False),
-    Column("layout", Text, nullable=False),
+    *_required(started=String, versions=Text, layout=Text),
     Column("reducers", Text, nullable=False, server_default="{}"),
     Column("facts", Text, nullable=False, server_default="{}"),
-    Column("seed", Integer, nullable=False),
-    Column("status", String, nullable=False),
+    *_required(seed=Integer, status=String),
     Column("rejudges", String, nullable=False, server_default=""),
     Index("run_series", "plan", "checkpoint", "started"),
 )
@@ -53,43 +58,23 @@ sample = Table(
     "sample",
     metadata,
     Column("hash", String, primary_key=True),
-    Column("sample_id", String, nullable=False),
-    Column("input", Text, nullable=False),
-    Column("references", Text, nullable=False),
-    Column("metadata", Text, nullable=False),
+    *_required(sample_id=String, input=Text, references=Text, metadata=Text),
 )
 
 response = Table(
     "response",
     metadata,
-    Column("run_id", String, nullable=False),
-    Column("task", String, nullable=False),
-    Column("sample_id", String, nullable=False),
-    Column("repeat", Integer, nullable=False),
-    Column("sample_hash", String, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("metadata", Text, nullable=False),
+    *_required(run_id=String, task=String, sample_id=String, repeat=Integer, sample_hash=String, text=Text),
+    *_required(metadata=Text),
     PrimaryKeyConstraint("run_id", "task", "sample_id", "repeat"),
 )
 
 attempt = Table(
     "attempt",
     metadata,
-    Column("call_key", String, nullable=False),
-    Column("cache_scope", String, nullable=False),
-    Column("attempt_no", Integer, nullable=False),
-    Column("status", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("role", String, nullable=False),
-    Column("request", Text, nullable=False),
-    Column("raw", Text, nullable=False),
-    Column("calls", Integer, nullable=False),
-    Column("input_tokens", Integer, nullable=False),
-    Column("output_tokens", Integer, nullable=False),
-    Column("latency", Float, nullable=False),
-    Column("model", String, nullable=False),
-    Column("finish", String, nullable=False),
-    Column("extras", Text, nullable=False),
+    *_required(call_key=String, cache_scope=String, attempt_no=Integer, status=String, run_id=String),
+    *_required(role=String, request=Text, raw=Text, calls=Integer, input_tokens=Integer),
+    *_required(output_tokens=Integer, latency=Float, model=String, finish=String, extras=Text),
     PrimaryKeyConstraint("call_key", "cache_scope", "attempt_no"),
     Index("attempt_run", "run_id", "role", "calls", "input_tokens", "output_tokens"),
 )
@@ -98,7 +83,7 @@ prompt = Table(
     "prompt",
     metadata,
     Column("hash", String, primary_key=True),
-    Column("text", Text, nullable=False),
+    *_required(text=Text),
 )
 """Table of long beginnings (prefixes) that prompts share; stored calls refer to them."""
 
@@ -106,12 +91,7 @@ evaluator = Table(
     "evaluator",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("task", String, nullable=False),
-    Column("name", String, nullable=False),
-    Column("role", String, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("signature", String, nullable=False),
-    Column("scores", Text, nullable=False),
+    *_required(task=String, name=String, role=String, kind=String, signature=String, scores=Text),
 )
 """Table of scorers and judges, as they were applied in a task; ``task``, ``name`` and ``role`` are the fields
 ``task``, ``evaluator`` and ``role`` of ``ScoreId``. ``scores`` is a JSON list with the part and the scale of
@@ -121,17 +101,10 @@ evaluation = Table(
     "evaluation",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("run_id", String, nullable=False),
-    Column("series_id", BigInteger, nullable=False),
-    Column("sample_id", String, nullable=False),
-    Column("repeat", Integer, nullable=False),
-    Column("evaluator_id", BigInteger, nullable=False),
-    Column("cluster", String, nullable=False),
-    Column("item_hash", String, nullable=False),
-    Column("statuses", Text, nullable=False),
-    Column("numbers", Text, nullable=False),
+    *_required(run_id=String, series_id=BigInteger, sample_id=String, repeat=Integer),
+    *_required(evaluator_id=BigInteger, cluster=String, item_hash=String, statuses=Text, numbers=Text),
     Column("notes_id", BigInteger),
-    Column("notes", Text, nullable=False),
+    *_required(notes=Text),
     UniqueConstraint("run_id", "sample_id", "repeat", "series_id", name="evaluation_key"),
     # in a SQLite file, this index would take as much space as a tenth of the answers' texts
     Index("evaluation_evaluator", "run_id", "evaluator_id", "statuses").ddl_if(dialect="postgresql"),
@@ -141,7 +114,7 @@ evaluation = Table(
 
 ``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
 for a failure. ``statuses`` is a JSON list with the status of each score (``ok``, or the kind of failure); it
-is empty if there is no failure. ``notes`` has the reasons, details and messages (see ``codecs.evaluations``);
+is empty if there is no failure. ``notes`` has the reasons, details and messages (see ``evaluation_codec``);
 notes that repeat are in the table ``note`` under ``notes_id``. ``series_id`` is a hash of the task, name and
 role of the evaluator and the alphabetically first part of its scores.
 
@@ -152,7 +125,7 @@ note = Table(
     "note",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("text", Text, nullable=False),
+    *_required(text=Text),
 )
 """Table of notes that several evaluations share; ``id`` is a hash of the text."""
 
@@ -160,7 +133,7 @@ completed_unit = Table(
     "completed_unit",
     metadata,
     Column("unit", String, primary_key=True),
-    Column("run_id", String, nullable=False),
+    *_required(run_id=String),
 )
 """Table of completed samples of the runs that several processes are working on; ``unit`` is the hash of a run
 and a sample. Rows are removed when no process works on the run any more."""
@@ -169,17 +142,13 @@ baseline = Table(
     "baseline",
     metadata,
     Column("plan", String, primary_key=True),
-    Column("run_id", String, nullable=False),
-    Column("pinned", String, nullable=False),
+    *_required(run_id=String, pinned=String),
 )
 
 look = Table(
     "look",
     metadata,
-    Column("series", String, nullable=False),
-    Column("run_id", String, nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("looked", String, nullable=False),
+    *_required(series=String, run_id=String, number=Integer, looked=String),
     PrimaryKeyConstraint("series", "run_id"),
     UniqueConstraint("series", "number", name="look_number"),
 )
@@ -188,9 +157,7 @@ look = Table(
 admission = Table(
     "admission",
     metadata,
-    Column("judge", String, nullable=False),
-    Column("tested", String, nullable=False),
-    Column("result", Text, nullable=False),
+    *_required(judge=String, tested=String, result=Text),
     PrimaryKeyConstraint("judge", "tested"),
 )
 """Table of the admission tests of judges; ``judge`` is the signature without what depends on a task, and
@@ -200,18 +167,9 @@ batch = Table(
     "batch",
     metadata,
     Column("id", String, primary_key=True),
-    Column("plan", String, nullable=False),
-    Column("backend", String, nullable=False),
-    Column("runs", Text, nullable=False),
-    Column("shard", Integer, nullable=False),
-    Column("state", String, nullable=False),
-    Column("requests", Integer, nullable=False),
-    Column("bytes", Integer, nullable=False),
-    Column("input_tokens", Integer, nullable=False),
-    Column("cost", Float, nullable=False),
-    Column("file_id", String, nullable=False),
-    Column("remote_id", String, nullable=False),
-    Column("created", String, nullable=False),
+    *_required(plan=String, backend=String, runs=Text, shard=Integer, state=String, requests=Integer),
+    *_required(bytes=Integer, input_tokens=Integer, cost=Float, file_id=String, remote_id=String),
+    *_required(created=String),
     Index("batch_plan", "plan", "state"),
 )
 """Table of the files of requests that a run sends to a batch endpoint. A row is committed before its file is
@@ -220,17 +178,10 @@ uploaded."""
 batch_request = Table(
     "batch_request",
     metadata,
-    Column("plan", String, nullable=False),
-    Column("custom_id", String, nullable=False),
-    Column("batch_id", String, nullable=False),
-    Column("call_key", String, nullable=False),
-    Column("cache_scope", String, nullable=False),
-    Column("attempt_no", Integer, nullable=False),
-    Column("tries", Integer, nullable=False),
-    Column("state", String, nullable=False),
-    Column("response_format", String, nullable=False),
+    *_required(plan=String, custom_id=String, batch_id=String, call_key=String, cache_scope=String),
+    *_required(attempt_no=Integer, tries=Integer, state=String, response_format=String),
     Column("logprobs", Integer),
-    Column("message", Text, nullable=False),
+    *_required(message=Text),
     PrimaryKeyConstraint("plan", "custom_id"),
     Index("batch_request_batch", "batch_id"),
 )

@@ -22,17 +22,8 @@ if TYPE_CHECKING:
     from hengwen.protocols import EvaluationKey
 
 UNIQUE_COLUMNS = {
-    "run": ("id",),
-    "sample": ("hash",),
-    "response": ("run_id", "task", "sample_id", "repeat"),
-    "prompt": ("hash",),
-    "attempt": ("call_key", "cache_scope", "attempt_no"),
-    "evaluator": ("id",),
-    "note": ("id",),
+    **{name: tuple(table.primary_key.columns.keys()) for name, table in tables.metadata.tables.items()},
     "evaluation": ("run_id", "sample_id", "repeat", "series_id"),
-    "completed_unit": ("unit",),
-    "batch": ("id",),
-    "batch_request": ("plan", "custom_id"),
 }
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""

@@ -19,7 +19,7 @@ from hengwen.errors import StoreError
 from hengwen.results.score_table import ScoreTable
 from hengwen.score_id import caps
 from hengwen.store import open_store, store_files
-from hengwen.store.score_queries import read_evaluators
+from hengwen.store.queries import read_evaluators
 from hengwen.store.tables import HAS_FAILURE, attempt, evaluation, evaluator, response, sample
 
 if TYPE_CHECKING:

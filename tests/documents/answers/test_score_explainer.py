@@ -14,7 +14,7 @@ from hengwen.documents.answers.sources import ScoreExplainer
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import EvaluationContext
 from hengwen.records import Failure, Response, Run, Sample
-from hengwen.store.answer import Answer
+from hengwen.store.queries import Answer
 
 SAMPLE = Sample(id="a", input="写一首", metadata={"template": "(verse)\ncR\ncR\ncc"}, task="t")
 TEXT = "(verse)\n月光\n海洋\n风起"

@@ -13,7 +13,7 @@ from hengwen.documents.run.calls import call_details
 from hengwen.documents.run.report import ReportData, build_report
 from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable
-from hengwen.store.answer import ModelCalls
+from hengwen.store.queries import ModelCalls
 
 YUAN = {"input": 2.0, "output": 8.0, "currency": "CNY", "source": "plan"}
 DOLLARS = {"input": 1.0, "output": 4.0, "currency": "USD", "source": "plan"}

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
 

@@ -11,10 +11,10 @@ from math import inf
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.limits.send_rate import SendRate
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
 

@@ -8,8 +8,8 @@ from math import log
 
 import pytest
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import RubricJudge
 from hengwen.prompts.render import neutralize

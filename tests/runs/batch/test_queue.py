@@ -18,7 +18,8 @@ from hengwen.errors import StoreError
 from hengwen.records import Attempt, Usage
 from hengwen.runs.batch.queue import BatchQueue, Limits
 from hengwen.runs.options import MAX_BYTES, MAX_REQUESTS, BatchOptions
-from hengwen.store.batches import BATCHED, BatchCall
+from hengwen.store.batches import BatchCall
+from hengwen.store.tables import BATCHED
 
 
 def call(number: int, prompt: str = "?") -> BatchCall:

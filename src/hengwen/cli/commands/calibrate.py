@@ -133,8 +133,7 @@ def _is_plan(source: str) -> bool:
 def _read(
     source: str, labels: Path | None, store: str, *, trust: bool
 ) -> tuple[CalibrationRequest, StoredJudgments]:
-    from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.labels.calibration_data import load_request, read_judgments
 
     plan = load_trusted(Path(source), trust=trust) if _is_plan(source) else None
@@ -152,7 +151,7 @@ def _calibrate_source(
         The calibrations, what else is known of the judges, and whether a score was left out because its
         rubric has changed since the run.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
     from hengwen.labels.calibration_data import (

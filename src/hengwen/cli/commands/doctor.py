@@ -107,7 +107,7 @@ def _test(judges: list[JudgeToTest], store: str, face: Face, *, dry_run: bool) -
 
 
 def _store_line(location: str) -> str:
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.errors import HengwenError
 
     try:

@@ -13,7 +13,7 @@ from hengwen.cli.ui.messages import print_info, print_line, print_warning
 from hengwen.cli.ui.usage import Commands
 
 if TYPE_CHECKING:
-    from hengwen.importers.notes import ImportNote
+    from hengwen.importers.muice.markdown_source import ImportNote
     from hengwen.runs.imported.record import ImportedRuns
 
 

@@ -33,7 +33,7 @@ def judge(
     Without --judge, only the rules of the rubric are applied, as a baseline without a language model.
     """
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar

@@ -54,10 +54,10 @@ def label(
 
     Each label is saved immediately; to continue after an interruption, run the same command again.
     """
+    from hengwen.cli.ui.inputs import load_trusted
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
-    from hengwen.cli.ui.trust import load_trusted
-    from hengwen.io.row_writer import check_target
+    from hengwen.io.output_files import check_target
     from hengwen.labels.desk import open_desk
     from hengwen.labels.file import write_pairs
     from hengwen.plans.input_files import input_files

@@ -103,7 +103,7 @@ def peer_review(
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
     from hengwen.errors import ConfigError
-    from hengwen.io.row_writer import check_target
+    from hengwen.io.output_files import check_target
     from hengwen.peer_review.human import read_human_ranking
 
     plan = next((file for file in files if file.suffix.lower() in PLAN_SUFFIXES), None)
@@ -141,7 +141,7 @@ def _is_store(files: list[Path]) -> bool:
 
 
 def _stored(store: Path) -> Reviewed:
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.monitoring.judge_trust import judge_trust
     from hengwen.peer_review.readers.battle_file import stored_battles
 
@@ -182,7 +182,7 @@ def peer_review_plan(
 
     Other rankings of the same verdicts need no further call: hengwen peer-review reads the file of --battles.
     """
-    from hengwen.io.row_writer import check_target
+    from hengwen.io.output_files import check_target
 
     _check_choices(method)
     if battles is not None:
@@ -255,7 +255,7 @@ def _write_pairs(
 ) -> None:
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.errors import DataError
-    from hengwen.io.row_writer import row_writer
+    from hengwen.io.output_files import row_writer
     from hengwen.peer_review.pairs import PAIR_FIELDS, preference_pairs
     from hengwen.peer_review.readers.fastchat import read_answers, read_prompts
 
@@ -287,7 +287,7 @@ def judge_plan_battles(
 
     The exit code is 5 if the budget is spent.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.errors import JudgeError
@@ -336,7 +336,7 @@ def judge_plan_battles(
 
 def write_battles(target: Path, data: BattleFiles) -> None:
     """Write battles to a file that ``hengwen peer-review`` reads."""
-    from hengwen.io.row_writer import row_writer
+    from hengwen.io.output_files import row_writer
     from hengwen.peer_review.readers.plain import FIELDS, plain_rows
 
     with row_writer(target, list(FIELDS)) as write:

@@ -51,7 +51,7 @@ def report(
     face: Face,
 ) -> None:
     """Show stored runs, or write reports of them."""
-    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
+    from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.documents.answers.blocks import check_size
     from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations

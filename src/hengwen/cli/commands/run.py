@@ -51,7 +51,7 @@ def run(
 
     def evaluate(loaded: Plan, run_options: RunOptions) -> RunResult:
         from hengwen.plans.overrides import resolve_plan
-        from hengwen.runs.cluster.run_on_ray import run_on_ray
+        from hengwen.runs.run_on_ray import run_on_ray
 
         resolved = resolve_plan(loaded, judge=calls.judge, base_url=calls.base_url)
         return run_on_ray(resolved, calls.store, run_options, workers=workers, address=ray_address)
@@ -70,7 +70,7 @@ def evaluate_plan(
     **others: Any,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
-    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
@@ -145,8 +145,8 @@ def _check_ray(calls: Calls, *, only_this_machine: bool) -> None:
         PluginError: Ray is not installed.
     """
     from hengwen.errors import ConfigError
-    from hengwen.runs.cluster.run_on_ray import check_store
-    from hengwen.runs.cluster.shard_pool import import_ray
+    from hengwen.runs.run_on_ray import check_store
+    from hengwen.runs.shards.ray_pool import import_ray
 
     if calls.fresh or calls.budget is not None:
         raise ConfigError(f"{'--fresh' if calls.fresh else '--budget'} does not apply with --engine ray")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.existing_store import open_existing_store
+from hengwen.cli.ui.inputs import open_existing_store
 from hengwen.cli.ui.messages import print_line
 from hengwen.cli.ui.usage import Commands
 
@@ -93,7 +93,7 @@ def export(
     ] = None,
 ) -> None:
     """Write every answer with every score: one row for each score or failure."""
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.store.export import check_target, rows
 
     check_target(target, location)

@@ -152,7 +152,7 @@ def _pool(
         from hengwen.runs.shards.schedule import local_pool
 
         return local_pool(workers)
-    from hengwen.runs.cluster.shard_pool import import_ray, ray_pool
+    from hengwen.runs.shards.ray_pool import import_ray, ray_pool
 
     import_ray(only_this_machine=ray_address is None)
     return ray_pool(ray_address, workers)
@@ -195,8 +195,7 @@ def serve_reward(
     import asyncio
     from secrets import token_urlsafe
 
-    from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
     from hengwen.integrations.serve_reward import AnswerMarks
 
     loaded = load_trusted(plan, trust=trust)

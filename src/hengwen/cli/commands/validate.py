@@ -25,7 +25,7 @@ def validate(
 
     The power of gates is estimated from earlier runs in the store, if there are any.
     """
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.locations import locate
     from hengwen.plans.suite import build_backend, build_backends, key_variable, load_suite
@@ -71,7 +71,7 @@ def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     """Print each gate with its power at the plan's number of prompts."""
     if not suite.plan.gates:
         return
-    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.documents.gates.gate_power import power_line
     from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers

@@ -250,7 +250,7 @@ class Calls:
 
     def load(self, plan: Path) -> Plan:
         """Load a plan that the user trusts."""
-        from hengwen.cli.ui.trust import load_trusted
+        from hengwen.cli.ui.inputs import load_trusted
 
         return load_trusted(plan, trust=self.trust, judge=self.judge, base_url=self.base_url)
 

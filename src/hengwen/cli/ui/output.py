@@ -40,7 +40,7 @@ class Face:
     def check(self, inputs: Sequence[Path] = ()) -> None:
         """Raise an error for a wrong ``--lang``, or a path of ``--output`` that cannot be written."""
         from hengwen.documents.render.write import check_format
-        from hengwen.io.output_target import check_output
+        from hengwen.io.output_files import check_output
 
         choose_language(self.lang)
         for path in self.output or ():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Outcome, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
-    from hengwen.store.answer import Answer
+    from hengwen.store.queries import Answer
     from hengwen.store.store import Store
 
 

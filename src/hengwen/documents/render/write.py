@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.output_target import atomic_write
+from hengwen.io.output_files import atomic_write
 from hengwen.text.safety import sanitize
 
 if TYPE_CHECKING:

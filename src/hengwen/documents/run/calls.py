@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.run.report import Report
     from hengwen.monitoring.judge_trust import JudgeTrust
-    from hengwen.store.answer import ModelCalls
+    from hengwen.store.queries import ModelCalls
 
 COST_NOTE = Bilingual(
     "费用按运行时已知的价格（计划、--price 或价目表）和单次调用计算；批量调用更便宜。",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
-    from hengwen.store.answer import ModelCalls
+    from hengwen.store.queries import ModelCalls
 
 
 WHOLE_ANSWERS = "hengwen report -o report.html --answers full"

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.muice.items import Item, read_items
-from hengwen.importers.muice.markdown_source import MarkdownSection, source_lines, split_sections
+from hengwen.importers.muice.markdown_source import ImportNote, MarkdownSection, source_lines, split_sections
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
-from hengwen.importers.notes import ImportNote
 from hengwen.io.strict_yaml import read_text
 from hengwen.personas.plan_text import TASKS, PersonaTask, ScaleKey
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.checks import whole_number
-from hengwen.importers.contamination import find_contamination
 from hengwen.importers.conversations import Exchange, read_exchanges
+from hengwen.importers.muice.contamination import find_contamination
 from hengwen.importers.muice.document import Document, DocumentTask, protocol_task, read_document
+from hengwen.importers.muice.markdown_source import ImportNote
 from hengwen.importers.muice.samples import exchange_rows, item_rows, topic_rows
 from hengwen.importers.muice.tables import split_clauses
 from hengwen.importers.muice.tags import choose_topics
-from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_set import read_answers
 from hengwen.personas.folder import to_jsonl, write_folder
 from hengwen.personas.persona import Persona, load_persona, system_prompt
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.importers.muice.tables import Example
-    from hengwen.io.row_writer import JsonRow
+    from hengwen.io.output_files import JsonRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
-from hengwen.importers.notes import ImportNote
+from hengwen.importers.muice.markdown_source import ImportNote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

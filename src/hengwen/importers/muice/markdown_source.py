@@ -1,16 +1,17 @@
-"""Find headings and tables in Markdown source without converting it to HTML, which could lose text."""
+"""Find headings and tables in Markdown source (HTML could lose text), and note what the import did."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hengwen.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -106,3 +107,26 @@ def split_cells(text: str) -> tuple[str, ...]:
     """Return the cells of a table row."""
     inner = re.sub(r"(?<!\\)\|\s*$", "", text.strip()[1:])
     return tuple(cell.strip(" \t").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportNote:
+    """One repair, warning or remark about a document."""
+
+    kind: Literal["repair", "warning", "note"]
+    """``repair``: the text was changed; ``warning``: the user should check it; ``note``: no action needed."""
+    code: str
+    """Identifier of the kind of note, for programs; it does not change between versions."""
+    message: str
+    """Text for the user."""
+    line: int | None = None
+    """Line number in the document, from 1."""
+    before: str | None = None
+    """Text before a repair."""
+    after: str | None = None
+    """Text after a repair."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields of a note that are set."""
+        fields = ("kind", "code", "line", "message", "before", "after")
+        return {name: value for name in fields if (value := getattr(self, name)) is not None}

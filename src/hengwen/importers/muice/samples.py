@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hengwen.importers.notes import ImportNote
+from hengwen.importers.muice.markdown_source import ImportNote
 from hengwen.objective.duplicates.training_set import with_particles
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hengwen.importers.muice.document import Document, DocumentTask
     from hengwen.importers.muice.items import Item
     from hengwen.importers.muice.tags import Topic
-    from hengwen.io.row_writer import JsonRow
+    from hengwen.io.output_files import JsonRow
     from hengwen.personas.persona import Persona
 
 _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
-from hengwen.importers.muice.markdown_source import MarkdownSection, Table, TableRow, read_tables
+from hengwen.importers.muice.markdown_source import ImportNote, MarkdownSection, Table, TableRow, read_tables
 from hengwen.importers.muice.tags import KNOWN_TAGS, canonical_tag
-from hengwen.importers.notes import ImportNote
 
 if TYPE_CHECKING:
     from pathlib import Path

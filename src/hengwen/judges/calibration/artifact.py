@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.output_target import atomic_write
+from hengwen.io.output_files import atomic_write
 from hengwen.io.strict_yaml import read_text
 from hengwen.io.untrusted_json import parse_json
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
-from hengwen._internal.plugin_errors import describe_error
+from hengwen._internal.plugins import describe_error
 from hengwen.errors import StoreError
 from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
 from hengwen.judges.rubric.model_judge import ModelJudge

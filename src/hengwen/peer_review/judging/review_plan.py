@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.pacing import Committer
 from hengwen.errors import ConfigError, JudgeError
 from hengwen.judges.pairwise.judge import PairJudge
 from hengwen.peer_review.judging.match_run import MatchRun, Reviewer

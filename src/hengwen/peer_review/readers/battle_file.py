@@ -11,7 +11,7 @@ from hengwen.errors import ConfigError, DataError
 from hengwen.importers.columns import VERDICTS
 from hengwen.importers.sources import WINS
 from hengwen.importers.verdicts import VerdictFile, any_rows
-from hengwen.io.field_names import FieldNames
+from hengwen.io.row_reader import FieldNames
 from hengwen.peer_review.readers.columns import BattleColumns
 from hengwen.records import Failure
 from hengwen.results.decide import rewards_of

@@ -1,27 +1,32 @@
-"""Backend of a run in batches: it returns stored replies, and writes calls without a reply to batch files."""
+"""Backends of a run in batches: calls without a stored reply are written to files, or only counted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hengwen.backends.parsing import WrappedBackend
-from hengwen.engine.attempt_codec import reply_of
 from hengwen.engine.budget import estimate
-from hengwen.engine.metered_backend import CallPending, no_value
+from hengwen.engine.dry_run import PLACEHOLDER_ANSWER
+from hengwen.engine.metered_backend import CallPending, no_value, reply_of
 from hengwen.errors import BackendError, JudgeError
-from hengwen.records import Attempt, digest
-from hengwen.store.batches import BATCHED, UNREAD, BatchCall
+from hengwen.records import Attempt, Reply, Usage, digest
+from hengwen.runs.batch.queue import BatchQueue
+from hengwen.store.batches import BatchCall
+from hengwen.store.call_key_filter import CallKeyFilter
+from hengwen.store.tables import BATCHED, UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from hengwen.backends.openai.batch_lines import BatchLines
     from hengwen.engine.budget import Price
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.protocols import Parsed
-    from hengwen.records import Reply, Request
-    from hengwen.runs.batch.queue import BatchQueue
+    from hengwen.records import Request
+    from hengwen.runs.batch.queue import Limits
+    from hengwen.store.batches import BatchStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +155,63 @@ class BatchBackend(WrappedBackend):
 def custom_id_of(call_key: str, cache_scope: str) -> str:
     """Return the id of a call in batch files: its call key, or a hash if only one run may use the reply."""
     return digest("batch", call_key, cache_scope) if cache_scope else call_key
+
+
+@dataclass(slots=True)
+class FileCounts:
+    """Batch files (files of requests) that a run would write for one backend and role.
+
+    The counts are the number of files, the estimated usage of all files, and the size of the last file.
+    """
+
+    files: int = 0
+    usage: Usage = field(default_factory=Usage)
+    requests: int = 0
+    """Number of requests in the last batch file."""
+    bytes: int = 0
+    """Size of the last batch file in bytes."""
+    tokens: int = 0
+    """Estimated tokens of the prompts in the last batch file."""
+
+
+class DryBatchQueue(BatchQueue):
+    """Count the calls that would be added to batch files."""
+
+    def __init__(self, store: BatchStore, limits: dict[str, Limits], folder: Path) -> None:
+        super().__init__(store, limits, folder, "dry")
+        self.counts: dict[tuple[str, str], FileCounts] = {}
+        self._added = CallKeyFilter()
+        self._last: BatchCall | None = None
+
+    def find(self, custom_id: str) -> BatchCall | None:
+        """The call with this id; None if it is in no batch file and this dry run has not counted it."""
+        return self._last if self._added.might_contain(custom_id) else self.store.find(custom_id)
+
+    def add(self, backend: str, line: bytes, call: BatchCall, expected: Usage, cost: float) -> None:
+        """Count a call."""
+        self._added.add(call.custom_id)
+        self._last = call
+        counts = self.counts.setdefault((backend, call.attempt.role), FileCounts())
+        size = (counts.requests + 1, counts.bytes + len(line), counts.tokens + expected.input_tokens)
+        if not counts.files or self._limits[backend].is_exceeded(*size):
+            counts.files += 1
+            size = (1, len(line), expected.input_tokens)
+        counts.requests, counts.bytes, counts.tokens = size
+        counts.usage += expected
+        self.collected += 1
+
+
+class DryBatchBackend(BatchBackend):
+    """Count calls; for a model under test, return a placeholder, because judges need an answer."""
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return the stored reply to a request, or count the call and return a placeholder reply."""
+        try:
+            return await super().complete_parsed(request, parse)
+        except CallPending:
+            if self._role == "judge":
+                raise
+        reply = Reply(text=PLACEHOLDER_ANSWER)
+        return reply, parse(reply)

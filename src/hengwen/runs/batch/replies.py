@@ -7,11 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.openai.batch_lines import read_line
-from hengwen.engine.attempt_codec import extras_of
+from hengwen.engine.metered_backend import extras_of
 from hengwen.errors import BackendError
 from hengwen.records import Usage
-from hengwen.store.batches import UNREAD
 from hengwen.store.call_key_filter import CallKeyFilter
+from hengwen.store.tables import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,13 @@ from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import digest
-from hengwen.runs.batch.backend import BatchBackend, BatchedBackend
-from hengwen.runs.batch.estimate import DryBatchBackend, DryBatchQueue, FileCounts
+from hengwen.runs.batch.backend import (
+    BatchBackend,
+    BatchedBackend,
+    DryBatchBackend,
+    DryBatchQueue,
+    FileCounts,
+)
 from hengwen.runs.batch.queue import BatchQueue, Limits
 from hengwen.runs.batch.replies import ReplyCounts, record_replies
 from hengwen.runs.batch.submission import Submission, describe

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
-from hengwen.io.output_target import atomic_write
+from hengwen.io.output_files import atomic_write
 from hengwen.runs.shards.split import InputFile, Shard, split_file
 
 if TYPE_CHECKING:

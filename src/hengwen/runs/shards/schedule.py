@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from hengwen._internal.parallel import map_in_processes, usable_cores
-from hengwen._internal.plugin_errors import describe_error
-from hengwen._internal.worker_pool import WorkerPool
+from hengwen._internal.plugins import describe_error
+from hengwen._internal.worker_pool import WorkerPool, map_in_processes, usable_cores
 from hengwen.errors import ConfigError, HengwenError
-from hengwen.io.row_writer import row_writer
+from hengwen.io.output_files import row_writer
 from hengwen.runs.score_file import RowScorer
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult, manifest_key
 from hengwen.runs.shards.split import Shard, read_shard
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from hengwen.errors import DataError
+    from hengwen.io.output_files import JsonRow
     from hengwen.io.row_reader import DataRow
-    from hengwen.io.row_writer import JsonRow
     from hengwen.runs.shards.split import InputFile
 
 

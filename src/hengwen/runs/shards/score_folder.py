@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.output_target import check_output
+from hengwen.io.output_files import check_output
 from hengwen.runs.score_file import build_scorer
 from hengwen.runs.shards.manifest import (
     MANIFEST,

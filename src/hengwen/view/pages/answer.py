@@ -16,10 +16,10 @@ from hengwen.documents.answers.sources import AnswerRecord, ScoreExplainer, answ
 from hengwen.errors import ConfigError
 from hengwen.prompts.render import neutralize
 from hengwen.score_id import caps
-from hengwen.store.codecs.evaluations import evaluator_from, rows_from
-from hengwen.store.codecs.records import attempt_from, storable_text
+from hengwen.store.evaluation_codec import evaluator_from, rows_from
 from hengwen.store.ledger import read_prefixes
-from hengwen.store.score_queries import select_evaluations
+from hengwen.store.queries import select_evaluations
+from hengwen.store.record_codec import attempt_from, storable_text
 from hengwen.store.tables import attempt, evaluation, response
 from hengwen.text.safety import one_line, replace_surrogates
 from hengwen.view import answer_parts as words
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Outcome, Run
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
-    from hengwen.store.answer import Answer
-    from hengwen.store.codecs.evaluations import Evaluator
+    from hengwen.store.evaluation_codec import Evaluator
+    from hengwen.store.queries import Answer
 
 MAX_REPEATS = 50
 """Number of answers to a prompt that a page shows of each checkpoint."""

@@ -45,7 +45,7 @@ def compare(
 
     Exits with 2 if the runs are not comparable.
     """
-    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
+    from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.compare.changes import changed_prompts
     from hengwen.documents.compare.document import compare_document

@@ -47,7 +47,7 @@ def drift(
 
     A score drifts if its mean moves more than it usually does between checkpoints.
     """
-    from hengwen.cli.ui.existing_store import name_plan, open_existing_store
+    from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.drift.document import drift_document
     from hengwen.documents.drift.words import names_text

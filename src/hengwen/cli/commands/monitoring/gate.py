@@ -74,11 +74,10 @@ def gate(
     Exits with 0 if all gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the
     score of a gate.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.cli.ui.messages import print_info, print_warning
-    from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.gates.gate import gate_document
-    from hengwen.io.output_target import check_output
+    from hengwen.io.output_files import check_output
     from hengwen.judges.calibration import read_calibrations
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.evaluate_gates import evaluate_run, plan_gates, run_under_test
@@ -132,7 +131,7 @@ def _named_plan(plan: Path, expressions: Sequence[str], confirm: int | None) -> 
 def _check_different(files: Mapping[str, Path | None]) -> None:
     """Raise an error if two options, or an option and GitHub's summary variable, name the same file."""
     from hengwen.errors import ConfigError
-    from hengwen.io.output_target import is_same_file
+    from hengwen.io.output_files import is_same_file
 
     step_summary = os.environ.get(SUMMARY_VARIABLE)
     named = {**files, SUMMARY_VARIABLE: Path(step_summary) if step_summary else None}
@@ -151,7 +150,7 @@ def _write(
     comment: Path | None,
 ) -> None:
     from hengwen.cli.gate_files import comment_markdown, junit_xml, summary_markdown
-    from hengwen.io.output_target import atomic_write
+    from hengwen.io.output_files import atomic_write
 
     texts = {junit: junit_xml, summary: summary_markdown, comment: comment_markdown}
     for path, text_of in texts.items():

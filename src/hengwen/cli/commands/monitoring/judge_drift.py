@@ -76,10 +76,9 @@ def judge_drift(
 
     Exits with 5 if the budget is reached; the same command resumes.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import resumable_progress
-    from hengwen.cli.ui.trust import load_trusted
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.documents.judge_drift import judge_drift_document
     from hengwen.errors import ConfigError

@@ -64,8 +64,7 @@ def power(
 
     For each --difference, also show the cheapest numbers of prompts and repeats that detect it.
     """
-    from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.documents.gates.power import power_document
     from hengwen.monitoring.power.plan_power import plan_power
     from hengwen.plans.overrides import resolve_plan

@@ -36,8 +36,7 @@ def view(
     face: Annotated[Face, Without("output", "as_json", "quiet", "verbose")],
 ) -> None:
     """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
-    from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.errors import PluginError
     from hengwen.labels.desk import open_desk
 

@@ -215,7 +215,7 @@ def test_a_backend_needs_a_model_or_a_factory():
 
 
 def test_a_model_of_openai_without_its_package_is_refused_with_the_remedy(monkeypatch):
-    monkeypatch.setattr("hengwen.backends.langchain.backend.find_spec", lambda name: None)
+    monkeypatch.setattr("hengwen.backends.langchain.find_spec", lambda name: None)
     for options in ({"model": "openai:gpt-4o-mini"}, {"model": "m", "base_url": "http://127.0.0.1:1/v1"}):
         with pytest.raises(PluginError, match=r"pip install 'hengwen\[langchain-openai\]'"):
             LangChainBackend(**options)

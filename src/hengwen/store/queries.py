@@ -1,21 +1,23 @@
-"""Queries for the scores and failures of runs; as columns, without building a record for each score."""
+"""Queries about runs: scores and failures, also as columns, and calls of models."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import case, func, or_, select
 
 from hengwen.results.score_table import STATUS_CODES, AnswerKeys, ScoreTable, SeriesKey
 from hengwen.store import tables
-from hengwen.store.codecs.evaluations import (
+from hengwen.store.database import store_errors
+from hengwen.store.evaluation_codec import (
     TEXT_COLUMNS,
     Evaluator,
     evaluator_from,
@@ -23,15 +25,15 @@ from hengwen.store.codecs.evaluations import (
     rows_from,
     statuses_from,
 )
-from hengwen.store.database import store_errors
+from hengwen.store.tables import BATCHED, UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Engine, Select
     from sqlalchemy import Row as TableRow
 
-    from hengwen.records import Kind, Row, Run
+    from hengwen.records import Kind, Outcome, Row, Run, Sample
     from hengwen.score_id import ScoreId
 
 
@@ -254,3 +256,59 @@ def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:
         .where(evaluation.c.run_id == run.id, evaluation.c.evaluator_id.in_(evaluator_ids))
         .order_by(evaluation.c.id)
     )
+
+
+ResponseKey = tuple[str, str, int]
+"""(task, sample id, repeat): identifies an answer in one run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A stored answer with its input and its outcomes (scores and failures)."""
+
+    task: str
+    sample_id: str
+    repeat: int
+    input: str
+    text: str
+    outcomes: Mapping[ScoreId, Outcome]
+    sample: Sample
+    """The prompt with its references and metadata."""
+
+
+class ModelCalls(NamedTuple):
+    """Calls of one model in one role."""
+
+    role: str
+    """``judge``, or ``subject`` (the model under test)."""
+    model: str
+    """Name that the server returned; empty if no call got an answer."""
+    calls: int
+    """Number of replies that were paid for."""
+    failed: int
+    """Number of attempts that failed."""
+    input_tokens: int
+    output_tokens: int
+    seconds: float | None
+    """Mean latency of the attempts that did not fail; None if all failed."""
+
+
+def model_calls(connection: Connection, run_ids: Sequence[str]) -> list[ModelCalls]:
+    """Return the calls of runs by role and model."""
+    attempt = tables.attempt.c
+    is_answered = attempt.status == "ok"
+    query = (
+        select(
+            attempt.role,
+            attempt.model,
+            func.sum(attempt.calls),
+            func.sum(case((attempt.status.in_(("ok", BATCHED, UNREAD)), 0), else_=1)),
+            func.sum(attempt.input_tokens),
+            func.sum(attempt.output_tokens),
+            func.avg(case((is_answered, attempt.latency))),
+        )
+        .where(attempt.run_id.in_(run_ids))
+        .group_by(attempt.role, attempt.model)
+        .order_by(attempt.role, attempt.model)
+    )
+    return [ModelCalls(*row) for row in connection.execute(query)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
 from hengwen.importers.conversations import read_exchanges
-from hengwen.importers.notes import ImportNote
+from hengwen.importers.muice.markdown_source import ImportNote
 from hengwen.objective.duplicates.training_set import TrainingSet, read_answers, with_particles
 
 if TYPE_CHECKING:

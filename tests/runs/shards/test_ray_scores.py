@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from ray_cluster import WARNINGS
 
-from hengwen.runs.cluster.shard_pool import ray_pool
+from hengwen.runs.shards.ray_pool import ray_pool
 from hengwen.runs.shards.schedule import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 
@@ -124,8 +124,8 @@ def test_without_an_address_ray_runs_on_this_machine_alone(folder: Path, ray_set
 
 
 def test_a_worker_without_the_folder_of_the_command_says_so(folder: Path, ray_cluster) -> None:
-    from hengwen.runs.cluster.shard_pool import RayPool
-    from hengwen.runs.cluster.shard_pool import ray_cluster as connect
+    from hengwen.runs.shards.ray_pool import RayPool
+    from hengwen.runs.shards.ray_pool import ray_cluster as connect
 
     source = write("in.jsonl", ["a"])
     elsewhere = Path("elsewhere")

@@ -12,7 +12,7 @@ from score_rows import row_of
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
 from hengwen.store import Store, open_store
-from hengwen.store.codecs.evaluations import EvaluationEncoder, hash_id
+from hengwen.store.evaluation_codec import EvaluationEncoder, hash_id
 
 RUN = Run(id="r", plan="p", plan_hash="h", checkpoint="c", started="2026-01-01")
 UNIT = Scale(low=0, high=1)

@@ -13,8 +13,8 @@ from rows import each_row
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits
 from hengwen.errors import ConfigError, HengwenError, StoreError, TimeLimitError, WorkerError
 from hengwen.plans.plan import Plan
-from hengwen.runs.cluster.run_on_ray import WorkerEnd, check_store, run_on_ray
 from hengwen.runs.options import RunOptions
+from hengwen.runs.run_on_ray import WorkerEnd, check_store, run_on_ray
 from hengwen.runs.run_plan import RunResult
 
 STORE = "postgresql://ann:secret@db.example/evaluation"

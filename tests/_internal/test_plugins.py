@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen._internal.code_location import is_location, load_class, source_digest, source_path
+from hengwen._internal.plugins import is_location, load_class, source_digest, source_path
 from hengwen.errors import ConfigError, PluginError
 
 SOURCE = """\

@@ -16,8 +16,8 @@ from hengwen import errors
 from hengwen.engine.budget import Bill
 from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool, SharedLimiter
 from hengwen.errors import ConfigError, HengwenError, StoreError, WorkerError
-from hengwen.runs.cluster.shard_pool import ray_cluster
 from hengwen.runs.run_plan import RunResult, run_resolved
+from hengwen.runs.shards.ray_pool import ray_cluster
 from hengwen.runs.stopping import Interrupts
 from hengwen.store.location import display_url, parse_location
 

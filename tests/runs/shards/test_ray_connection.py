@@ -12,7 +12,7 @@ import pytest
 from fake_ray import SETTINGS
 
 from hengwen.errors import ConfigError, PluginError
-from hengwen.runs.cluster.shard_pool import import_ray, ray_cluster
+from hengwen.runs.shards.ray_pool import import_ray, ray_cluster
 
 
 class FakeRay(ModuleType):

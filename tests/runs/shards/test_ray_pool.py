@@ -10,8 +10,8 @@ from fake_ray import FakeRay, RayErrors, install
 from rows import each_row
 
 from hengwen.errors import WorkerError
-from hengwen.runs.cluster.shard_pool import RayPool, ray_pool, score_in_folder
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult
+from hengwen.runs.shards.ray_pool import RayPool, ray_pool, score_in_folder
 from hengwen.runs.shards.schedule import Lost, ShardError, ShardTask
 from hengwen.runs.shards.split import InputFile, Shard
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.store.codecs.prefix_dedup import MAX_RECENT, MIN_LENGTH, PrefixStore, decode, shared_length
+from hengwen.store.record_codec import MAX_RECENT, MIN_LENGTH, PrefixStore, decode, shared_length
 
 pieces = st.text(st.sampled_from("甲乙a"), max_size=4)
 

@@ -17,7 +17,7 @@ from hengwen.backends.http.endpoint import (
     validate_url,
     without_secrets,
 )
-from hengwen.backends.langchain.reply import error_of, reply_of, truncated_reply
+from hengwen.backends.langchain_reply import error_of, reply_of, truncated_reply
 from hengwen.backends.parameters import (
     SCHEMA_NAME,
     SchemaModes,

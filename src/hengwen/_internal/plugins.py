@@ -1,4 +1,4 @@
-"""Import a class by its location: ``module:Class`` of an importable module, or ``file.py:Class``."""
+"""Import plug-ins by location (``module:Class``, ``file.py:Class``), and describe their exceptions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import ConfigError, PluginError, did_you_mean
+from hengwen.errors import ConfigError, JudgeError, PluginError, did_you_mean
+from hengwen.records import STATUSES
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from hengwen.records import Status
 
 
 _FILES: dict[str, str] = {}
@@ -87,3 +90,11 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def describe_error(error: BaseException) -> tuple[Status, str, str]:
+    """Return (status, message, raw reply) of the Failure that records an exception."""
+    if isinstance(error, JudgeError):
+        status: Status = next((known for known in STATUSES if known == error.status), "scorer_error")
+        return status, str(error), error.raw
+    return "scorer_error", f"{type(error).__name__}: {error}", ""

@@ -1,1 +1,0 @@
-"""Backend for any langchain chat model."""

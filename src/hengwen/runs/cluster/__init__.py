@@ -1,1 +1,0 @@
-"""Run scorers and plans on the machines of a Ray cluster; needs the package ray."""

@@ -1,1 +1,0 @@
-"""Convert records to table rows and back."""
