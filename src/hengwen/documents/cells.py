@@ -9,7 +9,17 @@ from hengwen.documents.blocks import Bounds, Cell, Column, Table
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.catalogue import MAX_LENGTH, bilingual
 from hengwen.text.language import NO_TEXT, NOTED, Bilingual
-from hengwen.text.numbers import MAX_REASON, NOTHING, count, interval, number, p_number, plural, signed
+from hengwen.text.numbers import (
+    MAX_REASON,
+    NOTHING,
+    count,
+    interval,
+    number,
+    p_number,
+    percent,
+    plural,
+    signed,
+)
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -114,6 +124,11 @@ def family_text(tests: int) -> Bilingual:
     if tests == 1:
         return Bilingual("只有这一次检验", "the only test")
     return Bilingual(f"按 {tests} 次检验校正", f"corrected for {tests} tests")
+
+
+def percent_cell(share: float | None) -> Cell:
+    """Return a cell with a share as a percentage."""
+    return Cell(text=percent(share), values={"": share})
 
 
 def plain_p_cell(p: float | None) -> Cell:

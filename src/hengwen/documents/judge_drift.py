@@ -6,31 +6,22 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Bar, Cell, Column, Decision, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Bar, Cell, Decision, Document, Sentence, Table, Verdict
 from hengwen.documents.drift.words import names_text
 from hengwen.documents.judges.judge_drift_words import evidence, score_name
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.score_names import score_names, verdicts_on_rewards
 from hengwen.results.run_order import run_labels
-from hengwen.text.language import Bilingual, both
-from hengwen.text.numbers import (
-    decimals_for,
-    format_timestamp,
-    number,
-    plural,
-)
+from hengwen.text.language import COLON, SEMICOLON, SENTENCE, Bilingual, both
+from hengwen.text.numbers import decimals_for, format_timestamp, number, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.documents.blocks import Block, Text, Tone
     from hengwen.monitoring.judge_drift.effects import Effect
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-    from hengwen.monitoring.judge_drift.verdicts import (
-        DriftVerdict,
-        JudgedScoreDrift,
-    )
-    from hengwen.records import Run
+    from hengwen.monitoring.judge_drift.verdicts import DriftVerdict, JudgedScoreDrift
 
 _VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
     "stable": ("none", Bilingual("稳定", "stable")),
@@ -39,6 +30,7 @@ _VERDICTS: Mapping[DriftVerdict, tuple[Tone, Bilingual]] = {
     "both": ("plain", Bilingual("模型和评审都变了", "both drifted")),
     "cannot tell": ("open", Bilingual("无法判断", "cannot tell")),
 }
+RUN_FIELDS = ("id", "plan", "checkpoint", "step", "started", "status")
 _CHANGED = {
     "judge": Bilingual("评审", "judge"),
     "model": Bilingual("模型", "model"),
@@ -57,39 +49,38 @@ def judge_drift_document(report: JudgeDriftReport) -> Document:
     """Return for each judged score whether the model or the judge changed, with the measured changes."""
     is_pair = report.before is not None and report.before.id != report.after.id
     names = run_labels((report.before, report.after) if report.before and is_pair else (report.after,))
-    blocks: list[Block] = []
-    if report.problem:
-        blocks.append(Sentence(text=_PROBLEMS[report.problem]))
-    else:
-        bullets = tuple(map(_verdict, report.scores))
-        blocks.append(
-            Decision(title=_title(report.scores), bullets=bullets, judges=trust_verdicts(report.judges))
-        )
-        blocks += verdicts_on_rewards(report.rewards)
-        blocks += [Sentence(text=text, is_note=True) for text in _heading_notes(report, names)]
-        measured = [score for score in report.scores if score.judge is not None or score.model is not None]
-        if measured:
-            blocks.append(_change_table(report, measured, names))
     course = " → ".join(names)
     if report.compared is not None:
         course += f" ({' → '.join(report.compared)})"
     return Document(
         kind="judge-drift",
         title=Bilingual(f"评审漂移：{course}", f"judge drift: {course}"),
-        blocks=tuple(blocks),
+        blocks=tuple(_blocks(report, names)),
         record=_record(report),
     )
 
 
+def _blocks(report: JudgeDriftReport, names: Sequence[str]) -> Iterator[Block]:
+    if report.problem:
+        yield Sentence(text=_PROBLEMS[report.problem])
+        return
+    bullets = tuple(map(_verdict, report.scores))
+    yield Decision(title=_title(report.scores), bullets=bullets, judges=trust_verdicts(report.judges))
+    yield from verdicts_on_rewards(report.rewards)
+    yield from (Sentence(text=text, is_note=True) for text in _heading_notes(report, names))
+    measured = [score for score in report.scores if score.judge is not None or score.model is not None]
+    if measured:
+        yield _change_table(report, measured, names)
+
+
 def _title(scores: Sequence[JudgedScoreDrift]) -> Bilingual:
     """Return the verdicts, each with the scores that have it."""
-    parts = []
-    for verdict, (_, word) in _VERDICTS.items():
-        names = names_text([_name(score) for score in scores if score.verdict == verdict])
-        if names.en:
-            parts.append(Bilingual(f"{word.zh}：{names.zh}", f"{word.en}: {names.en}"))
-    zh, en = "；".join(part.zh for part in parts), "; ".join(part.en for part in parts)
-    return Bilingual(f"{zh}。", f"{en[:1].upper()}{en[1:]}.")
+    named = {
+        word: names_text([_name(score) for score in scores if score.verdict == verdict])
+        for verdict, (_, word) in _VERDICTS.items()
+    }
+    parts = [COLON.join([word, names]) for word, names in named.items() if names.en]
+    return SENTENCE.format(SEMICOLON.join(parts).capitalized)
 
 
 def _name(score: JudgedScoreDrift) -> Bilingual:
@@ -98,100 +89,99 @@ def _name(score: JudgedScoreDrift) -> Bilingual:
     return name.words if name.is_known and not score.label else both(score_name(score))
 
 
-def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilingual]:
-    notes = []
+def _heading_notes(report: JudgeDriftReport, names: Sequence[str]) -> Iterator[Bilingual]:
     if report.again is not None:
         again, after = format_timestamp(report.again.started), format_timestamp(report.after.started)
-        notes.append(
-            Bilingual(
-                f"{names[0]} 的回答重新评审于 {again}，{names[1]} 的运行开始于 {after}",
-                f"{names[0]}: answers judged again at {again}; {names[1]}: run began at {after}",
-            )
+        yield Bilingual(
+            f"{names[0]} 的回答重新评审于 {again}，{names[1]} 的运行开始于 {after}",
+            f"{names[0]}: answers judged again at {again}; {names[1]}: run began at {after}",
         )
         if report.again.status != "finished":
-            notes.append(
-                Bilingual(
-                    "重新评审尚未完成，同一命令可以继续",
-                    "judging again is not finished; the same command resumes it",
-                )
+            yield Bilingual(
+                "重新评审尚未完成，同一命令可以继续",
+                "judging again is not finished; the same command resumes it",
             )
     if report.crossed is not None:
         crossed = format_timestamp(report.crossed.started)
-        notes.append(
-            Bilingual(
-                f"{names[1]} 的回答由原来的评审评审于 {crossed}",
-                f"{names[1]}: answers judged by the old judge at {crossed}",
-            )
+        yield Bilingual(
+            f"{names[1]} 的回答由原来的评审评审于 {crossed}",
+            f"{names[1]}: answers judged by the old judge at {crossed}",
         )
         if report.crossed.status != "finished":
-            notes.append(
-                Bilingual(
-                    "原来的评审尚未评完，同一命令可以继续",
-                    "the old judge is not finished; the same command resumes it",
-                )
+            yield Bilingual(
+                "原来的评审尚未评完，同一命令可以继续",
+                "the old judge is not finished; the same command resumes it",
             )
     if report.left_out_prompts:
-        notes.append(cells.left_out_prompts_text(report.left_out_prompts))
+        yield cells.left_out_prompts_text(report.left_out_prompts)
     if report.unchecked:
         unchecked = ", ".join(report.unchecked)
-        notes.append(
-            Bilingual(
-                f"由旧版本运行，评审的设置是否变过无从得知：{unchecked}",
-                f"run by an older version, so whether the judge's settings changed is not known: {unchecked}",
-            )
+        yield Bilingual(
+            f"由旧版本运行，评审的设置是否变过无从得知：{unchecked}",
+            f"run by an older version, so whether the judge's settings changed is not known: {unchecked}",
         )
-    return notes
 
 
 def _verdict(score: JudgedScoreDrift) -> Verdict:
     tone, sentence = _VERDICTS[score.verdict]
     subject, reasons = _name(score), evidence(score)
     if score.family == "member":
-        subject = Bilingual(f"评审团成员 {subject.zh}", f"panel member {subject.en}")
+        subject = Bilingual("评审团成员 {}", "panel member {}").format(subject)
     if score.reason:
-        reason = reasons.pop(0)
-        sentence = Bilingual(f"{sentence.zh}：{reason.zh}", f"{sentence.en}: {reason.en}")
+        sentence = COLON.join([sentence, reasons.pop(0)])
     return Verdict(tone=tone, subject=subject, sentence=sentence, evidence=tuple(reasons))
 
 
 def _change_table(
     report: JudgeDriftReport, scores: Sequence[JudgedScoreDrift], names: Sequence[str]
 ) -> Table:
+    return Table(
+        key="changes",
+        columns=(
+            cells.SCORE,
+            cells.left("changed", "变化", "change of"),
+            cells.right("before", "之前", "before", is_detail=True),
+            cells.right("after", "之后", "after", is_detail=True),
+            cells.right("difference", "相差 [95%]", "change [95%]"),
+            cells.P,
+            cells.right("detectable", "可检出的最小变化", "smallest detectable", is_detail=True),
+            cells.right("units", "题数", "prompts"),
+            cells.left("verdict", "结论", "verdict", is_detail=True),
+        ),
+        rows=tuple(row for score in scores for row in _change_rows(score)),
+        notes=tuple(_change_notes(report, scores, names)),
+    )
+
+
+def _change_notes(
+    report: JudgeDriftReport, scores: Sequence[JudgedScoreDrift], names: Sequence[str]
+) -> Iterator[Bilingual]:
     before, after = names[0], names[-1]
-    notes = []
     if any(score.interaction is not None for score in scores):
-        notes.append(
-            Bilingual(
-                f"模型的变化：{after} 减去 {before}，都由原来的评审打分；评审的变化：{before} 的回答，"
-                f"新评分减去原来的评分；再看 {after} 的回答上的变化减去前者",
-                f"change of the model: {after} minus {before}, both by the old judge; change of the judge: "
-                f"new minus old verdicts on the answers of {before}, then on those of {after} minus that",
-            )
+        yield Bilingual(
+            f"模型的变化：{after} 减去 {before}，都由原来的评审打分；评审的变化：{before} 的回答，"
+            f"新评分减去原来的评分；再看 {after} 的回答上的变化减去前者",
+            f"change of the model: {after} minus {before}, both by the old judge; change of the judge: "
+            f"new minus old verdicts on the answers of {before}, then on those of {after} minus that",
         )
     if report.compared is not None and report.before == report.after:
         old, new = report.compared
-        notes.append(
-            Bilingual(
-                f"评审的变化：{before} 的同样回答，{new} 的评分减去 {old} 的评分",
-                f"change of the judge: the same answers of {before}, {new} minus {old}",
-            )
+        yield Bilingual(
+            f"评审的变化：{before} 的同样回答，{new} 的评分减去 {old} 的评分",
+            f"change of the judge: the same answers of {before}, {new} minus {old}",
         )
     elif any(score.arm == "re-judged" and score.interaction is None for score in scores):
-        notes.append(
-            Bilingual(
-                f"评审的变化：{before} 的同样回答，重新评审减去当时；模型的变化：{after} 减去重新评审的 "
-                f"{before}，都由现在的评审打分",
-                f"change of the judge: the same answers of {before}, judged again minus then; change of the "
-                f"model: {after} minus {before} judged again, both by the present judge",
-            )
+        yield Bilingual(
+            f"评审的变化：{before} 的同样回答，重新评审减去当时；模型的变化：{after} 减去重新评审的 "
+            f"{before}，都由现在的评审打分",
+            f"change of the judge: the same answers of {before}, judged again minus then; change of the "
+            f"model: {after} minus {before} judged again, both by the present judge",
         )
     if any(score.arm == "anchors" for score in scores):
-        notes.append(
-            Bilingual(
-                "评审的变化：两次运行的同样锚点；模型的变化：得分的变化减去评审的变化",
-                "change of the judge: on the same anchors in both runs; change of the model: change of the "
-                "scores minus the change of the judge",
-            )
+        yield Bilingual(
+            "评审的变化：两次运行的同样锚点；模型的变化：得分的变化减去评审的变化",
+            "change of the judge: on the same anchors in both runs; change of the model: change of the "
+            "scores minus the change of the judge",
         )
     tests = sum(
         score.model is not None and score.model.p_adjusted is not None
@@ -199,25 +189,7 @@ def _change_table(
         if score.family == "headline"
     )
     if tests > 1:
-        notes.append(
-            Bilingual(f"p 按 Holm 法对 {tests} 项分数校正", f"p corrected by Holm for {tests} scores")
-        )
-    return Table(
-        key="changes",
-        columns=(
-            cells.SCORE,
-            Column(key="changed", head=Bilingual("变化", "change of")),
-            replace(cells.right("before", "之前", "before"), is_detail=True),
-            replace(cells.right("after", "之后", "after"), is_detail=True),
-            cells.right("difference", "相差 [95%]", "change [95%]"),
-            cells.P,
-            replace(cells.right("detectable", "可检出的最小变化", "smallest detectable"), is_detail=True),
-            cells.right("units", "题数", "prompts"),
-            Column(key="verdict", head=Bilingual("结论", "verdict"), is_detail=True),
-        ),
-        rows=tuple(row for score in scores for row in _change_rows(score)),
-        notes=tuple(notes),
-    )
+        yield Bilingual(f"p 按 Holm 法对 {tests} 项分数校正", f"p corrected by Holm for {tests} scores")
 
 
 def _change_rows(score: JudgedScoreDrift) -> list[tuple[Cell, ...]]:
@@ -271,30 +243,20 @@ def _detectable_text(effect: Effect, decimals: int) -> Text:
     if effect.clusters < 2:
         return Bilingual("未知：只有一组互相独立的题目", "not known: only one independent group")
     unit = Bilingual("题", "prompt") if effect.prompts else Bilingual("锚点", "anchor")
-    return Bilingual(f"各{unit.zh}变化全部相同", f"every {unit.en} changed by the same amount")
+    return Bilingual("各{}变化全部相同", "every {} changed by the same amount").format(unit)
 
 
 def _record(report: JudgeDriftReport) -> dict[str, Any]:
+    runs = cells.fields(report, "before", "after", "again", "repeat", "crossed")
     return {
         "schema": 1,
-        "before": _run_record(report.before),
-        "after": _run_record(report.after),
-        "again": _run_record(report.again),
-        "repeat": _run_record(report.repeat),
-        "crossed": _run_record(report.crossed),
-        "problem": report.problem,
-        "alpha": report.alpha,
-        "left_out_prompts": report.left_out_prompts,
-        "unchecked": report.unchecked,
+        **{name: run and cells.fields(run, *RUN_FIELDS) for name, run in runs.items()},
+        **cells.fields(report, "problem", "alpha", "left_out_prompts", "unchecked"),
         "scores": [_score_record(score) for score in report.scores],
         "judges": trust_record(report.judges),
         **({"compared": list(report.compared)} if report.compared else {}),
         **({"rewards": list(report.rewards)} if report.rewards else {}),
     }
-
-
-def _run_record(run: Run | None) -> dict[str, Any] | None:
-    return None if run is None else {**cells.run_record(run), "started": run.started, "status": run.status}
 
 
 def _score_record(score: JudgedScoreDrift) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Verdict
 from hengwen.results.coverage import MAX_EMPTY_SHARE, MIN_COVERAGE, RETRYABLE
-from hengwen.text.language import Bilingual
+from hengwen.text.language import NOTED, Bilingual
 from hengwen.text.numbers import number, percent
 
 if TYPE_CHECKING:
@@ -44,22 +44,21 @@ _MENDS: Mapping[str, Bilingual] = {
 
 
 def missing_text(
-    checkpoint: str,
-    prompts: float,
-    answers: float,
-    bounds: tuple[float, float] | None,
-    decimals: int,
+    checkpoint: str, prompts: float, answers: float, bounds: tuple[float, float] | None, decimals: int
 ) -> Bilingual:
     """Return which shares of a checkpoint's prompts and answers have a score, and what that leaves open."""
-    zh = f"{checkpoint} 只有 {percent(prompts)} 的题、{percent(answers)} 的回答有得分"
-    en = f"{checkpoint} has a score for {percent(prompts)} of the prompts, {percent(answers)} of the answers"
-    if bounds is None:
-        return Bilingual(zh, en)
-    low, high = (number(end, decimals) for end in bounds)
-    return Bilingual(
-        f"{zh}（缺失的按最低或最高分计，均值为 {low} 到 {high}）",
-        f"{en} (mean {low} to {high} if the missing ones score lowest or highest)",
+    text = Bilingual(
+        f"{checkpoint} 只有 {percent(prompts)} 的题、{percent(answers)} 的回答有得分",
+        f"{checkpoint} has a score for {percent(prompts)} of the prompts, {percent(answers)} of the answers",
     )
+    if bounds is None:
+        return text
+    low, high = (number(end, decimals) for end in bounds)
+    means = Bilingual(
+        f"缺失的按最低或最高分计，均值为 {low} 到 {high}",
+        f"mean {low} to {high} if the missing ones score lowest or highest",
+    )
+    return NOTED.format(text, means)
 
 
 def empty_text(item: EmptyAnswers) -> Bilingual:

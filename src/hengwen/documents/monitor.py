@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Cell, Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Document, Sentence, Table, Verdict
 from hengwen.stats.confidence_sequence import MIN_ASYMPTOTIC
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hengwen.monitoring.monitor import Monitor
     from hengwen.monitoring.monitor_state import MonitorState
 
@@ -23,39 +25,37 @@ _CHANGES = {
 
 def monitor_document(monitor: Monitor) -> Document:
     """Return whether there is an alarm, and the means of stream and baseline with their intervals."""
-    state, settings = monitor.state, monitor.settings
-    alpha, horizon = settings["alpha"], settings["horizon"]
-    notes = [
-        _interval_text(state, has_scale=settings["scale"] is not None),
-        Bilingual(
-            f"无变化时，前 {horizon} 个分数内误报的概率约为 {alpha:g}",
-            f"without a change, an alarm within {horizon} scores has a probability of about {alpha:g}",
-        ),
-    ]
-    notes.append(_correlation_text(state.baseline_correlation))
-    if settings["scale"] is None:
-        notes.append(
-            Bilingual(
-                "请用 --scale 给出分数的最低与最高值：没有它，尾部厚的分数误报更多",
-                "pass --scale (lowest and highest score): heavy tails raise more alarms without it",
-            )
-        )
-    if not state.within_horizon:
-        notes.append(
-            Bilingual(
-                "分数已超出这一范围，误报会更多", "the stream is longer: more false alarms are to be expected"
-            )
-        )
+    state = monitor.state
     return Document(
         kind="monitor",
         title=Bilingual(f"{state.n} 个分数", plural(state.n, "score")),
         blocks=(
             Verdict(tone="none" if state.alarm is None else "worse", sentence=alarm_text(state)),
             _means_table(state),
-            *(Sentence(text=note, is_note=True) for note in notes),
+            *(Sentence(text=note, is_note=True) for note in _notes(monitor)),
         ),
-        record=_record(monitor),
+        record={"schema": 1, **monitor.settings, **asdict(state)},
     )
+
+
+def _notes(monitor: Monitor) -> Iterator[Bilingual]:
+    state, settings = monitor.state, monitor.settings
+    alpha, horizon, has_scale = settings["alpha"], settings["horizon"], settings["scale"] is not None
+    yield _interval_text(state, has_scale=has_scale)
+    yield Bilingual(
+        f"无变化时，前 {horizon} 个分数内误报的概率约为 {alpha:g}",
+        f"without a change, an alarm within {horizon} scores has a probability of about {alpha:g}",
+    )
+    yield _correlation_text(state.baseline_correlation)
+    if not has_scale:
+        yield Bilingual(
+            "请用 --scale 给出分数的最低与最高值：没有它，尾部厚的分数误报更多",
+            "pass --scale (lowest and highest score): heavy tails raise more alarms without it",
+        )
+    if not state.within_horizon:
+        yield Bilingual(
+            "分数已超出这一范围，误报会更多", "the stream is longer: more false alarms are to be expected"
+        )
 
 
 def alarm_text(state: MonitorState) -> Bilingual:
@@ -88,8 +88,8 @@ def _correlation_text(correlation: float) -> Bilingual:
 
 def _means_table(state: MonitorState) -> Table:
     decimals = decimals_for(None, (state.mean, state.baseline_mean))
-    low, high = state.interval or (None, None)
     mean = f"{number(state.mean, decimals)} {interval(state.interval, decimals)}"
+    mean_cell = replace(cells.interval_cell(state.mean, state.interval), text=mean)
     return Table(
         key="means",
         columns=(
@@ -101,7 +101,7 @@ def _means_table(state: MonitorState) -> Table:
         rows=(
             (
                 cells.count_cell(state.n),
-                Cell(text=mean, values={"": state.mean, "low": low, "high": high}),
+                mean_cell,
                 cells.number_cell(state.baseline_mean, decimals),
                 cells.difference_cell(state.difference, state.difference_interval, max(2, decimals)),
             ),
@@ -122,7 +122,3 @@ def _interval_text(state: MonitorState, *, has_scale: bool) -> Bilingual:
             "the intervals may be read at any time, but are approximate without --scale",
         )
     return Bilingual("区间可随时查看", "the intervals may be read at any time")
-
-
-def _record(monitor: Monitor) -> dict[str, Any]:
-    return {"schema": 1, **monitor.settings, **asdict(monitor.state)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hengwen.documents.blocks import Verdict
 from hengwen.results.decide import rewards_of
 from hengwen.score_id import FINAL, LEVEL
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, NOTED, Bilingual, both
 from hengwen.text.numbers import interval, minus, number, signed
 
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ _KNOWN: Mapping[str, Bilingual] = {
     "muice_new_topic": Bilingual("主动开场", "opening in character"),
 }
 """Names of the scorers and rubrics that come with Hengwen; others are called as their plan calls them."""
+_OF_REWARDS = Bilingual(
+    "模型按它训练；它升高只说明训练有效，回答是否更好，要看没有参与训练的分数。",
+    "the model was trained on it. Its rise shows that the training works; whether the answers are better is "
+    "told by scores that were no reward.",
+)
 
 
 class ScoreName(NamedTuple):
@@ -43,8 +48,7 @@ class ScoreName(NamedTuple):
     @property
     def head(self) -> Bilingual:
         """The name as it begins a line."""
-        words = self.words
-        return Bilingual(words.zh, words.en[:1].upper() + words.en[1:]) if self.is_known else words
+        return self.words.capitalized if self.is_known else self.words
 
 
 def score_names(addresses: Iterable[str], runs: Iterable[Run] = ()) -> dict[str, ScoreName]:
@@ -56,7 +60,9 @@ def score_names(addresses: Iterable[str], runs: Iterable[Run] = ()) -> dict[str,
     plain = {address: _name(address.partition("/")[2]) for address in addresses}
     words = [name.words for name in plain.values()]
     named = {
-        address: name if words.count(name.words) == 1 else _with_task(name, address.partition("/")[0])
+        address: name
+        if words.count(name.words) == 1
+        else name._replace(words=NOTED.format(name.words, address.partition("/")[0]))
         for address, name in plain.items()
     }
     return {address: _as_reward(name) if address in rewards else name for address, name in named.items()}
@@ -66,16 +72,8 @@ def reward_verdicts(names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     """Yield for each score that was a reward what its rise does not show."""
     for name in names.values():
         if name.is_reward:
-            zh, en = name.words
-            yield Verdict(
-                tone="open",
-                subject=Bilingual("奖励", "Reward"),
-                sentence=Bilingual(
-                    f"{zh}：模型按它训练；它升高只说明训练有效，回答是否更好，要看没有参与训练的分数。",
-                    f"{en}: the model was trained on it. Its rise shows that the training works; whether the "
-                    "answers are better is told by scores that were no reward.",
-                ),
-            )
+            sentence = COLON.join([name.words, _OF_REWARDS])
+            yield Verdict(tone="open", subject=Bilingual("奖励", "Reward"), sentence=sentence)
 
 
 def verdicts_on_rewards(rewards: Iterable[str]) -> tuple[Verdict, ...]:
@@ -85,20 +83,14 @@ def verdicts_on_rewards(rewards: Iterable[str]) -> tuple[Verdict, ...]:
 
 
 def _as_reward(name: ScoreName) -> ScoreName:
-    zh, en = name.words
-    return name._replace(words=Bilingual(f"{zh}（奖励）", f"{en} (reward)"), is_reward=True)
+    return name._replace(words=NOTED.format(name.words, Bilingual("奖励", "reward")), is_reward=True)
 
 
 def _name(name: str) -> ScoreName:
     known = _KNOWN.get(name)
     if known is None and name.endswith((f".{LEVEL}", f".{FINAL}")):
         known = _KNOWN.get(name.rpartition(".")[0])
-    return ScoreName(known or Bilingual(name, name), known is not None)
-
-
-def _with_task(name: ScoreName, task: str) -> ScoreName:
-    zh, en = name.words
-    return name._replace(words=Bilingual(f"{zh}（{task}）", f"{en} ({task})"))
+    return ScoreName(known or both(name), known is not None)
 
 
 def mean_text(value: float | None, decimals: int) -> str:
@@ -116,11 +108,7 @@ def value_text(summary: Summary, decimals: int, *, has_interval: bool = True) ->
 
 def difference_text(value: float, bounds: Bounds | None, decimals: int) -> str:
     """Format a difference with its interval; an end that would round to 0 gets more digits."""
-    ends = (
-        ""
-        if bounds is None
-        else f" [{_end(bounds[0], bounds, decimals)}, {_end(bounds[1], bounds, decimals)}]"
-    )
+    ends = f" [{', '.join(_end(end, bounds, decimals) for end in bounds)}]" if bounds else ""
     return minus(f"{signed(value, decimals)}{ends}")
 
 

@@ -17,7 +17,7 @@ from hengwen.documents.cells import right
 from hengwen.documents.score_names import score_names
 from hengwen.plans.endpoints import listed_price
 from hengwen.records import Score
-from hengwen.text.language import Bilingual, both
+from hengwen.text.language import COLON, MIDDLE_DOT, NOTED, SPACE, Bilingual, both
 from hengwen.text.numbers import NOTHING, decimals_for, minus, number, plural, signed_difference
 
 if TYPE_CHECKING:
@@ -37,21 +37,18 @@ def title_of(score: ScoreId, outcome: Outcome) -> Bilingual:
     """Return the value of a score in a sentence."""
     name = score_names([score.address])[score.address].words
     if not isinstance(outcome, Score):
-        return Bilingual(
-            f"{name.zh}：没有分数（{outcome.status}）", f"{name.en}: no score ({outcome.status})"
-        )
-    value = value_text(outcome)
-    return Bilingual(f"{name.zh}：{value.zh}", f"{name.en}: {value.en}")
+        return COLON.join([name, NOTED.format(Bilingual("没有分数", "no score"), outcome.status)])
+    return COLON.join([name, value_text(outcome)])
 
 
 def value_text(outcome: Outcome) -> Bilingual:
     """Return a value with the end of its scale, or why there is none."""
     if not isinstance(outcome, Score):
-        return Bilingual(outcome.status, outcome.status)
+        return both(outcome.status)
     value = number(outcome.value, decimals_for(outcome.scale, [outcome.value]))
     if outcome.scale is None:
-        return Bilingual(value, value)
-    return Bilingual(f"{value} / {outcome.scale.high:g}", f"{value} of {outcome.scale.high:g}")
+        return both(value)
+    return Bilingual(" / ", " of ").join([value, f"{outcome.scale.high:g}"])
 
 
 def side_by_side(before: AnswerRecord, after: AnswerRecord, score: ScoreId) -> AnswerPair:
@@ -84,8 +81,7 @@ def score_table(key: str, record: AnswerRecord, other: AnswerRecord | None, *kin
         name = part_name(score) if score.source == "lyric" else None
         reason = outcome_of(score, outcome).reason
         if isinstance(outcome, Score) and (attempt := _ATTEMPTS.get(str(outcome.details.get("attempt")))):
-            zh, en = both(reason)
-            reason = Bilingual(f"{zh} ({attempt})", f"{en} ({attempt})")
+            reason = SPACE.join([reason, f"({attempt})"])
         rows.append(
             (
                 Cell(text=name or score.name, values={"": score.name}),
@@ -146,11 +142,11 @@ def call_facts(call: Attempt, endpoints: Sequence[str]) -> Bilingual:
         f" · {price.cost(usage):.6f} {price.currency}" if len(prices) == 1 and (price := prices.pop()) else ""
     )
     tokens = f"{usage.input_tokens} + {usage.output_tokens}"
-    head = f"{call.model or '–'} · {call.status} · "
-    return Bilingual(
-        f"{head}第 {call.attempt_no} 次 · {tokens} 个词元 · {call.latency:.1f} 秒{cost}",
-        f"{head}attempt {call.attempt_no} · {tokens} tokens · {call.latency:.1f} s{cost}",
+    facts = Bilingual(
+        f"第 {call.attempt_no} 次 · {tokens} 个词元 · {call.latency:.1f} 秒{cost}",
+        f"attempt {call.attempt_no} · {tokens} tokens · {call.latency:.1f} s{cost}",
     )
+    return MIDDLE_DOT.join([call.model or "–", call.status, facts])
 
 
 def course(records: Iterable[AnswerRecord], names: Mapping[str, str], score: ScoreId) -> Chart:
@@ -166,10 +162,8 @@ def course(records: Iterable[AnswerRecord], names: Mapping[str, str], score: Sco
     for x, (run_id, name) in enumerate(names.items()):
         own = values[run_id]
         mean = fsum(own) / len(own) if own else None
-        hint = Bilingual(
-            f"{name}：{number(mean, decimals)}（{len(own)} 个回答）",
-            f"{name}: {number(mean, decimals)} ({plural(len(own), 'answer')})",
-        )
-        points.append(Point(x=float(x), label=name, value=mean, text=number(mean, decimals), hint=hint))
+        text, answers = number(mean, decimals), Bilingual(f"{len(own)} 个回答", plural(len(own), "answer"))
+        hint = COLON.join([name, NOTED.format(text, answers)])
+        points.append(Point(x=float(x), label=name, value=mean, text=text, hint=hint))
     words = score_names([score.address])[score.address].words
     return Chart(key="course", title=words, series=(Series(name=score.address, points=tuple(points)),))

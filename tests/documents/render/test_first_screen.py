@@ -20,10 +20,10 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.cells import bar_limits
+from hengwen.documents.render.cell_svg import BAR_WIDTH, draw_bar, draw_course
 from hengwen.documents.render.html import to_html
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.documents.render.rows import to_rows
-from hengwen.documents.render.score_svg import BAR_WIDTH, draw_bar, draw_course
 from hengwen.documents.render.terminal import to_terminal
 from hengwen.text.language import Bilingual
 

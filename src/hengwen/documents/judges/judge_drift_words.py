@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.missing import least_text
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
 from hengwen.results.comparisons import ALPHA
-from hengwen.text.language import Bilingual
+from hengwen.text.language import SPACE, Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, p_text, percent, plural, signed
 from hengwen.text.safety import one_line
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.length import LengthAdjustment
     from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, JudgedScoreDrift, Reason
-    from hengwen.results.comparability import Difference
 
 MAX_SETTING = 300
 """Maximum number of characters of a changed setting that a verdict names."""
@@ -79,6 +78,16 @@ _REASONS: Mapping[Reason, Bilingual] = {
     "not scored": Bilingual("其中一次运行没有这项分数", "one of the runs does not have this score"),
     "no common prompts": Bilingual("没有双方都有的题目", "the runs have no prompt in common"),
 }
+_EQUAL_VERDICTS = Bilingual(
+    "所有评分都相同，看不出评审是否还在读回答",
+    "all verdicts are equal, so whether the judge reads the answers is not known",
+)
+_CHANGE = Bilingual("评审的设置变了：{} {} → {}", "the judge's {} changed: {} → {}")
+_CONFLICT = Bilingual("重新评审：{} {}；较晚的运行：{}", "{}: {} where judged again, {} in the later run")
+_OLD_JUDGE = Bilingual(
+    "原来的评审已不是当时的评审：{} {} → {}；它对新回答的评分没有使用",
+    "the old judge is not what it was: {} {} → {}; its verdicts on the later answers are not used",
+)
 
 
 def score_name(score: JudgedScoreDrift) -> str:
@@ -93,15 +102,22 @@ def evidence(score: JudgedScoreDrift) -> list[Bilingual]:
         lines.append(_stable_text(score))
     elif score.verdict in ("model drifted", "judge drifted"):
         lines += _second_change(score)
-    lines += [_change_text(change) for change in score.changes]
-    lines += [_conflict_text(change) for change in score.conflicts]
-    lines += [_old_judge_text(change) for change in score.old_conflicts]
+    changes = (
+        (_CHANGE, score.changes),
+        (_CONFLICT, score.conflicts),
+        (_OLD_JUDGE, score.old_conflicts),
+    )
+    for text, differences in changes:
+        for change in differences:
+            this, that = (one_line(value, MAX_SETTING) for value in (change.this, change.that))
+            lines.append(text.format(change.part, this, that))
+    decimals = _decimals(score)
     if score.consistency is not None:
-        lines += _consistency_texts(score.consistency, score_decimals(score))
+        lines += _consistency_texts(score.consistency, decimals)
     if score.length is not None and score.length.p > ALPHA and _is_model_seen(score):
-        lines.append(_length_text(score.length, score_decimals(score)))
+        lines.append(_length_text(score.length, decimals))
     if score.agreement is not None:
-        lines.append(_agreement_text(score.agreement, score_decimals(score)))
+        lines.append(_agreement_text(score.agreement, decimals))
     return lines
 
 
@@ -115,27 +131,24 @@ def _reason(score: JudgedScoreDrift) -> Bilingual:
     if score.reason != "not enough evidence":
         return _REASONS[score.reason]
     margin = number(score.margin, 3) if score.margin else ""
-    needed_zh, needed_en = [], []
+    needed = []
     if score.prompts_needed is not None:
-        needed_zh.append(f"{score.prompts_needed} 题")
-        needed_en.append(plural(score.prompts_needed, "prompt"))
+        needed.append(Bilingual(f"{score.prompts_needed} 题", plural(score.prompts_needed, "prompt")))
     if score.anchors_needed is not None:
-        needed_zh.append(f"{score.anchors_needed} 个锚点")
-        needed_en.append(plural(score.anchors_needed, "anchor"))
-    if not margin or not needed_zh:
+        needed.append(Bilingual(f"{score.anchors_needed} 个锚点", plural(score.anchors_needed, "anchor")))
+    if not margin or not needed:
         return Bilingual(
             "没有看出变化，但也不能说没有变化", "no change is seen, which does not mean that there is none"
         )
     return Bilingual(
-        f"没有看出变化，但不能排除大于 {margin} 的变化；若其实没有变化，"
-        f"约需 {'和 '.join(needed_zh)}才能判定“稳定”",
-        f"no change is seen, but one above {margin} cannot be excluded; if there is none, about "
-        f'{" and ".join(needed_en)} are needed to say "stable"',
-    )
+        "没有看出变化，但不能排除大于 {} 的变化；若其实没有变化，约需 {}才能判定“稳定”",
+        "no change is seen, but one above {} cannot be excluded; if there is none, about {} are needed to "
+        'say "stable"',
+    ).format(margin, Bilingual("和 ", " and ").join(needed))
 
 
 def _stable_text(score: JudgedScoreDrift) -> Bilingual:
-    decimals = score_decimals(score)
+    decimals = _decimals(score)
     margin = number(score.margin, decimals)
     judge, model, later = (
         interval(effect.interval_90 if effect else None, decimals)
@@ -160,38 +173,11 @@ def _second_change(score: JudgedScoreDrift) -> list[Bilingual]:
     p = score.judge_p if is_model else model_p
     if p is None or p > ALPHA:
         return []
-    name = Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model")
-    return [
-        Bilingual(
-            f"{name.zh}可能也变了，但 p 未达到判定两者都变所需的 {SECOND_ALPHA}",
-            f"{name.en} may have changed too, but its p is above {SECOND_ALPHA}, the limit for naming both",
-        )
-    ]
-
-
-def _change_text(change: Difference) -> Bilingual:
-    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
-    return Bilingual(
-        f"评审的设置变了：{change.part} {this} → {that}",
-        f"the judge's {change.part} changed: {this} → {that}",
+    text = Bilingual(
+        f"{{}}可能也变了，但 p 未达到判定两者都变所需的 {SECOND_ALPHA}",
+        f"{{}} may have changed too, but its p is above {SECOND_ALPHA}, the limit for naming both",
     )
-
-
-def _conflict_text(change: Difference) -> Bilingual:
-    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
-    return Bilingual(
-        f"重新评审：{change.part} {this}；较晚的运行：{that}",
-        f"{change.part}: {this} where judged again, {that} in the later run",
-    )
-
-
-def _old_judge_text(change: Difference) -> Bilingual:
-    this, that = (one_line(text, MAX_SETTING) for text in (change.this, change.that))
-    return Bilingual(
-        f"原来的评审已不是当时的评审：{change.part} {this} → {that}；它对新回答的评分没有使用",
-        f"the old judge is not what it was: {change.part} {this} → {that}; its verdicts on the later answers "
-        "are not used",
-    )
+    return [text.format(Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model"))]
 
 
 def _is_model_seen(score: JudgedScoreDrift) -> bool:
@@ -211,21 +197,14 @@ def _length_text(length: LengthAdjustment, decimals: int) -> Bilingual:
 def _consistency_texts(consistency: JudgeConsistency, decimals: int) -> list[Bilingual]:
     """Return how far old and new verdicts on the same answers agree, beside two new verdicts."""
     if consistency.kappa is None:
-        return [
-            Bilingual(
-                "所有评分都相同，看不出评审是否还在读回答",
-                "all verdicts are equal, so whether the judge reads the answers is not known",
-            )
-        ]
+        return [_EQUAL_VERDICTS]
     kappa = interval(consistency.kappa_interval, 2) if consistency.kappa_interval else ""
     seen = f"κ {number(consistency.kappa, 2)} {kappa}".rstrip()
     if consistency.floor is None or consistency.excess is None or consistency.p is None:
-        return [
-            Bilingual(
-                f"同样的回答，新旧评分的一致性 {seen}",
-                f"agreement of old and new verdicts on the same answers {seen}",
-            )
-        ]
+        text = Bilingual(
+            "同样的回答，新旧评分的一致性", "agreement of old and new verdicts on the same answers"
+        )
+        return [SPACE.join([text, seen])]
     p = consistency.p if consistency.p_adjusted is None else consistency.p_adjusted
     floor = f"κ {number(consistency.floor, 2)}"
     return [
@@ -252,6 +231,5 @@ def _agreement_text(agreement: AnchorAgreement, decimals: int) -> Bilingual:
     )
 
 
-def score_decimals(score: JudgedScoreDrift) -> int:
-    """Return the decimals of the values of a score."""
+def _decimals(score: JudgedScoreDrift) -> int:
     return max(3, decimals_for(score.scale, [score.then, score.again, score.now]))

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Table, Verdict
-from hengwen.documents.cells import count_cell, interval_cell, right
+from hengwen.documents.blocks import Bar, Cell, Decision, Details, Document, Table, Verdict
+from hengwen.documents.cells import (
+    count_cell,
+    interval_cell,
+    left,
+    percent_cell,
+    right,
+    table_of,
+    thousands_cell,
+)
 from hengwen.documents.judges.trust import trust_record, trust_summary, trust_verdicts
 from hengwen.documents.score_names import verdicts_on_rewards
 from hengwen.peer_review.notes import names
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, number, percent, plural, signed
+from hengwen.text.language import COLON, LIST_COMMA, NO_TEXT, SEMICOLON, Bilingual
+from hengwen.text.numbers import NOTHING, count, counted, number, percent, plural, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,13 +28,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.estimates.method import RankingMethod
     from hengwen.peer_review.human import HumanComparison
-    from hengwen.peer_review.result import (
-        PeerReview,
-        RankingWithout,
-        RankWithout,
-        ReviewedJudge,
-        ReviewedModel,
-    )
+    from hengwen.peer_review.result import PeerReview, RankingWithout, ReviewedJudge, ReviewedModel
 
 _METHODS: dict[RankingMethod, Bilingual] = {
     "judge-bt": Bilingual(
@@ -56,26 +58,9 @@ MAX_JUDGES = 3
 _MODEL_COLUMNS = (
     right("rank", "名次", "rank"),
     right("ranks", "名次区间", "ranks"),
-    Column(key="model", head=Bilingual("模型", "model")),
+    left("model", "模型", "model"),
     right("score", "得分", "score"),
     right("matches", "胜/平/负", "won/tied/lost"),
-)
-_JUDGE_COLUMNS = (
-    Column(key="judge", head=Bilingual("评审", "judge")),
-    right("verdicts", "判定数", "verdicts"),
-    right("weight", "权重", "weight"),
-    right("consistent", "顺序一致", "consistent"),
-    right("first", "偏向首位", "for first"),
-    right("own", "自己/他人评自己", "own/by others"),
-    right("tau_without", "去掉后 tau", "tau without"),
-)
-_WITHOUT_COLUMNS = (
-    Column(key="model", head=Bilingual("模型", "model")),
-    right("rank", "名次", "rank"),
-    right("without", "去掉后名次", "rank without"),
-    right("ranks", "去掉后区间", "ranks without"),
-    right("difference", "名次差", "difference"),
-    right("alone", "仅由他们评", "by them alone"),
 )
 _WITHOUT_NOTES = (
     Bilingual(
@@ -158,9 +143,8 @@ def _title(review: PeerReview) -> Bilingual:
         first = Bilingual(f"{'、'.join(leaders)} 之一领先", f"{', '.join(others)} or {last} leads")
     else:
         first = Bilingual(f"{len(leaders)} 个模型都可能领先", f"any of {len(leaders)} models may lead")
-    return Bilingual(
-        f"{first.zh}；{n} 个名次中 {settled} 个已定。", f"{first.en}; {settled} of {n} places are settled."
-    )
+    places = Bilingual(f"{n} 个名次中 {settled} 个已定。", f"{settled} of {n} places are settled.")
+    return SEMICOLON.join([first, places])
 
 
 def _bullets(review: PeerReview) -> Iterator[Verdict]:
@@ -173,23 +157,21 @@ def _bullets(review: PeerReview) -> Iterator[Verdict]:
     )
     for tone, word, models in groups:
         if models:
-            listed = [f"{model.name} ({_range(model.ranks)})" for model in models[:MAX_NAMES]]
-            more = len(models) - len(listed)
-            zh, en = (f" 等 {len(models)} 个", f" and {more} more") if more else ("", "")
-            text = Bilingual(f"{'、'.join(listed)}{zh}", f"{', '.join(listed)}{en}")
-            yield Verdict(tone=tone, subject=word, sentence=text)
+            listed = LIST_COMMA.join(f"{model.name} ({_range(model.ranks)})" for model in models[:MAX_NAMES])
+            more = len(models) - MAX_NAMES
+            rest = Bilingual(f" 等 {len(models)} 个", f" and {more} more") if more > 0 else ""
+            yield Verdict(tone=tone, subject=word, sentence=NO_TEXT.join([listed, rest]))
 
 
 def _method(review: PeerReview) -> Bilingual:
-    method = _METHODS[review.method]
     models, judges = len(review.models), len(review.judges)
-    questions, battles = count(review.questions), count(review.battles)
-    level = percent(review.confidence)
-    return Bilingual(
-        f"{method.zh}：{models} 个模型，{judges} 位评审，{questions} 题，{battles} 条判定；区间 {level}",
-        f"{method.en}: {models} models, {plural(judges, 'judge')}, {questions} "
-        f"{'question' if review.questions == 1 else 'questions'}, {battles} verdicts; {level} intervals",
+    battles, level = count(review.battles), percent(review.confidence)
+    facts = Bilingual(
+        f"{models} 个模型，{judges} 位评审，{count(review.questions)} 题，{battles} 条判定；区间 {level}",
+        f"{models} models, {plural(judges, 'judge')}, {counted(review.questions, 'question')}, "
+        f"{battles} verdicts; {level} intervals",
     )
+    return COLON.join([_METHODS[review.method], facts])
 
 
 def _sentences(review: PeerReview, human: HumanComparison | None, failures: int) -> Iterator[Bilingual]:
@@ -214,13 +196,12 @@ def _human(human: HumanComparison) -> Bilingual:
         f"PEN {number(ranking.pen, 3)}, PEN ({ranking.triples} triples) {number(ranking.pen_triples, 3)}, "
         f"CIN {ranking.cin}, LIS {ranking.lis}/{ranking.n}, {top}"
     )
-    missing = [*human.only_review, *human.only_human]
-    return Bilingual(
-        f"与人工排名比较（{ranking.n} 个模型）：{values}"
-        + (f"；只在一方出现、未比较：{'、'.join(missing)}" if missing else ""),
-        f"against people ({ranking.n} models): {values}"
-        + (f"; only in one of the rankings, not compared: {', '.join(missing)}" if missing else ""),
-    )
+    n, missing = ranking.n, [*human.only_review, *human.only_human]
+    text = Bilingual(f"与人工排名比较（{n} 个模型）：{values}", f"against people ({n} models): {values}")
+    if not missing:
+        return text
+    apart = Bilingual("只在一方出现、未比较", "only in one of the rankings, not compared")
+    return SEMICOLON.join([text, COLON.join([apart, LIST_COMMA.join(missing)])])
 
 
 def _models(review: PeerReview) -> Table:
@@ -234,19 +215,13 @@ def _models(review: PeerReview) -> Table:
 
 
 def _model(model: ReviewedModel, decimals: int, models: int) -> tuple[Cell, ...]:
-    best, worst = model.ranks
+    ends = tuple(map(float, model.ranks))
+    bar = Bar(
+        value=model.rank, interval=(ends[0], ends[1]), limits=(1.0, float(max(2, models))), reference=None
+    )
     return (
-        Cell(text=str(model.rank), values={"": model.rank}),
-        Cell(
-            text=_range(model.ranks),
-            values={"best": best, "worst": worst},
-            bar=Bar(
-                value=model.rank,
-                interval=(float(best), float(worst)),
-                limits=(1.0, float(max(2, models))),
-                reference=None,
-            ),
-        ),
+        count_cell(model.rank),
+        replace(_ranks_cell(model.ranks), bar=bar),
         Cell(text=model.name),
         interval_cell(model.score, model.interval, decimals),
         Cell(
@@ -261,64 +236,63 @@ def _range(ranks: tuple[int, int]) -> str:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
+def _ranks_cell(ranks: tuple[int, int]) -> Cell:
+    return Cell(text=_range(ranks), values={"best": ranks[0], "worst": ranks[1]})
+
+
 def _without_title(group: RankingWithout) -> Bilingual:
-    zh, en = (names(group.judges, language) for language in ("zh", "en"))
-    return Bilingual(f"去掉 {zh} 后的排名", f"Ranking without {en}")
+    judges = Bilingual(names(group.judges, "zh"), names(group.judges, "en"))
+    return Bilingual("去掉 {} 后的排名", "Ranking without {}").format(judges)
 
 
 def _without(group: RankingWithout, position: int) -> Table:
-    method, tau = _METHODS[group.method], number(group.tau, 2)
-    return Table(
+    tau = Bilingual(
+        "去掉后：{}，与全体评审排名的 Kendall tau-b 为 {}。",
+        "Without: {}; Kendall's tau-b with the ranking by all judges: {}.",
+    )
+    return table_of(
+        group.models,
+        (left("model", "模型", "model"), lambda model: Cell(text=model.name)),
+        (right("rank", "名次", "rank"), lambda model: count_cell(model.rank)),
+        (right("without", "去掉后名次", "rank without"), lambda model: count_cell(model.rank_without)),
+        (right("ranks", "去掉后区间", "ranks without"), lambda model: _ranks_cell(model.ranks_without)),
+        (right("difference", "名次差", "difference"), lambda model: _shift_cell(model.difference)),
+        (right("alone", "仅由他们评", "by them alone"), lambda model: count_cell(model.rank_alone)),
         key=f"without-{position}",
-        columns=_WITHOUT_COLUMNS,
-        rows=tuple(map(_rank_without, group.models)),
-        notes=(
-            Bilingual(
-                f"去掉后：{method.zh}，与全体评审排名的 Kendall tau-b 为 {tau}。",
-                f"Without: {method.en}; Kendall's tau-b with the ranking by all judges: {tau}.",
-            ),
-            *_WITHOUT_NOTES,
-        ),
+        notes=(tau.format(_METHODS[group.method], number(group.tau, 2)), *_WITHOUT_NOTES),
     )
 
 
-def _rank_without(model: RankWithout) -> tuple[Cell, ...]:
-    best, worst = model.ranks_without
-    return (
-        Cell(text=model.name),
-        count_cell(model.rank),
-        count_cell(model.rank_without),
-        Cell(text=_range(model.ranks_without), values={"best": best, "worst": worst}),
-        Cell(text=signed(model.difference, 0), values={"": model.difference}),
-        count_cell(model.rank_alone),
-    )
+def _shift_cell(places: int) -> Cell:
+    return Cell(text=signed(places, 0), values={"": places})
 
 
 def _judges(review: PeerReview) -> Table:
-    return Table(
+    return table_of(
+        review.judges,
+        (left("judge", "评审", "judge"), lambda judge: Cell(text=judge.name)),
+        (right("verdicts", "判定数", "verdicts"), lambda judge: thousands_cell(judge.verdicts)),
+        (
+            right("weight", "权重", "weight"),
+            lambda judge: interval_cell(judge.weight, judge.weight_interval, 2),
+        ),
+        (right("consistent", "顺序一致", "consistent"), lambda judge: percent_cell(judge.consistent)),
+        (right("first", "偏向首位", "for first"), lambda judge: percent_cell(judge.first_share)),
+        (right("own", "自己/他人评自己", "own/by others"), _own_cell),
+        (right("tau_without", "去掉后 tau", "tau without"), _tau_cell),
         key="judges",
-        columns=_JUDGE_COLUMNS,
-        rows=tuple(map(_judge, review.judges)),
         notes=(_JUDGES_NOTE,),
     )
 
 
-def _judge(judge: ReviewedJudge) -> tuple[Cell, ...]:
-    own = NOTHING
+def _own_cell(judge: ReviewedJudge) -> Cell:
+    text = NOTHING
     if judge.own_share is not None:
-        own = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
-    without = number(judge.tau_without, 2)
-    if judge.moved:
-        without += f" ({judge.moved} {signed(judge.moved_by, 0)})"
-    return (
-        Cell(text=judge.name),
-        Cell(text=count(judge.verdicts), values={"": judge.verdicts}),
-        interval_cell(judge.weight, judge.weight_interval, 2),
-        Cell(text=percent(judge.consistent), values={"": judge.consistent}),
-        Cell(text=percent(judge.first_share), values={"": judge.first_share}),
-        Cell(text=own, values={"": judge.own_share, "others": judge.own_others}),
-        Cell(
-            text=without,
-            values={"": judge.tau_without, "moved": judge.moved or None, "moved_by": judge.moved_by},
-        ),
-    )
+        text = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
+    return Cell(text=text, values={"": judge.own_share, "others": judge.own_others})
+
+
+def _tau_cell(judge: ReviewedJudge) -> Cell:
+    moved = f" ({judge.moved} {signed(judge.moved_by, 0)})" if judge.moved else ""
+    values = {"": judge.tau_without, "moved": judge.moved or None, "moved_by": judge.moved_by}
+    return Cell(text=number(judge.tau_without, 2) + moved, values=values)

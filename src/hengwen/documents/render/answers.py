@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from hengwen.text.language import Bilingual, in_language
-from hengwen.text.numbers import NOTHING, count, number
+from hengwen.documents.render.words import EMPTY_ANSWER
+from hengwen.text.language import COLON, COMMA, SEMICOLON, Bilingual, in_language
+from hengwen.text.numbers import NOTHING, count, counted, number
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -27,24 +28,17 @@ SHOWN_ANSWERS = 6
 SHOWN_PROMPTS = 3
 """Number of prompts that a terminal and Markdown show."""
 HAN = re.compile("[\u4e00-\u9fff]")
-
 PROMPT = Bilingual("题目", "prompt")
 CHANGE = Bilingual("变化", "change")
 LOST_ON = {"worse": Bilingual("失分在", "lost on"), "better": Bilingual("得分在", "gained on")}
+_LEFT_OUT = {
+    "numbers": Bilingual("未含回答正文", "texts are left out"),
+    "excerpts": Bilingual("只有各条回答的开头", "only the first words of each answer are here"),
+}
 COLUMNS = {
     "checkpoint": Bilingual("检查点", "checkpoint"),
     "prompt": Bilingual("题目 · 第几次", "prompt · answer"),
     "status": Bilingual("状态", "status"),
-    "characters": Bilingual("字符", "characters"),
-    "answer": Bilingual("回答（可展开）", "answer (fold out)"),
-}
-FILTERS = {
-    "search": Bilingual("在回答中查找", "search in answers"),
-    "all": Bilingual("全部", "all"),
-    "task": Bilingual("任务", "task"),
-    "score": Bilingual("分数", "score"),
-    "shown": Bilingual("显示 {0} / {1} 条", "{0} of {1} shown"),
-    "more": Bilingual("再显示 200 条", "show 200 more"),
 }
 
 
@@ -61,7 +55,8 @@ def lyric_sections(pair: AnswerPair) -> Iterator[LyricSection]:
     """Yield the sections of two lyrics; sections that say nothing new have a remark."""
     earlier: dict[object, int] = {}
     for i, section in enumerate(pair.sections, 1):
-        texts = [tuple(line.text if line else None for line in side) for side in _sides(section)]
+        sides = [[row.lines[side] for row in section.lines] for side in (0, 1)]
+        texts = [[line.text if line else None for line in side] for side in sides]
         content = (section.lines, section.is_wanted)
         remark = None
         if texts[0] == texts[1] and any(text is not None for text in texts[0]):
@@ -70,10 +65,6 @@ def lyric_sections(pair: AnswerPair) -> Iterator[LyricSection]:
             remark = Bilingual(f"两边都同第 {earlier[content]} 段", f"both as in section {earlier[content]}")
         earlier.setdefault(content, i)
         yield LyricSection(i, section, remark)
-
-
-def _sides(section: SectionPair) -> tuple[list[SungLine | None], list[SungLine | None]]:
-    return [line.lines[0] for line in section.lines], [line.lines[1] for line in section.lines]
 
 
 def rhyme_letter(line: SungLine) -> str:
@@ -146,7 +137,7 @@ def _answer_row(row: AnswerRow, table: AnswerTable, language: Language) -> Marku
 def _answer_cell(row: AnswerRow, table: AnswerTable, language: Language) -> str:
     if table.size == "numbers":
         return ""
-    empty = in_language(Bilingual("（空）", "(empty)"), language)
+    empty = in_language(EMPTY_ANSWER, language)
     excerpt = row.excerpt or empty
     lang = ' lang="zh-Hans"' if language == "en" and HAN.search(excerpt) else ""
     if not row.text and not row.outcomes:
@@ -172,49 +163,45 @@ def names(block: AnswerTable, key: str) -> list[str]:
 
 def omitted_answers(table: AnswerTable) -> Bilingual | None:
     """Return what a table of answers leaves out, and the command that shows it; None if nothing."""
-    zh, en = [], []
+    texts = []
     if table.omitted:
-        zh.append(f"另有 {count(table.omitted)} 条分数较高的回答未列出")
-        en.append(f"{count(table.omitted)} answers with higher scores are left out")
-    if table.size == "numbers":
-        zh.append("未含回答正文")
-        en.append("texts are left out")
-    elif table.size == "excerpts":
-        zh.append("只有各条回答的开头")
-        en.append("only the first words of each answer are here")
-    if not zh:
+        n = count(table.omitted)
+        texts.append(
+            Bilingual(f"另有 {n} 条分数较高的回答未列出", f"{n} answers with higher scores are left out")
+        )
+    if table.size in _LEFT_OUT:
+        texts.append(_LEFT_OUT[table.size])
+    if not texts:
         return None
-    return Bilingual("；".join(zh) + "。完整内容：", "; ".join(en) + ". All of it: ")
+    return Bilingual("{}。完整内容：", "{}. All of it: ").format(SEMICOLON.join(texts))
 
 
 def rest_words(block: AnswerPairs, rest: int) -> Bilingual:
     """Return how many more prompts changed than are shown, and where they are."""
     zh, en = ("变差", "got worse") if block.tone == "worse" else ("变好", "got better")
-    command = block.command or "-o FILE.html"
-    noun = "prompt" if rest == 1 else "prompts"
-    return Bilingual(f"另有 {count(rest)} 题{zh}：{command}", f"{count(rest)} more {noun} {en}: {command}")
+    text = Bilingual(f"另有 {count(rest)} 题{zh}", f"{counted(rest, 'more prompt')} {en}")
+    return COLON.join([text, block.command or "-o FILE.html"])
 
 
 def worst_words(block: AnswerPairs) -> Bilingual:
     """Return the title of the prompts that changed most."""
-    tone = ("变差", "worst") if block.tone == "worse" else ("变好", "best")
-    runs = f"{block.before} → {block.after}"
-    return Bilingual(
-        f"{block.score.zh}{tone[0]}最多的题，{runs}", f"{tone[1]} prompts of {block.score.en}, {runs}"
-    )
+    tone = Bilingual("变差", "worst") if block.tone == "worse" else Bilingual("变好", "best")
+    title = Bilingual("{0}{1}最多的题", "{1} prompts of {0}").format(block.score, tone)
+    return COMMA.join([title, f"{block.before} → {block.after}"])
 
 
 def rest_answers(rest: int) -> Bilingual:
     """Return how many more answers there are than are shown, and where they are."""
-    noun = "answer" if rest == 1 else "answers"
-    return Bilingual(f"另有 {count(rest)} 条回答：-o FILE.html", f"{count(rest)} more {noun}: -o FILE.html")
+    return Bilingual(
+        f"另有 {count(rest)} 条回答：-o FILE.html", f"{counted(rest, 'more answer')}: -o FILE.html"
+    )
 
 
 def folded_words(block: AnswerPairs, first: int) -> Bilingual:
     """Return the title of the prompts that are folded away, from the one with this index on."""
     rest = block.pairs[first:]
-    last = rest[-1].change
-    return Bilingual(f"另外 {count(len(rest))} 题，到 {last}", f"{count(len(rest))} more prompts, to {last}")
+    n, last = count(len(rest)), rest[-1].change
+    return Bilingual(f"另外 {n} 题，到 {last}", f"{n} more prompts, to {last}")
 
 
 def prompt_line(pair: AnswerPair, language: Language) -> tuple[str, str, str]:

@@ -13,8 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hengwen.documents.render import answers, words
-from hengwen.documents.render.interval_svg import draw_interval
-from hengwen.documents.render.score_svg import draw_bar, draw_course
+from hengwen.documents.render.cell_svg import draw_bar, draw_course, draw_interval
 from hengwen.documents.render.svg import draw_chart
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import signed

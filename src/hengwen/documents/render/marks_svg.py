@@ -11,7 +11,7 @@ from hengwen.text.language import in_language
 from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hengwen.documents.blocks import Point
     from hengwen.text.language import Language
@@ -27,6 +27,30 @@ class Spot(NamedTuple):
     top: float | None = None
     """Upper end of the interval."""
     bottom: float | None = None
+
+
+def spots_of(points: Iterable[Point], x: Callable[[float], float], y: Callable[[float], float]) -> list[Spot]:
+    """Return points with their places; ``x`` and ``y`` give the place of a value."""
+    return [
+        Spot(
+            point,
+            x(point.x),
+            None if point.value is None else y(point.value),
+            y(point.interval[1]) if point.interval else None,
+            y(point.interval[0]) if point.interval else None,
+        )
+        for point in points
+    ]
+
+
+def marks_last(spots: Iterable[Spot]) -> list[Spot]:
+    """Return spots so that those that matter most are drawn over the others."""
+    return sorted(spots, key=lambda spot: (bool(spot.point.mark), spot.point.tone != "plain"))
+
+
+def hint(point: Point, language: Language) -> str:
+    """Return what a point is, for a pointer or a screen reader."""
+    return in_language(point.hint, language) or f"{point.label} {point.text}".strip()
 
 
 def band(spots: Sequence[Spot]) -> Iterator[Markup]:
@@ -56,8 +80,7 @@ def line(spots: Sequence[Spot], style: str) -> Markup:
 def mark(spot: Spot, floor: float, language: Language, *, is_small: bool = False) -> Markup:
     """Draw one point: best seen, newest, fallen, or a dot; a cross at the floor if it has no value."""
     point, x, y = spot.point, spot.x, spot.y
-    hint = in_language(point.hint, language) or f"{point.label} {point.text}".strip()
-    title = Markup("<title>{}</title>").format(strip_controls(hint))
+    title = Markup("<title>{}</title>").format(strip_controls(hint(point, language)))
     if y is None:
         cross = Markup('<g class="missing">{}<path d="M{:g} {:g}l8 8m0 -8l-8 8"/></g>')
         return cross.format(title, x - 4, floor - 12)

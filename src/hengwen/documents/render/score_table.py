@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.render.words import COMPARED, DIFFERENCE, PROMPTS, SCORE, VERDICT
-from hengwen.text.language import Bilingual, both, in_language
+from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual, both, in_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,26 +49,15 @@ def families(scores: Scores) -> Iterator[Bilingual]:
             names.setdefault(both(line.family), []).append(both(line.name))
     ordered = sorted(names, key=lambda family: -len(names[family]))
     for first in ordered[:1]:
-        parts = [
-            Bilingual(
-                f"；{'、'.join(name.zh for name in names[family])}：{family.zh}",
-                f"; {', '.join(name.en for name in names[family])}: {family.en}",
-            )
-            for family in ordered[1:]
-        ]
-        zh, en = "".join(part.zh for part in parts), "".join(part.en for part in parts)
-        yield Bilingual(f"p：{first.zh}{zh}", f"p: {first.en}{en}")
+        others = [COLON.join([LIST_COMMA.join(names[family]), family]) for family in ordered[1:]]
+        yield COLON.join(["p", SEMICOLON.join([first, *others])])
 
 
 def _texts(line: ScoreLine) -> Iterator[tuple[str, Bilingual]]:
     """Yield the texts of the cells of a line."""
     yield "address", both(line.address)
     yield "compared", Bilingual(*(_compared(line, in_zh) for in_zh in (True, False)))
-    p = both(line.p)
-    yield (
-        "p",
-        Bilingual(p.zh.removeprefix("p = ").removeprefix("p "), p.en.removeprefix("p = ").removeprefix("p ")),
-    )
+    yield "p", Bilingual(*(p.removeprefix("p = ").removeprefix("p ") for p in both(line.p)))
     yield "chosen", both(line.chosen)
     yield from (("difference", both(line.difference)), ("prompts", both(line.prompts)))
     yield "word", both(line.word)

@@ -10,7 +10,7 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from hengwen.documents.render.marks_svg import Spot, band, line, mark, value_label
+from hengwen.documents.render.marks_svg import Spot, band, hint, line, mark, marks_last, spots_of, value_label
 from hengwen.documents.render.words import MAX_NARROW, is_broad
 from hengwen.text.language import in_language
 from hengwen.text.numbers import minus, number
@@ -106,14 +106,11 @@ def draw_chart(chart: Chart, language: Language) -> Markup:
     axis = axis_for(_ends(points), chart.limits)
     xs = x_positions((point.x for point in points), width)
     spacing = min((b - a for a, b in pairwise(xs.values())), default=width)
-    parts = [
-        *_grid(axis, width),
-        *_names(points, xs, width),
-    ]
+    parts = [*_grid(axis, width), *_names(points, xs, width)]
     for i, series in enumerate(chart.series):
-        spots = _spots(series, xs, axis)
+        spots = spots_of(series.points, xs.__getitem__, axis.y)
         parts += [*band(spots), line(spots, f"line s{i % 4}")]
-        parts += (mark(spot, axis.bottom, language, is_small=spacing < 6) for spot in _marks_last(spots))
+        parts += (mark(spot, axis.bottom, language, is_small=spacing < 6) for spot in marks_last(spots))
         if len(chart.series) > 1:
             parts.append(_series_name(series, spots))
         else:
@@ -134,7 +131,7 @@ def _framed(
     language: Language,
 ) -> Markup:
     """Return the drawing with its title, and with its description for readers who do not see it."""
-    description = in_language(chart.description, language) or "; ".join(_hint(p, language) for p in points)
+    description = in_language(chart.description, language) or "; ".join(hint(p, language) for p in points)
     return Markup(
         '<svg class="chart" role="img" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{title}</title>'
@@ -188,27 +185,6 @@ def x_positions(values: Iterable[float], width: float = WIDTH) -> dict[float, fl
     inset = min(24.0, (width - LEFT - RIGHT) / (2 * len(ordered)))
     scale = (width - LEFT - RIGHT - 2 * inset) / (ordered[-1] - ordered[0])
     return {value: round(LEFT + inset + (value - ordered[0]) * scale, 2) for value in ordered}
-
-
-def _spots(series: Series, xs: Mapping[float, float], axis: Axis) -> list[Spot]:
-    return [
-        Spot(
-            point,
-            xs[point.x],
-            None if point.value is None else axis.y(point.value),
-            axis.y(point.interval[1]) if point.interval else None,
-            axis.y(point.interval[0]) if point.interval else None,
-        )
-        for point in series.points
-    ]
-
-
-def _marks_last(spots: Sequence[Spot]) -> list[Spot]:
-    return sorted(spots, key=lambda spot: (bool(spot.point.mark), spot.point.tone != "plain"))
-
-
-def _hint(point: Point, language: Language) -> str:
-    return in_language(point.hint, language) or f"{point.label} {point.text}".strip()
 
 
 def _grid(axis: Axis, width: float) -> list[Markup]:
@@ -265,7 +241,7 @@ def _lane(
     points = [point for point in lane.points if point.x in xs]
     axis = axis_for(_ends(points))._replace(top=HEIGHT + 16, bottom=HEIGHT + LANE_HEIGHT - 8)
     ends = axis._replace(ticks=(axis.low, axis.high))
-    spots = _spots(lane, xs, axis)
+    spots = spots_of(lane.points, xs.__getitem__, axis.y)
     title = Markup('<text class="lane" x="{:g}" y="{:g}">{}</text>').format(
         LEFT, HEIGHT + 4, truncate(name, width - LEFT)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
@@ -12,7 +12,7 @@ from hengwen.documents.render.terminal_fit import TABLE, Section
 from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,6 @@ _LEGEND = Bilingual(
     "line: 95 % interval, corrected for all rows; through 0: no difference claimed",
 )
 _AXIS = Bilingual("横轴两端", "ends of the axis")
-_COLON, _COMMA, _SEMICOLON = Bilingual("：", ": "), Bilingual("、", ", "), Bilingual("；", "; ")
 _LEFT_OUT = (
     {"compared"},
     {"compared", "prompts"},
@@ -80,7 +79,7 @@ def _foot(scores: Scores, words: Words, *, has_bars: bool) -> Iterator[Text]:
     values = [f"{words(line.name)} {line.chosen}" for line in scores.lines if line.chosen]
     if values:
         name = " ".join(words(scores.chosen).split())
-        yield Text(f"{name}{words(_COLON)}{words(_SEMICOLON).join(values)}")
+        yield Text(f"{name}{words(COLON)}{words(SEMICOLON).join(values)}")
 
 
 def _axes(scores: Scores, words: Words) -> str:
@@ -91,8 +90,8 @@ def _axes(scores: Scores, words: Words) -> str:
             ends.setdefault(f"±{max(map(abs, line.bar.limits)):g}", []).append(words(line.name))
     if len(ends) == 1:
         return f"{words(_AXIS)} {next(iter(ends))}"
-    named = (f"{end} {words(_COMMA).join(names)}" for end, names in ends.items())
-    return f"{words(_AXIS)}{words(_COLON)}{words(_SEMICOLON).join(named)}"
+    named = (f"{end} {words(LIST_COMMA).join(names)}" for end, names in ends.items())
+    return f"{words(_AXIS)}{words(COLON)}{words(SEMICOLON).join(named)}"
 
 
 def _table(scores: Scores, width: int, words: Words) -> tuple[Lines, list[Lines]] | None:
@@ -117,12 +116,8 @@ def _columns(scores: Scores, points: int, words: Words) -> dict[str, TextColumn]
     lines = scores.lines
     compared = _COMPARED if any(line.before for line in lines) else scores.compared or _COMPARED
     columns = {
-        "score": TextColumn(
-            head=words(SCORE), cells=[Text(words(line.name)) for line in lines], is_whole=True
-        ),
-        "course": TextColumn(
-            head=words(_COURSE), cells=[_course(line, points) for line in lines], is_whole=True
-        ),
+        "score": _column(SCORE, words, [words(line.name) for line in lines], "left"),
+        "course": _column(_COURSE, words, [_course(line, points) for line in lines], "left"),
         "named": _column(compared, words, [_compared(line, words, named=True) for line in lines]),
         "compared": _column(compared, words, [_compared(line, words) for line in lines]),
         "change": _column(_CHANGE, words, [_change(line, words) for line in lines]),
@@ -132,12 +127,8 @@ def _columns(scores: Scores, points: int, words: Words) -> dict[str, TextColumn]
             bars=tuple(line.bar for line in lines),
         ),
         "p": _column("p", words, [_p(line, words) for line in lines]),
-        "prompts": TextColumn(
-            head=words(PROMPTS), cells=[Text(words(line.prompts)) for line in lines], is_whole=True
-        ),
-        "verdict": TextColumn(
-            head=words(VERDICT), cells=[_verdict(line, words) for line in lines], is_whole=True
-        ),
+        "prompts": _column(PROMPTS, words, [words(line.prompts) for line in lines], "left"),
+        "verdict": _column(VERDICT, words, [_verdict(line, words) for line in lines], "left"),
     }
     return {
         key: column
@@ -146,8 +137,11 @@ def _columns(scores: Scores, points: int, words: Words) -> dict[str, TextColumn]
     }
 
 
-def _column(head: blocks.Text, words: Words, texts: Sequence[str]) -> TextColumn:
-    return TextColumn(head=words(head), align="right", cells=[Text(text) for text in texts], is_whole=True)
+def _column(
+    head: blocks.Text, words: Words, texts: Sequence[str | Text], align: Literal["left", "right"] = "right"
+) -> TextColumn:
+    cells = [Text(text) if isinstance(text, str) else text for text in texts]
+    return TextColumn(head=words(head), align=align, cells=cells, is_whole=True)
 
 
 def _two_lines(line: ScoreLine, width: int, words: Words) -> Lines:

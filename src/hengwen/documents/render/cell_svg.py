@@ -1,4 +1,4 @@
-"""Draw a line of the table of scores: its course, and its difference as a bar."""
+"""Draw what stands in the cells of tables: the course of a score, its difference, a value beside a limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from hengwen.documents.render.marks_svg import Spot, band, line, mark, value_label
+from hengwen.documents.render.marks_svg import band, line, mark, marks_last, spots_of, value_label
 from hengwen.text.numbers import minus
 from hengwen.text.safety import strip_controls
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 COURSE_WIDTH, COURSE_HEIGHT = 268.0, 60.0
 COURSE_LEFT, COURSE_RIGHT, COURSE_TOP, COURSE_BOTTOM = 44.0, 50.0, 14.0, 53.0
 BAR_WIDTH, BAR_HEIGHT, BAR_MARGIN = 224.0, 44.0, 8.0
+INTERVAL_HEIGHT, BARE_HEIGHT = 32.0, 20.0
+"""Height of a value beside its limit, whose number stands below the line, and of one without a limit."""
 MAX_DOTS = 40
 """Above this number of points, dots are smaller."""
 
@@ -41,16 +43,7 @@ def draw_course(score: ScoreLine, language: Language) -> Markup:
         share = (value - low) / (high - low) if high > low else 0.5
         return round(COURSE_BOTTOM - share * (COURSE_BOTTOM - COURSE_TOP), 1)
 
-    spots = [
-        Spot(
-            point,
-            x(point.x),
-            None if point.value is None else y(point.value),
-            y(point.interval[1]) if point.interval else None,
-            y(point.interval[0]) if point.interval else None,
-        )
-        for point in points
-    ]
+    spots = spots_of(points, x, y)
     decimals = max(len(point.text.partition(".")[2]) for point in points)
     tick = Markup('<text class="tick" x="26" y="{:g}">{}</text>')
     parts = [
@@ -59,10 +52,7 @@ def draw_course(score: ScoreLine, language: Language) -> Markup:
         *([tick.format(COURSE_BOTTOM + 4, minus(f"{low:.{decimals}f}"))] if high > low else []),
         *band(spots),
         line(spots, "line"),
-        *(
-            mark(spot, COURSE_BOTTOM, language, is_small=len(spots) > MAX_DOTS)
-            for spot in sorted(spots, key=lambda spot: (bool(spot.point.mark), spot.point.tone != "plain"))
-        ),
+        *(mark(spot, COURSE_BOTTOM, language, is_small=len(spots) > MAX_DOTS) for spot in marks_last(spots)),
         *(
             value_label(spots, index, (8.0, COURSE_HEIGHT), COURSE_WIDTH)
             for index, spot in enumerate(spots)
@@ -100,6 +90,33 @@ def draw_bar(bar: Bar, tone: Tone, text: str) -> Markup:
         tick.format("end", BAR_WIDTH, high),
     ]
     return _svg(f"difference {tone}", BAR_WIDTH, BAR_HEIGHT, text, parts)
+
+
+def draw_interval(bar: Bar, text: str) -> Markup:
+    """Return a value, its interval as a thick line, and its limit as a dashed one with its number."""
+    low, high = bar.limits[::-1] if bar.lower_is_better else bar.limits
+    span = (high - low) or 1.0
+
+    def x(value: float) -> float:
+        share = min(max((value - low) / span, 0.0), 1.0)
+        return round(BAR_MARGIN + share * (BAR_WIDTH - 2 * BAR_MARGIN), 1)
+
+    parts = [Markup('<path class="rail" d="M{:g} 10H{:g}"/>').format(BAR_MARGIN, BAR_WIDTH - BAR_MARGIN)]
+    for style, ends in (("thin", bar.family_interval), ("thick", bar.interval)):
+        if ends is not None:
+            first, last = sorted(map(x, ends))
+            parts.append(Markup('<path class="{}" d="M{:g} 10H{:g}"/>').format(style, first, last))
+    if bar.reference is not None:
+        at = x(bar.reference)
+        parts += [
+            Markup('<path class="limit" d="M{:g} 1V19"/>').format(at),
+            Markup('<text class="middle" x="{:g}" y="31">{}</text>').format(
+                min(max(at, 14.0), BAR_WIDTH - 14.0), minus(f"{bar.reference:.6g}")
+            ),
+        ]
+    parts.append(Markup('<circle cx="{:g}" cy="10" r="4"/>').format(x(bar.value)))
+    height = BARE_HEIGHT if bar.reference is None else INTERVAL_HEIGHT
+    return _svg(f"difference {bar.tone}", BAR_WIDTH, height, text, parts)
 
 
 def number_on_axis(value: float) -> str:
