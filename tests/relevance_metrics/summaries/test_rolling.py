@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from hengwen.relevance_metrics import (
     permutation_entropy,
     rolling,
 )
+from hengwen.relevance_metrics.inference.sequence_metrics import METRICS
 
 ALL = ("mean", "pen", "cin", "lis", "lnds")
 
@@ -156,3 +158,14 @@ def test_an_empty_stream_has_nothing_to_say() -> None:
 def test_stream_errors_say_what_to_do(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         StreamingMetrics(*arguments, **options)
+
+
+def test_a_metric_that_is_only_registered_is_computed_by_rolling_and_refused_by_a_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    last = replace(METRICS["pen"], name="last", evaluate=lambda rows, _m, _delay: rows[:, -1] * 1.0)
+    monkeypatch.setitem(METRICS, "last", last)
+    monkeypatch.setattr("hengwen.relevance_metrics.summaries.rolling.ROLLING_METRICS", ("mean", *METRICS))
+    assert rolling([1, 2, 3], 2, ["last"])["last"].tolist() == [2, 3]
+    with pytest.raises(ValueError, match="'last' is not computed for streams; call rolling"):
+        StreamingMetrics(5, ["mean", "last"])

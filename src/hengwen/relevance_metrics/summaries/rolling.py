@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 RollingMetric = Literal["mean"] | Metric
 ROLLING_METRICS = ("mean", *METRICS)
+STREAMED_METRICS = ("mean", "pen", "cin", "lis", "lnds")
+"""Metrics of a ``Snapshot``; a metric that is only registered is computed by ``rolling``."""
 _MAX_COUNTED_CODES = 24
 _MAX_COLUMN_WINDOW = 1024
 
@@ -217,7 +219,7 @@ class StreamingMetrics:
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
-        ValueError: The window is too short, or a metric is unknown.
+        ValueError: The window is too short, or a metric is unknown or not computed for streams.
 
     Examples:
         >>> stream = StreamingMetrics(3, m=2)
@@ -238,6 +240,10 @@ class StreamingMetrics:
     ) -> None:
         for metric in metrics:
             check_choice("metric", metric, ROLLING_METRICS)
+            if metric not in STREAMED_METRICS:
+                raise ValueError(
+                    f"metric {metric!r} is not computed for streams; call rolling with the scores so far"
+                )
         min_window = (
             (whole_number("m", m, 2) - 1) * whole_number("delay", delay) + 1 if "pen" in metrics else 1
         )
