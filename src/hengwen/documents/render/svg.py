@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from markupsafe import Markup
 
 from hengwen.documents.render.marks_svg import Spot, band, hint, line, mark, marks_last, spots_of, value_label
-from hengwen.documents.render.words import MAX_NARROW, is_broad
+from hengwen.documents.render.words import MAX_NARROW, cut_name, is_broad
 from hengwen.text.language import in_language
 from hengwen.text.numbers import minus, number
 from hengwen.text.safety import strip_controls
@@ -222,7 +222,7 @@ def _names(points: Sequence[Point], xs: Mapping[float, float], width: float) -> 
         order = list(range(len(ordered)))
     taken: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     for i in order:
-        text = truncate(ordered[i].label, NAME_WIDTH)
+        text = cut_name(ordered[i].label, NAME_WIDTH, text_width)
         half = text_width(text) / 2
         x = min(max(xs[ordered[i].x], half), width - half)
         row = next(

@@ -16,7 +16,7 @@ from hengwen.documents.render.terminal_fit import MAX_LINES, REASONS, Section, e
 from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
 from hengwen.documents.render.terminal_scores import STYLES, score_section
 from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
-from hengwen.documents.render.words import SHAPES, STATISTICS, same_kind, shape_of
+from hengwen.documents.render.words import SHAPES, STATISTICS, cut_name, same_kind, shape_of
 from hengwen.text.language import COLON, Bilingual, in_language
 from hengwen.text.safety import one_line, strip_controls
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MAX_JUDGE_LINES = 2
 """Lines of what is known of a judge, where not all is asked for."""
+MAX_ID = 30
+"""Columns of the id of a prompt."""
 _MORE = Bilingual("更多：-v 或 -o FILE.html", "more: -v or -o FILE.html")
 _SHORT = (Verdict, Sentence, Command)
 
@@ -98,6 +100,7 @@ class _Page:
                 yield Section(
                     items=[self.short(block) for block in visible],
                     is_note=all(isinstance(block, Sentence) and block.is_note for block in visible),
+                    weight=REASONS if isinstance(visible[0], Command) else 0,
                 )
                 continue
             for block in visible:
@@ -115,7 +118,7 @@ class _Page:
                 shape = SHAPES[block.tone] if text and not block.is_note else ""
                 return wrapped(Text(f"{shape} {text}" if shape else text, style=style), self.width)
             case Command():
-                purpose = f"{' '.join(self.words(block.purpose).split())}: " if block.purpose else ""
+                purpose = self.words(COLON.join([block.purpose, ""])) if block.purpose else ""
                 return [Text(purpose).append(one_line(block.line, len(block.line) + 1), style="bold")]
             case _:
                 raise TypeError(block)
@@ -233,7 +236,7 @@ class _Page:
         if self.verbose:
             lines = wrapped(Text.assemble(moved, f" {prompt}"), self.width, "", "  ")
             return [*lines, *wrapped(Text(lost_on, style="dim"), self.width, "  ", "  ")]
-        line = Text.assemble(moved, f" {one_line(pair.sample_id, 30)} ", (lost_on, "dim"))
+        line = Text.assemble(moved, f" {cut_name(pair.sample_id, MAX_ID, cell_len)} ", (lost_on, "dim"))
         return [line] if line.cell_len <= self.width else ended([line], self.width)
 
 

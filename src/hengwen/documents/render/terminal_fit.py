@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.text import Text
 
+from hengwen.documents.render.terminal_tables import wrapped
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import count
 
@@ -147,12 +147,14 @@ def _drop_section(sections: Sequence[Section]) -> bool:
 
 
 def ended(lines: Lines, width: int) -> Lines:
-    """Return lines whose last one ends with an ellipsis within the width."""
+    """Return lines whose last one ends with an ellipsis within the width.
+
+    No word is cut: the beginning of a number, or of the name of a checkpoint, can be another one.
+    """
     last = lines[-1].copy()
     last.rstrip()
     while last.plain.endswith("…"):
         last.right_crop(1)
-    while cell_len(last.plain) > width - 2:
-        last.right_crop(1)
-    last.rstrip()
-    return [*lines[:-1], last.append(" …")]
+    kept = wrapped(last, width - 2)[0]
+    kept.rstrip()
+    return [*lines[:-1], kept.append(" …" if kept.plain else "…")]

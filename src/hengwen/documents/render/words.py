@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Decision, Details
 from hengwen.text.language import Bilingual, in_language
 from hengwen.text.numbers import NOTHING
+from hengwen.text.safety import strip_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hengwen.documents.blocks import Block, Cell, Chart, Document, Text, Tone
     from hengwen.text.language import Language
@@ -64,3 +65,15 @@ def same_kind(blocks: Sequence[Block]) -> list[tuple[str, list[Block]]]:
     """Return the blocks in groups of neighbours of one kind, each with the kind in lower case."""
     groups = groupby(blocks, key=lambda block: type(block).__name__.lower())
     return [(kind, list(group)) for kind, group in groups]
+
+
+def cut_name(name: str, most: float, size: Callable[[str], float]) -> str:
+    """Return a name, cut in its middle if it is longer than ``most``: checkpoints differ at the end."""
+    name = " ".join(strip_controls(name).split())
+    if size(name) <= most:
+        return name
+    room = most - size("…")
+    end = next((name[i:] for i in range(len(name)) if size(name[i:]) <= room * 2 / 3), "")
+    room -= size(end)
+    start = next(name[:i] for i in range(len(name), -1, -1) if size(name[:i]) <= room)
+    return f"{start}…{end}"
