@@ -43,6 +43,7 @@ setup: $(VENV)/.dev  ## create .venv with everything that development needs
 
 demo: $(VENV)/.core  ## run the main job on the packaged sample suite
 	$(VENV)/bin/hengwen demo -o demo-report.html $(ARGS)
+	@echo 'to call hengwen in this shell: . $(VENV)/bin/activate'
 
 test: $(VENV)/.dev  ## install what tests need, run the fast tests and the doctests on all cores
 	$(PYTEST) -m "not slow" $(ARGS)

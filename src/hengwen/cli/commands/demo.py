@@ -26,7 +26,7 @@ def demo(
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
-    from hengwen.documents.run.document import report_document
+    from hengwen.documents.run.demo import demo_document
     from hengwen.errors import StoreError
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
@@ -50,7 +50,7 @@ def demo(
                 )
         except StoreError as error:  # the store is deleted anyway
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
-        document = report_document(store, result.runs, warnings=result.warnings)
+        document = demo_document(store, result)
         language = face.report_language(result.runs)
         face.show(document, language)
         face.show_bill(result.bill, language)

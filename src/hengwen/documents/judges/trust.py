@@ -53,10 +53,16 @@ MOVED = 0.005
 
 
 def trust_verdicts(
-    judges: Sequence[JudgeTrust], counts: Mapping[str, int] = MappingProxyType({})
+    judges: Sequence[JudgeTrust],
+    counts: Mapping[str, int] = MappingProxyType({}),
+    *,
+    has_commands: bool = True,
 ) -> tuple[Verdict, ...]:
-    """Return one line for each judge, with the number of its verdicts if ``counts`` has its name."""
-    return tuple(_verdict(judge, counts.get(judge.judge)) for judge in judges)
+    """Return one line for each judge, with the number of its verdicts if ``counts`` has its name.
+
+    With ``has_commands``, it says how to find out what is not known.
+    """
+    return tuple(_verdict(judge, counts.get(judge.judge), has_commands=has_commands) for judge in judges)
 
 
 def trust_summary(judges: Sequence[JudgeTrust]) -> Verdict:
@@ -81,7 +87,7 @@ def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
     ]
 
 
-def _verdict(judge: JudgeTrust, count: int | None) -> Verdict:
+def _verdict(judge: JudgeTrust, count: int | None, *, has_commands: bool) -> Verdict:
     tone, word = _state(judge)
     parts = [*_kind(judge), *_admission(judge), *_people(judge)]
     if count is not None:
@@ -90,7 +96,7 @@ def _verdict(judge: JudgeTrust, count: int | None) -> Verdict:
         parts.append(_anchors(judge))
     if judge.rubric:
         parts.append(Bilingual(f"评分标准 {judge.rubric}", f"rubric {judge.rubric}"))
-    commands = "; ".join(_commands(judge))
+    commands = "; ".join(_commands(judge)) if has_commands else ""
     if commands:
         parts.append(Bilingual(f"检验：{commands}", f"to test: {commands}"))
     name = one_line(f"{judge.task}/{judge.judge}" if judge.task else judge.judge, 80)

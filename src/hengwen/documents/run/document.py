@@ -44,6 +44,7 @@ def report_document(
     calibrations: Sequence[Calibration] = (),
     pending_calls: int = 0,
     answers: Size | None = None,
+    is_kept: bool = True,
 ) -> Document:
     """Return the document of runs in a store: what ``hengwen report`` shows.
 
@@ -55,6 +56,7 @@ def report_document(
         pending_calls: Number of calls of the runs that have no reply yet.
         answers: How much of the answers an HTML page holds: ``numbers`` (no text), ``excerpts`` (first words)
             or ``full``; default: ``full`` for up to some hundred answers, else ``excerpts``.
+        is_kept: Whether the store is kept; else commands whose results it would hold are not named.
 
     Returns:
         The document; ``record`` is what its JSON shows.
@@ -92,6 +94,7 @@ def report_document(
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",
         pending_calls=pending_calls,
+        is_kept=is_kept,
     )
     return run_document(data)
 
