@@ -32,6 +32,19 @@ def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".db"] == []
 
 
+def test_the_demo_names_a_next_command_that_works_and_none_for_the_store_that_it_deletes(
+    hengwen, tmp_path: Path
+) -> None:
+    shown = hengwen("demo", "-o", "r.md")
+    for text in (shown.out, (tmp_path / "r.md").read_text("utf-8")):
+        assert "hengwen doctor" not in text
+        assert "hengwen init my-model" in text
+    done = hengwen("init", "my-model")
+    command = re.search(r"next: hengwen (run my-model/plan.yaml -o report.html)", done.out + done.err)
+    assert command is not None
+    assert hengwen(*command[1].split()).code == 0
+
+
 def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Path) -> None:
     assert hengwen("demo", "--quiet", "-o", "r.md").code == 0
     lines = (tmp_path / "r.md").read_text("utf-8").replace("\\", "").splitlines()
@@ -45,7 +58,7 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
     assert re.match(r"- ▲ \*\*Rose at ckpt-4000\*\*: lyric form .*\(\+17.3, all 12 prompts better", rose)
     assert "lyric form and variety of wording rise while character falls at ckpt-4000" in disagree
     assert "Kept: ckpt-3000," in disagree
-    assert any(line.startswith("- ◇ **Cannot be told**: lyric craft: ") for line in lines)
+    assert any(line.startswith("- – **No difference seen**: lyric craft: can hardly tell ") for line in lines)
     scores = [
         line.split(" | ") for line in lines if re.match(r"\| (lyric|persona|distinct)\S* \|.*ckpt", line)
     ]
@@ -53,7 +66,7 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
         ("| persona_generic.level", "▼ fallen |"),
         ("| lyric.total", "▲ risen |"),
         ("| distinct_2.checkpoint", "▲ risen |"),
-        ("| lyric_craft.level", "◇ cannot be told |"),
+        ("| lyric_craft.level", "– no difference seen |"),
     ]
 
 

@@ -98,7 +98,7 @@ TEN = [0.1] * 10
     [
         pytest.param(pair(*PASSES), "McNemar's p (not corrected)", id="passes and failures"),
         pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
-        pytest.param(pair([0] * 4, [1] * 4), "◇ Too few prompts: s", id="few in words"),
+        pytest.param(pair([0] * 4, [1] * 4), "◇ Cannot be told: s (too few prompts)", id="few in words"),
         pytest.param(
             pair(HALF, HALF),
             "difference cannot be estimated from these differences",
@@ -109,6 +109,11 @@ TEN = [0.1] * 10
             pair([0] * 60, [1, 1] + [0] * 58),
             "only 2 of 60 prompts have another score: too few to tell",
             id="few changes",
+        ),
+        pytest.param(
+            pair([0] * 60, [1, 1] + [0] * 58),
+            "◇ Cannot be told: s (too few prompts differ)",
+            id="few changes in words",
         ),
         pytest.param(
             pair([0.75] * 12, [1.0] * 7 + [0.75] * 5),

@@ -138,7 +138,11 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
             "differ, but no difference is seen between the mean of 6 checkpoints (c0 … c5) and c6",
         ),
         ([0.5, 0.9], {"prompts": 1}, "fewer than 12 independent prompts, too few to estimate the smallest"),
-        ([0.5, 0.9, 0.6], {"prompts": 1, "order": 0}, "too few prompts; order of checkpoints unknown"),
+        (
+            [0.5, 0.9, 0.6],
+            {"prompts": 1, "order": 0},
+            "cannot be told (too few prompts); order of checkpoints unknown",
+        ),
         ([0.5, 0.9, 0.6], {"prompts": 1, "order": 0}, "at least 6 independent prompts are needed for any"),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "◇ t/s.value: differ; order of checkpoints unknown"),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "give every checkpoint a step, or list them in training order"),
@@ -234,6 +238,15 @@ def test_means_of_other_prompts_than_their_difference_say_so(record: Record) -> 
     assert "baseline, newest" not in complete
 
 
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_note_names_the_scores_whose_means_differ_from_those_of_a_report(
+    record: Record, missing: int
+) -> None:
+    text = words(record([0.3, 0.6, 0.5], prompts=24, noise=0.4, missing=missing))
+    note = "means here are adjusted for missing prompts and answers, so they differ from those of a report: "
+    assert (f"{note}t/s.value" in text) == bool(missing)
+
+
 def test_the_first_answer_is_the_verdict_of_a_report_on_the_newest_and_the_peak() -> None:
     first = [0.1 * (index % 7) for index in range(14)]
     peak = [0.1 * (index * 3 % 7) + 0.01 for index in range(14)]
@@ -259,7 +272,7 @@ def test_human_rankings_of_the_store_and_of_a_file_are_compared(record: Record, 
 
 def test_too_few_prompts_are_said_with_the_number_that_it_takes(record: Record) -> None:
     text = words(record([0.2, 0.4, 0.6], prompts=5, kind="judge"))
-    assert "t/s.value: too few prompts; cannot be told from the usual movement" in text
+    assert "t/s.value: cannot be told (too few prompts); cannot be told from the usual movement" in text
     assert "at least 6 independent prompts are needed for any result to be significant" in text
     assert row(text, -6).endswith("unknown unknown 5")
 

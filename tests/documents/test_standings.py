@@ -9,7 +9,7 @@ from hengwen.documents.decision import DecisionWords
 from hengwen.documents.score_names import score_names
 from hengwen.documents.standings import Standings
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
-from hengwen.text.language import both
+from hengwen.text.language import Bilingual, both
 
 
 def standing(
@@ -61,13 +61,33 @@ def test_undecided_is_between_those_that_no_score_shows_to_be_worse() -> None:
     assert sentences(SHIP) == [
         "Undecided: neither b nor c is shown to be worse in any score; in form c (−0.02) trails b "
         "(26 prompts; about 270 would tell).",
-        "Out: worse than b: in form a (−0.31), in variety a (−0.21) and d (−0.11).",
+        "Out: worse than b: in form a (−0.31), in variety at equal length a (−0.21) and d (−0.11).",
     ]
     assert sentences(SHIP, "zh") == [
         "未定: b、c 在任何一项上都没有显示更差；form 上 c (−0.02) 落后于 b"
         "（现有 26 题，约需 270 题才分得出）。",
-        "已排除: 比 b 差的，form 上有 a (−0.31)，variety 上有 a (−0.21)、d (−0.11)。",
+        "已排除: 比 b 差的，form 上有 a (−0.31)，variety（字数相等时）上有 a (−0.21)、d (−0.11)。",
     ]
+
+
+def title(decision: Decision) -> Bilingual:
+    names = score_names([score.address for score in decision.scores])
+    return DecisionWords(decision, dict.fromkeys(names, 2), names).title()
+
+
+def test_the_decision_says_that_the_chosen_one_is_the_best_seen_of_those_that_are_undecided() -> None:
+    assert title(SHIP) == (
+        "建议发布 b，未定的 2 个中总体所见最好；最新的 d 的 variety（字数相等时）已比它低 0.11。",
+        "Ship b, the best seen overall of 2 undecided. The newest, d, has fallen 0.11 below it in variety "
+        "at equal length.",
+    )
+    newest = replace(SHIP, newest="b", scores=(FORM,))
+    assert title(newest) == (
+        "建议发布 b，即最新的检查点，未定的 3 个中所见最好：没有哪个检查点显示比它更好。",
+        "Ship b, the newest, the best seen of 3 undecided: no checkpoint is shown to be better.",
+    )
+    form = replace(FORM, margin=0.05)
+    assert title(replace(SHIP, scores=(form, VARIETY))).en.startswith("Ship b. The newest, d, ")
 
 
 def test_a_score_that_can_hardly_tell_checkpoints_apart_has_no_number_of_prompts() -> None:

@@ -93,35 +93,48 @@ class DecisionWords:
             return self._undecided_title()
         falls = self._newest_is_worse()
         rises = [self._words[score.address] for score in decision.scores if score.newest == "better"]
-        verb = Bilingual("建议发布", "Ship") if decision.verdict == "ship" else Bilingual("暂留", "Keep")
+        deed = self._deed()
         if chosen == newest:
             return Bilingual(
-                f"{verb.zh} {chosen}，即最新的检查点：没有哪个检查点显示比它更好。",
-                f"{verb.en} {chosen}, the newest: no checkpoint is shown to be better.",
+                f"{deed.zh}：没有哪个检查点显示比它更好。",
+                f"{deed.en}: no checkpoint is shown to be better.",
             )
         if falls and rises:
             down = [self._words[score.address] for score, _ in falls]
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} {zh_text(rises).lstrip()}更好，但{zh_text(down)}变差。",
-                f"{verb.en} {chosen}. The newest, {newest}, is better in {and_text(_en(rises))}, "
+                f"{deed.zh}；最新的 {newest} {zh_text(rises).lstrip()}更好，但{zh_text(down)}变差。",
+                f"{deed.en}. The newest, {newest}, is better in {and_text(_en(rises))}, "
                 f"but worse in {and_text(_en(down))}.",
             )
         if falls:
             score, standing = falls[0]
             size = number(abs(standing.difference or 0.0), self._decimals[score.address])
-            name = self._words[score.address]
+            name = self._standings.compared(score)
             is_chosen, is_above = standing.better == chosen, (standing.difference or 0.0) >= 0
             it_zh, it_en = ("它", "it") if is_chosen else (f" {standing.better} ", standing.better)
             zh, en = ("差", f"is {size} worse than") if is_above else ("低", f"has fallen {size} below")
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} 的{zh_text([name])}已比{it_zh}{zh} {size}。",
-                f"{verb.en} {chosen}. The newest, {newest}, {en} {it_en} in {name.en}.",
+                f"{deed.zh}；最新的 {newest} 的{zh_text([name])}已比{it_zh}{zh} {size}。",
+                f"{deed.en}. The newest, {newest}, {en} {it_en} in {name.en}.",
             )
-        return self._newest_trails(verb)
+        return self._newest_trails(deed)
 
-    def _newest_trails(self, verb: Bilingual) -> Bilingual:
+    def _deed(self) -> Bilingual:
+        """Return what to do with which checkpoint, and how it stands among those that are left."""
+        chosen = self._decision.checkpoint
+        verb = (
+            Bilingual("建议发布", "Ship") if self._decision.verdict == "ship" else Bilingual("暂留", "Keep")
+        )
+        remarks = [Bilingual("即最新的检查点", "the newest")] if chosen == self._decision.newest else []
+        remarks += self._standings.lead()
+        return Bilingual(
+            "，".join((f"{verb.zh} {chosen}", *(remark.zh for remark in remarks))),
+            ", ".join((f"{verb.en} {chosen}", *(remark.en for remark in remarks))),
+        )
+
+    def _newest_trails(self, deed: Bilingual) -> Bilingual:
         """Return the title where the newest is neither chosen nor shown to be worse."""
-        chosen, newest = self._decision.checkpoint, self._decision.newest
+        newest = self._decision.newest
         lacking = [
             self._words[score.address]
             for score in self._decision.scores
@@ -129,13 +142,13 @@ class DecisionWords:
         ]
         if lacking:
             return Bilingual(
-                f"{verb.zh} {chosen}；最新的 {newest} {zh_text(lacking)}缺回答，不下结论。",
-                f"{verb.en} {chosen}. The newest, {newest}, lacks answers in {and_text(_en(lacking))}, so "
+                f"{deed.zh}；最新的 {newest} {zh_text(lacking)}缺回答，不下结论。",
+                f"{deed.en}. The newest, {newest}, lacks answers in {and_text(_en(lacking))}, so "
                 "there is no verdict on it.",
             )
         return Bilingual(
-            f"{verb.zh} {chosen}；最新的 {newest} 没有显示更差，但均值落后。",
-            f"{verb.en} {chosen}. The newest, {newest}, is not shown to be worse, but its means trail.",
+            f"{deed.zh}；最新的 {newest} 没有显示更差，但均值落后。",
+            f"{deed.en}. The newest, {newest}, is not shown to be worse, but its means trail.",
         )
 
     def _nothing_to_decide(self) -> Bilingual:

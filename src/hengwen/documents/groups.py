@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.documents.blocks import Verdict
 from hengwen.text.language import COMMA, NO_TEXT, SEMICOLON, Bilingual
-from hengwen.text.numbers import decimals_for, number, p_text
+from hengwen.text.numbers import decimals_for, minus, number, p_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,9 +42,12 @@ def group_texts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dic
 
 
 def at_equal_length(item: GroupComparison, decimals: int) -> Bilingual:
-    """Return the values that are compared: those of answers that are cut to equal numbers of tokens."""
+    """Return the difference that is tested: of answers that are cut to equal numbers of tokens."""
     first, second = (number(value, decimals) for value in (item.test.first, item.test.second))
-    return Bilingual(f"字数相等时 {first} → {second}", f"{first} → {second} at equal length")
+    change = minus(signed(item.test.difference, decimals))
+    return Bilingual(
+        f"字数相等时 {change}（{first} → {second}）", f"{change} at equal length ({first} → {second})"
+    )
 
 
 def group_records(groups: Sequence[GroupComparison], run_ids: Sequence[str]) -> list[dict[str, Any]]:

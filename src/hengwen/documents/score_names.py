@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.documents.blocks import Verdict
@@ -110,6 +111,11 @@ def difference_text(value: float, bounds: Bounds | None, decimals: int) -> str:
     """Format a difference with its interval; an end that would round to 0 gets more digits."""
     ends = f" [{', '.join(_end(end, bounds, decimals) for end in bounds)}]" if bounds else ""
     return minus(f"{signed(value, decimals)}{ends}")
+
+
+def without_interval(difference: str) -> str:
+    """Return the text of a difference without its interval, or the values that it is of."""
+    return re.split(r" [\[(]|（", difference)[0]
 
 
 def _end(value: float, bounds: Bounds, decimals: int) -> str:

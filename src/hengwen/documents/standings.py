@@ -39,6 +39,18 @@ class Standings:
         self._uninformative = uninformative
         self._scores = [score for score in decision.scores if not score.problem]
 
+    def lead(self) -> Iterator[Bilingual]:
+        """Yield how the chosen checkpoint stands among those that are left, if more than one is."""
+        n = len(self._rivals())
+        if self._is_tie and n > 1:
+            zh, en = ("总体", " overall") if len(self._scores) > 1 else ("", "")
+            yield Bilingual(f"未定的 {n} 个中{zh}所见最好", f"the best seen{en} of {n} undecided")
+
+    @property
+    def _is_tie(self) -> bool:
+        """Whether those that are left are not shown to be worse: with a margin, they may be shown to be."""
+        return self._decision.verdict == "ship" and all(score.margin is None for score in self._scores)
+
     def undecided(self) -> Iterator[Verdict]:
         """Yield one sentence: between which checkpoints it is open, where they trail, and what would tell."""
         rivals = self._rivals()
@@ -55,7 +67,7 @@ class Standings:
                     item for item in score.standings if (item.standing, item.better) == ("worse", better)
                 ]
                 if items:
-                    name, named = self._words[score.address], self._with_differences(score, items)
+                    name, named = self.compared(score), self._with_differences(score, items)
                     text = Bilingual(f"{zh_text([name]).lstrip()}上有 {named.zh}", f"in {name.en} {named.en}")
                     by_better.setdefault(better, []).append(text)
         if by_better and self._decision.verdict != "keep":
@@ -123,8 +135,7 @@ class Standings:
 
     def _tie(self, rivals: Sequence[str]) -> Iterator[Bilingual]:
         """Yield who is left where others are out; elsewhere, the title says that nobody is."""
-        is_known = self._decision.verdict == "ship" and all(score.margin is None for score in self._scores)
-        if not is_known or len(rivals) < 2:
+        if not self._is_tie or len(rivals) < 2:
             return
         listed = names_text(rivals)
         zh = f"{listed.zh} 在任何一项上都没有显示更差"
@@ -156,7 +167,7 @@ class Standings:
     def _trailing(self, score: ScoreDecision, items: Sequence[CheckpointStanding]) -> Bilingual:
         """Return who trails in a score, and how many prompts would tell."""
         listed = items[: _most([item.checkpoint for item in items])]
-        named, name, best = self._with_differences(score, items), self._words[score.address], items[0].better
+        named, name, best = self._with_differences(score, items), self.compared(score), items[0].better
         needed = [item.prompts_needed for item in listed]
         price = Bilingual("", "")
         if all(needed):
@@ -179,6 +190,13 @@ class Standings:
             f"{zh_text([name]).lstrip()}上 {named.zh} {verb.zh}{price.zh}",
             f"in {name.en} {named.en} {verb.en}{price.en}",
         )
+
+    def compared(self, score: ScoreDecision) -> Bilingual:
+        """Return the name of a score, and what its differences are of if not of the means."""
+        name = self._words[score.address]
+        if not score.is_group:
+            return name
+        return Bilingual(f"{name.zh}（字数相等时）", f"{name.en} at equal length")
 
     def _with_differences(self, score: ScoreDecision, items: Sequence[CheckpointStanding]) -> Bilingual:
         decimals = self._decimals[score.address]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
@@ -16,12 +17,12 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.compare.effects import effect_table
-from hengwen.documents.compare.lines import score_line
+from hengwen.documents.compare.lines import score_line, too_few_reason
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
-from hengwen.documents.score_names import reward_verdicts, score_names
+from hengwen.documents.score_names import reward_verdicts, score_names, without_interval
 from hengwen.results.comparisons import CHANGES
 from hengwen.results.run_order import run_labels
 from hengwen.text.language import Bilingual, both
@@ -72,11 +73,16 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
         return score_line(comparison, score, names[score.address], groups.get(score.address))
 
     lines = [line_of(score) for score in comparison.headline]
+    reasons = {score.address: too_few_reason(score) for score in comparison.headline}
     prompts = [item.test.prompts for item in comparison.headline if item.test]
     blocks: list[Block] = [
         Decision(
             title=_title(lines, names, before, after),
-            bullets=(*_bullets(lines, names), *reward_verdicts(names), *empty_verdicts(comparison.empty)),
+            bullets=(
+                *_bullets(lines, names, reasons),
+                *reward_verdicts(names),
+                *empty_verdicts(comparison.empty),
+            ),
             scores=Scores(
                 key="scores",
                 lines=tuple(lines),
@@ -143,9 +149,13 @@ def _title(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], before: s
     return Bilingual(f"{before} 与 {after} 无法比较。", f"{before} and {after} cannot be compared.")
 
 
-def _listed(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Bilingual:
+def _listed(
+    lines: Sequence[ScoreLine],
+    names: Mapping[str, ScoreName],
+    reasons: Mapping[str, Bilingual | None] = MappingProxyType({}),
+) -> Bilingual:
     """Return the names of scores as a list, of many the first and how many more there are."""
-    words = [names[line.address].words for line in lines]
+    words = [cells.with_reason(names[line.address].words, reasons.get(line.address)) for line in lines]
     zh, en = [word.zh for word in words[:MAX_NAMES]], [word.en for word in words[:MAX_NAMES]]
     more = len(lines) - MAX_NAMES
     if more > 0:
@@ -154,7 +164,9 @@ def _listed(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Bilin
     return Bilingual("、".join(zh), f"{', '.join(first)} and {last}" if first else last)
 
 
-def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
+def _bullets(
+    lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], reasons: Mapping[str, Bilingual | None]
+) -> Iterator[Verdict]:
     """Yield what changed most, then in which scores nothing is seen or nothing can be told."""
     changed = sorted((line for line in lines if line.tone in _VERBS), key=lambda line: line.tone != "worse")
     for line in changed[:MAX_CHANGES]:
@@ -164,9 +176,9 @@ def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iter
             tone=line.tone,
             subject=_VERBS[line.tone],
             sentence=Bilingual(
-                f"{name.zh} {line.before} → {line.after}，{change.zh.partition(' [')[0]}"
+                f"{name.zh} {line.before} → {line.after}，{without_interval(change.zh)}"
                 f"（{prompts.zh}；{p.zh}，{family.zh}）",
-                f"{name.en} {line.before} → {line.after}, {change.en.partition(' [')[0]} "
+                f"{name.en} {line.before} → {line.after}, {without_interval(change.en)} "
                 f"({prompts.en}; {p.en}, {family.en})",
             ),
         )
@@ -176,7 +188,7 @@ def _bullets(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Iter
             others.setdefault((line.tone, both(line.word)), []).append(line)
     for (tone, word), same in sorted(others.items(), key=lambda item: item[0][0] != "none"):
         subject = Bilingual(word.zh, word.en[:1].upper() + word.en[1:])
-        yield Verdict(tone=tone, subject=subject, sentence=_listed(same, names))
+        yield Verdict(tone=tone, subject=subject, sentence=_listed(same, names, reasons))
 
 
 def _breakdown(comparison: RunComparison, lines: Sequence[ScoreLine], compared: str) -> Details:

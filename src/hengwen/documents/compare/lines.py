@@ -28,7 +28,7 @@ _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {
     "worse": ("worse", Bilingual("更差", "worse")),
     "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
     "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
-    "too few": ("open", Bilingual("题目太少", "too few prompts")),
+    "too few": ("open", cells.CANNOT_TELL),
     "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
     "not comparable": ("plain", Bilingual("无法比较", "not comparable")),
 }
@@ -184,6 +184,14 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
             )
         ]
     return []
+
+
+def too_few_reason(score: ScoreComparison) -> Bilingual | None:
+    """Return in a few words why a score cannot tell the runs apart; None if it can, or has no test."""
+    if score.outcome != "too few" or score.test is None:
+        return None
+    effects = score.effects
+    return cells.too_few_reason(score.test.clusters, all_differ=effects is None or not effects.ties)
 
 
 def _too_few(score: ScoreComparison, clusters: int) -> Bilingual:

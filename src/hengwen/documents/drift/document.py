@@ -15,7 +15,7 @@ from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
-from hengwen.documents.score_names import reward_verdicts, score_names
+from hengwen.documents.score_names import mean_text, reward_verdicts, score_names
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import plural
 
@@ -123,6 +123,16 @@ def _heading_notes(report: DriftReport) -> list[Bilingual]:
                 f"{plural(n, 'checkpoint')} before the baseline {'is' if n == 1 else 'are'} left out",
             )
         )
+    differing = [score.address for score in report.scores if _has_other_means(report, score)]
+    if differing:
+        listed = words.names_text(differing)
+        notes.append(
+            Bilingual(
+                f"此处的均值已按缺失的题与回答调整，与报告中的不同：{listed.zh}",
+                "means here are adjusted for missing prompts and answers, so they differ from those of a "
+                f"report: {listed.en}",
+            )
+        )
     if report.other_scores:
         names = words.names_text(report.other_scores)
         notes.append(
@@ -132,6 +142,21 @@ def _heading_notes(report: DriftReport) -> list[Bilingual]:
             )
         )
     return notes
+
+
+def _has_other_means(report: DriftReport, score: ScoreDrift) -> bool:
+    """Return whether a checkpoint has another mean than in a report, as it is printed."""
+    decimals = words.mean_decimals(score)
+    own = {
+        item.checkpoint: item.mean
+        for decided in report.decision.scores
+        if decided.address == score.address
+        for item in decided.standings
+    }
+    return any(
+        mean_text(item.mean, decimals) != mean_text(own.get(item.checkpoint, item.mean), decimals)
+        for item in score.means
+    )
 
 
 def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:

@@ -39,7 +39,7 @@ MAX_MEANS = 12
 DIFFERS: Mapping[str, tuple[Tone, Bilingual]] = {
     "differ": ("plain", Bilingual("有差别", "differ")),
     "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
-    "too few prompts": ("open", Bilingual("题目太少", "too few prompts")),
+    "too few prompts": ("open", cells.CANNOT_TELL),
     "missing scores": ("open", Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict")),
     "not comparable": ("plain", Bilingual("无法比较", "not comparable")),
     "one checkpoint": ("open", Bilingual("只有一个检查点", "only one checkpoint")),
@@ -89,7 +89,8 @@ def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[V
         answer = (DIFFERS[score.differs][0], first_answer(score))
         if score.address in differing:
             answer = DIFFERS["differ"]
-        answers.setdefault(answer, []).append(names[score.address].words)
+        name = cells.with_reason(names[score.address].words, _too_few_reason(score))
+        answers.setdefault(answer, []).append(name)
     return [
         Verdict(
             tone=tone,
@@ -121,7 +122,7 @@ def direction_tone(score: ScoreDrift) -> Tone:
 
 def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
     """Return in words whether the checkpoints differ, and whether the newest differs from the baseline."""
-    answer = first_answer(score)
+    answer = cells.with_reason(first_answer(score), _too_few_reason(score))
     difference, level = score.difference, report.looks.differ_alpha
     if score.differs != "differ" or difference is None or level is None:
         return answer
@@ -190,6 +191,12 @@ def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
         text, least = missing_text(name, *shares, item.bounds, decimals), least_text()
         return Bilingual(f"{text.zh}，{least.zh}", f"{text.en}, {least.en}")
     return Bilingual(f"{name} 没有这项分数", f"{name} does not have this score")
+
+
+def _too_few_reason(score: ScoreDrift) -> Bilingual | None:
+    if score.differs != "too few prompts":
+        return None
+    return cells.too_few_reason(max((item.clusters for item in score.comparisons), default=0))
 
 
 def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:

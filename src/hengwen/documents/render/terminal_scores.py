@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
@@ -12,6 +11,7 @@ from hengwen.documents.render.terminal_fit import TABLE, Section
 from hengwen.documents.render.terminal_marks import course
 from hengwen.documents.render.terminal_tables import BAR_WIDTHS, TextColumn, table_lines, wrapped
 from hengwen.documents.render.words import PROMPTS, SCORE, SHAPES, VERDICT
+from hengwen.documents.score_names import without_interval
 from hengwen.text.language import COLON, LIST_COMMA, SEMICOLON, Bilingual
 
 if TYPE_CHECKING:
@@ -72,10 +72,13 @@ def score_section(scores: Scores, width: int, words: Words) -> Section:
 
 
 def _foot(scores: Scores, words: Words, *, has_bars: bool) -> Iterator[Text]:
-    """Yield how to read p-values and bars, and the values of the checkpoint to ship or keep."""
+    """Yield how to read p-values, bars and differences, and the values of the checkpoint to ship or keep."""
     yield from (Text(words(text), style="dim") for text in families(scores))
     if has_bars:
         yield Text(_axes(scores, words), style="dim")
+    for line in scores.lines:
+        if _is_of_other_values(difference := words(line.difference)):
+            yield Text(f"{words(line.name)}{words(COLON)}{difference}", style="dim")
     values = [f"{words(line.name)} {line.chosen}" for line in scores.lines if line.chosen]
     if values:
         name = " ".join(words(scores.chosen).split())
@@ -168,9 +171,13 @@ def _compared(line: ScoreLine, words: Words, *, named: bool = False) -> str:
 
 
 def _change(line: ScoreLine, words: Words) -> str:
-    """Return the difference without its interval, which the bar shows; not values, which stand beside it."""
+    """Return the difference without its interval, which the bar shows; one of other values is below."""
     text = words(line.difference)
-    return "" if "→" in text else re.split(r" [\[(]|（", text)[0]
+    return "" if _is_of_other_values(text) else without_interval(text)
+
+
+def _is_of_other_values(difference: str) -> bool:
+    return "→" in difference
 
 
 def _p(line: ScoreLine, words: Words) -> str:

@@ -254,9 +254,9 @@ def _tested(score: ScoreContext) -> Finding | None:
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
             short=Bilingual(
-                f"{percentage} 的得分（每题一个）同为 {value}，难以区分这些检查点",
-                f"{percentage} of its values, one a prompt, are {value}, so it can hardly tell these "
-                "checkpoints apart",
+                f"难以区分这些检查点，{percentage} 的得分（每题一个）同为 {value}",
+                f"can hardly tell these checkpoints apart, {percentage} of its values (one a prompt) are "
+                f"{value}",
             ),
         )
     if all(item.verdict == "too few" for item in score.comparisons):

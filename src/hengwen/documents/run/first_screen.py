@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
-from hengwen.documents.cells import bar_limits, detectable_text, family_text
+from hengwen.documents.cells import CANNOT_TELL, bar_limits, detectable_text, family_text
 from hengwen.documents.decision import DecisionWords, PromptChanges
 from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
@@ -42,7 +42,7 @@ WORDS: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("上升", "risen")),
     "mean undecided": ("open", Bilingual("均值未定", "mean undecided")),
     "no difference seen": ("none", Bilingual("未见差异", "no difference seen")),
-    "too few": ("open", Bilingual("题目太少", "too few prompts")),
+    "too few": ("open", CANNOT_TELL),
     "nothing scored": ("open", Bilingual("没有得分", "nothing scored")),
     "one checkpoint": ("plain", Bilingual("只有一个检查点", "one checkpoint")),
     "not comparable": ("open", Bilingual("设置不同", "settings differ")),
@@ -63,7 +63,6 @@ LEGEND = Bilingual(
     "longer: corrected for all {} tests. Where the line touches 0, no difference is claimed.",
 )
 CANNOT = Bilingual("无法判断", "Cannot be told")
-CANNOT_WORD = Bilingual("无法判断", "cannot be told")
 CHECK = Bilingual("请核对", "Check")
 
 
@@ -95,7 +94,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
         if lines
         else None,
         further=(*_doubts(report, names), *reward_verdicts(names)),
-        judges=trust_verdicts(report.judges),
+        judges=trust_verdicts(report.judges, has_commands=report.data.is_kept),
         details=tuple(_details(report, names)),
     )
 
@@ -106,12 +105,16 @@ def _uninformative(report: Report) -> set[str]:
 
 
 def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
-    """Yield what cannot be compared or told."""
+    """Yield what cannot be compared or told, and which scores hardly tell checkpoints apart."""
     for finding in (*report.findings, *failure_findings(report)):
         if finding.is_alarm or finding.short:
+            tone, subject = finding.tone, CANNOT if finding.tone == "open" else CHECK
+            if finding.short:
+                tone, word = WORDS[_verdict(report.decisions[finding.address])]
+                subject = Bilingual(word.zh, word.en.capitalize())
             yield Verdict(
-                tone=finding.tone,
-                subject=CANNOT if finding.tone == "open" else CHECK,
+                tone=tone,
+                subject=subject,
                 sentence=_about(finding.address, finding.short or finding.text, names),
                 link=finding.link if finding.link and report.has_rows(finding.link.rows) else None,
             )
@@ -157,14 +160,12 @@ def newest_pair(report: Report, address: str) -> Comparison | None:
 
 
 def _lines(report: Report, names: Mapping[str, ScoreName]) -> Iterator[ScoreLine]:
-    scores, uninformative = {score.address: score for score in report.scores}, _uninformative(report)
+    scores = {score.address: score for score in report.scores}
     for decided in report.decision.scores:
         score = scores[decided.address]
         pair = newest_pair(report, decided.address)
         groups = [item for item in report.data.groups if item.address == decided.address]
         line = _line(report, decided, score, names[decided.address])
-        if decided.address in uninformative:
-            line = replace(line, tone="open", word=CANNOT_WORD)
         if pair is not None:
             tests = decided.tests if family_size([pair]) else 0
             yield _tested(line, pair, score, family_text(tests))
@@ -183,7 +184,7 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     before = score.summaries[peak] if peak is not None else None
     alone = len(report.labels) == 1 and newest is not None
     chosen = _chosen(report, score)
-    problem = "one checkpoint" if alone else decided.newest or decided.problem or "missing answers"
+    problem = "one checkpoint" if alone else _verdict(decided)
     tone, word = WORDS[problem]
     judged_zh, judged_en = ("，评审", ", judged") if score.kind == "judge" and name.is_known else ("", "")
     head = name.head
@@ -215,6 +216,11 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
             "verdict": problem,
         },
     )
+
+
+def _verdict(decided: ScoreDecision) -> str:
+    """Return what is known of the newest checkpoint: its verdict, or why there is none."""
+    return decided.newest or decided.problem or "missing answers"
 
 
 def _chosen(report: Report, score: ScoreSummaries) -> Summary | None:
