@@ -185,7 +185,7 @@ def too_few_reason(clusters: int, *, all_differ: bool = False) -> Bilingual:
 
 def with_reason(name: Bilingual, reason: Bilingual | None) -> Bilingual:
     """Return a name with a reason behind it, if there is one."""
-    return name if reason is None else Bilingual(f"{name.zh}（{reason.zh}）", f"{name.en} ({reason.en})")
+    return name if reason is None else NOTED.format(name, reason)
 
 
 def too_few_text(needed: int) -> Bilingual:

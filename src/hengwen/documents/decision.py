@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Link, Verdict
 from hengwen.documents.cells import family_text
 from hengwen.documents.score_names import mean_text
 from hengwen.documents.standings import Standings, and_text, zh_text
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COMMA, SPACE, Bilingual
 from hengwen.text.numbers import count, minus, number, p_text, signed
 
 if TYPE_CHECKING:
@@ -127,10 +127,7 @@ class DecisionWords:
         )
         remarks = [Bilingual("即最新的检查点", "the newest")] if chosen == self._decision.newest else []
         remarks += self._standings.lead()
-        return Bilingual(
-            "，".join((f"{verb.zh} {chosen}", *(remark.zh for remark in remarks))),
-            ", ".join((f"{verb.en} {chosen}", *(remark.en for remark in remarks))),
-        )
+        return COMMA.join([SPACE.join([verb, chosen]), *remarks])
 
     def _newest_trails(self, deed: Bilingual) -> Bilingual:
         """Return the title where the newest is neither chosen nor shown to be worse."""

@@ -118,7 +118,8 @@ class _Page:
                 shape = SHAPES[block.tone] if text and not block.is_note else ""
                 return wrapped(Text(f"{shape} {text}" if shape else text, style=style), self.width)
             case Command():
-                purpose = self.words(COLON.join([block.purpose, ""])) if block.purpose else ""
+                purpose = " ".join(self.words(block.purpose).split())
+                purpose += self.words(COLON) if purpose else ""
                 return [Text(purpose).append(one_line(block.line, len(block.line) + 1), style="bold")]
             case _:
                 raise TypeError(block)

@@ -111,7 +111,7 @@ def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]
             tone, subject = finding.tone, CANNOT if finding.tone == "open" else CHECK
             if finding.short:
                 tone, word = WORDS[_verdict(report.decisions[finding.address])]
-                subject = Bilingual(word.zh, word.en.capitalize())
+                subject = word.capitalized
             yield Verdict(
                 tone=tone,
                 subject=subject,
