@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hengwen.documents.json_schemas import schema_text
+from hengwen.documents.render.write import schema_text
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hengwen.documents.json_schemas import schema_kinds
+from hengwen.documents.render.write import schema_kinds
 
 
 def test_the_kinds_are_listed_and_each_schema_is_printed(hengwen) -> None:

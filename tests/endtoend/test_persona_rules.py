@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hengwen import open_store
-from hengwen.documents.json_schemas import schema_text
+from hengwen.documents.render.write import schema_text
 from hengwen.errors import ConfigError, DataError
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite

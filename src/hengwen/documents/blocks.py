@@ -290,10 +290,7 @@ class Document:
     """
 
     kind: str
-    """Kind of the result, such as ``compare``; also the name of the JSON Schema of ``record``."""
     title: Text
     blocks: tuple[Block, ...]
     record: Mapping[str, object] = field(default_factory=dict)
-    """The result itself, as the JSON face prints it."""
     notes: tuple[Text, ...] = ()
-    """Facts about the whole document, such as its time and version."""

@@ -9,9 +9,8 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.answers.blocks import AnswerPair, AnswerSide
-from hengwen.documents.answers.outcomes import INPUT_LIMIT, outcome_of, shown_text
+from hengwen.documents.answers.outcomes import INPUT_LIMIT, outcome_of, part_name, shown_text
 from hengwen.documents.answers.pairs import with_texts
-from hengwen.documents.answers.words import part_name
 from hengwen.documents.blocks import Cell, Chart, Column, Point, Series, Table
 from hengwen.documents.cells import right
 from hengwen.documents.score_names import score_names

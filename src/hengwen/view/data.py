@@ -68,11 +68,7 @@ class StoreData:
 
     @property
     def store(self) -> Store:
-        """The store, open for reading.
-
-        Raises:
-            StoreError: The store is not there any more, or cannot be read.
-        """
+        """The store, open for reading."""
         files = store_files(self.location)
         with self._lock:
             file = None

@@ -112,21 +112,9 @@ def progress_text(
     )
 
 
-def shown_runs(listed: int, count: int) -> Bilingual:
-    """Return how many runs are listed."""
-    return Bilingual(
-        f"列出 {count} 个运行中的 {listed} 个；全部：", f"{listed} of {count} runs; all of them: "
-    )
-
-
 # the labels
 BLIND = Bilingual("看不到检查点和评审", "blind to checkpoint and judge")
 ORDER = Bilingual("次序随机，分布在各检查点和各题上", "in random order, spread over checkpoints and prompts")
-
-
-def labelled_text(done: int, total: int) -> Bilingual:
-    """Return how many answers are labelled."""
-    return Bilingual(f"已标注 {done} / {total}", f"{done} of {total} labelled")
 
 
 def agreement_text(agreement: RaterAgreement) -> Bilingual:

@@ -9,8 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from rows import each_row
 
-from hengwen.documents.json_schemas import schema_text
-from hengwen.documents.render.write import to_json
+from hengwen.documents.render.write import schema_text, to_json
 from hengwen.documents.run.document import run_document
 from hengwen.records import Scale
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hengwen.documents.blocks import Document
-from hengwen.documents.corpus import corpus_document
+from hengwen.documents.metrics import corpus_document
 from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
 TEXTS = {

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hengwen.documents.blocks import Document
-from hengwen.documents.sequence import sequence_document
+from hengwen.documents.metrics import sequence_document
 from hengwen.relevance_metrics import summarize
 
 

@@ -55,7 +55,7 @@ def corpus(
 ) -> None:
     """Compute BLEU, chrF, TER and ROUGE of a text file against reference files."""
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.documents.corpus import corpus_document
+    from hengwen.documents.metrics import corpus_document
     from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
     if baseline is None:

@@ -13,6 +13,6 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of the JSON that a command writes."""
-    from hengwen.documents.json_schemas import schema_kinds, schema_text
+    from hengwen.documents.render.write import schema_kinds, schema_text
 
     typer.echo("\n".join(schema_kinds()) if kind is None else schema_text(kind).rstrip("\n"))

@@ -72,7 +72,7 @@ def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     if not suite.plan.gates:
         return
     from hengwen.cli.ui.inputs import open_or_create_store
-    from hengwen.documents.gates.gate_power import power_line
+    from hengwen.documents.gates.gate_text import power_line
     from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers
     from hengwen.store import store_files

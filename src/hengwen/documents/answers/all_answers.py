@@ -41,10 +41,7 @@ class _Kept:
 
 
 class AnswerCollector:
-    """Collect the rows of the table of all answers, by default whole ones if there are few, else excerpts.
-
-    Scores of one name in several tasks share a column; ``groups`` (tasks times runs) share the rows.
-    """
+    """Collect the rows of the table of all answers, shared among ``groups``: each task times each run."""
 
     def __init__(self, scores: Sequence[ScoreSummaries], groups: int, size: Size | None = None) -> None:
         columns: dict[str, dict[str, ScoreSummaries]] = {}

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.blocks import AnswerPair, AnswerPairs, AnswerSide
 from hengwen.documents.answers.marks import mark_pair
-from hengwen.documents.answers.outcomes import INPUT_LIMIT, answer_key, outcome_of, reason_of, shown_text
+from hengwen.documents.answers.outcomes import (
+    INPUT_LIMIT,
+    answer_key,
+    lyric_faults,
+    outcome_of,
+    part_name,
+    reason_of,
+    shown_text,
+    summary_text,
+)
 from hengwen.documents.answers.sources import SourceKey
-from hengwen.documents.answers.words import lyric_faults, part_name, summary_text
 from hengwen.documents.blocks import Details, Sentence
 from hengwen.documents.score_names import score_names
 from hengwen.objective.lyrics.score_lyric import score_with_options
@@ -70,10 +78,7 @@ class WorsePrompts:
         *,
         has_fallen: bool,
     ) -> Iterator[Block]:
-        """Yield what a score lost and gained from one run to another; nothing if no prompt has both values.
-
-        ``scores`` are all of the task, also the parts of this one; if it has not fallen, answers are folded.
-        """
+        """Yield what a score lost and gained from one run to another, folded if it has not fallen."""
         changes = prompt_changes(self.table, runs, score.id, score.kind)
         if not changes:
             return

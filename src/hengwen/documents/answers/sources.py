@@ -1,7 +1,4 @@
-"""Where a document reads answers: from a store or from memory, all as a stream or a few with all facts.
-
-What a run does not store is computed again: reasons, and lyrics on their template.
-"""
+"""Where a document reads answers: a store, which lacks some reasons that are computed again, or memory."""
 
 from __future__ import annotations
 

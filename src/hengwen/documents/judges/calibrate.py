@@ -1,7 +1,4 @@
-"""The document of calibrations: decisions, then agreement, confusion, maps and corrected means.
-
-A calibration compares the scores of a judge with human labels.
-"""
+"""The document of calibrations of judges with human labels: decisions, agreement, maps, corrected means."""
 
 from __future__ import annotations
 

@@ -102,11 +102,7 @@ _OTHER_REASONS: dict[str, Bilingual] = {
 
 
 def doctor_document(judge: str, rubric: str, admission: AdmissionReport, plan: str = "") -> Document:
-    """Return the document of the admission test of a judge with a rubric, and of the attacks on it.
-
-    The judge and the rubric are as they were typed: a packaged rubric by its name, or a path. ``plan`` is the
-    path of the plan that sets the judge, if one does.
-    """
+    """Return the document of the admission test of a judge, with both as typed and the plan that sets it."""
     options = [plan] if plan else ["--judge", judge, "--rubric", rubric]
     again = shlex.join(["hengwen", "doctor", *options])
     model = shlex.join(["hengwen", "doctor", "--judge", "openai/MODEL", "--rubric", rubric])

@@ -93,11 +93,7 @@ def peer_review_document(
     rewards: Sequence[str] = (),
     judges: Sequence[JudgeTrust] = (),
 ) -> Document:
-    """Return the document of a peer review.
-
-    ``failures`` counts the verdicts that judges failed to give, ``rewards`` are the scores behind verdicts
-    that a model was trained on, and ``judges`` is what is known of each judge.
-    """
+    """Return the document of a peer review; ``failures`` counts the verdicts that judges failed to give."""
     counts = {judge.name: judge.verdicts for judge in review.judges}
     if len({judge.judge for judge in judges}) < len(judges):  # a judge of several tasks has one count for all
         counts = {}

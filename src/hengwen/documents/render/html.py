@@ -51,11 +51,7 @@ def phrases(language: Language) -> dict[str, object]:
 
 @lru_cache
 def assets(*more: tuple[str, str]) -> dict[str, Markup | str]:
-    """Return style and script of a page, with the hashes that permit them.
-
-    Args:
-        more: Further files, as package and path.
-    """
+    """Return style and script of a page with the hashes that permit them; more files by package and path."""
     own = ((__package__, f"templates/{name}") for name in ("style.css", "answers.css", "page.js"))
     parts = [files(package) / path for package, path in (*own, *more)]
     packaged: dict[str, Markup | str] = {}

@@ -1,8 +1,9 @@
-"""Write a document to a file whose suffix names the format, or return it as JSON text."""
+"""Write a document to a file whose suffix names the format, or as JSON text, which has a schema."""
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Document
     from hengwen.text.language import Language
 
+_SCHEMAS = files("hengwen.documents") / "schemas"
 SUFFIXES = (".html", ".md", ".json", ".csv", ".parquet")
 
 
@@ -86,3 +88,24 @@ def _content(document: Document, suffix: str, language: Language) -> str | bytes
     from hengwen.documents.render.rows import to_csv, to_parquet
 
     return to_csv(document, language) if suffix == ".csv" else to_parquet(document, language)
+
+
+def schema_kinds() -> list[str]:
+    """Return the kinds of document that have a JSON Schema."""
+    return sorted(
+        file.name.removesuffix(".json") for file in _SCHEMAS.iterdir() if file.name.endswith(".json")
+    )
+
+
+def schema_text(kind: str) -> str:
+    """Return the JSON Schema of the records of one kind."""
+    kinds = schema_kinds()
+    if kind not in kinds:
+        raise ConfigError(f"unknown kind of result {kind!r}{did_you_mean(kind, kinds)}")
+    text = (_SCHEMAS / f"{kind}.json").read_text(encoding="utf-8")
+    for part in sorted((_SCHEMAS / "parts").iterdir(), key=lambda file: file.name):
+        if f'"#/$defs/{part.name.removesuffix(".json")}"' in text:
+            schema = json.loads(text)
+            schema.setdefault("$defs", {}).update(json.loads(part.read_text(encoding="utf-8")))
+            text = json.dumps(schema, ensure_ascii=False, indent=2)
+    return text

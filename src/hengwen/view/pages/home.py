@@ -156,10 +156,7 @@ def state_of(data: StoreData) -> str:
 
 
 async def events(request: Request) -> Response:
-    """Send an event as soon as the state of the store is not that of the page that listens.
-
-    The page names the state it was drawn with, a browser that connects again the last state it was sent.
-    """
+    """Send an event as soon as the state of the store is not the one that the page names."""
     data = view_of(request).data
 
     async def news() -> AsyncIterator[str]:

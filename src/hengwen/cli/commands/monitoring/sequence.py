@@ -69,7 +69,7 @@ def sequence(
     face: Face,
 ) -> None:
     """Describe a sequence of scores: level, permutation entropy, inversions, increasing subsequence."""
-    from hengwen.documents.sequence import sequence_document
+    from hengwen.documents.metrics import sequence_document
     from hengwen.errors import DataError
     from hengwen.relevance_metrics import summarize
 

@@ -1,18 +1,31 @@
-"""The document of corpus scores: each metric with its interval, and the paired test with a baseline."""
+"""The documents of metrics of a file of texts, with tests against a baseline, and of a sequence of scores."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from hengwen.documents.blocks import Cell, Document, Table
-from hengwen.documents.cells import SCORE, P, fields, interval_cell, right, thousands_cell
+from hengwen.documents.blocks import Cell, Details, Document, Sentence, Table
+from hengwen.documents.cells import (
+    SCORE,
+    P,
+    fields,
+    interval_cell,
+    left,
+    number_cell,
+    plain_p_cell,
+    right,
+    table_of,
+    thousands_cell,
+)
+from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS, METRICS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, p_number, signed
 
 if TYPE_CHECKING:
     from hengwen.objective.overlap.corpus import CorpusScore
     from hengwen.objective.overlap.paired_tests import SystemComparison
+    from hengwen.relevance_metrics import SequenceSummary
     from hengwen.runs.score_corpus import CorpusFileResult
 
 TEST_NAMES = {
@@ -26,6 +39,9 @@ _COLUMNS = (
     right("failures", "未得分", "failed"),
 )
 _BASELINE_COLUMNS = (right("baseline", "基线", "baseline"), right("difference", "差", "difference"), P)
+
+_STATEMENTS = 1 + sum(metric.statement is not None for metric in MAIN_METRICS)
+"""Number of lines of an explanation about the level and the metrics; the others say what limits them."""
 
 
 def corpus_document(result: CorpusFileResult) -> Document:
@@ -85,4 +101,31 @@ def _test_words(comparison: SystemComparison) -> Bilingual:
         f"p：{test.zh}，{trials} 次，种子 {comparison.seed}，{comparison.n} 个文本；未按指标数校正",
         f"p: {test.en}, {trials} trials, seed {comparison.seed}, n={comparison.n}; not corrected for the "
         "number of metrics",
+    )
+
+
+def sequence_document(summary: SequenceSummary) -> Document:
+    """Return the document of a summary: its explanation, and its numbers."""
+    lines = zip(summary.explain("zh").splitlines(), summary.explain("en").splitlines(), strict=True)
+    sentences = [
+        Sentence(text=Bilingual(zh, en), is_note=i >= _STATEMENTS) for i, (zh, en) in enumerate(lines)
+    ]
+    table = table_of(
+        [(METRICS[name], result) for name, result in summary.metrics.items()],
+        (
+            left("metric", "指标", "metric"),
+            lambda row: Cell(text=row[0].full_title, values={"": row[0].name}),
+        ),
+        (right("value", "值", "value"), lambda row: number_cell(row[1].value, row[0].decimals)),
+        (right("null_mean", "随机次序", "random order"), lambda row: number_cell(row[1].null_mean)),
+        (right("null_sd", "sd", "sd"), lambda row: number_cell(row[1].null_sd)),
+        (right("z", "z", "z"), lambda row: Cell(text=signed(row[1].z, 2), values={"": row[1].z})),
+        (P, lambda row: plain_p_cell(row[1].p)),
+        key="metrics",
+    )
+    return Document(
+        kind="sequence",
+        title=Bilingual(f"{summary.n} 个分数的序列", f"a sequence of {summary.n} scores"),
+        blocks=(*sentences, Details(title=Bilingual("数值", "numbers"), blocks=(table,), is_open=False)),
+        record={"schema": 1, **asdict(summary)},
     )
