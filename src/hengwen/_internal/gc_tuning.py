@@ -1,7 +1,4 @@
-"""Raise the thresholds of the garbage collector (GC).
-
-Most live objects belong to imported modules, so frequent collections find nothing to free.
-"""
+"""Raise the thresholds of the garbage collector (GC): most objects are of modules, and never garbage."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Pickle records by their fields: more than twice as fast as frozen dataclasses otherwise are.
-
-Importing this module is enough. A record was checked when it was created, so it is not checked again when it
-is read.
-"""
+"""Import this to pickle records by their fields, unchecked: twice as fast as frozen dataclasses else are."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The program of a worker process: it applies one function to batches of items until its input ends.
 
-The parent process writes frames to standard input and reads frames from standard output. A frame is the
-length of a pickled object, followed by the object. The first frame has the function; each further frame has a
-list of items, and is answered by a frame with their results. Frames of the parent process also name the
-Python files that their objects need.
+A frame is the length of a pickled object, then the object. The first frame on standard input has the
+function, each further one a list of items, and is answered on standard output by a frame with the results.
 """
 
 from __future__ import annotations

@@ -30,8 +30,7 @@ _PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from hengwen._internal.worker_main import main; main()"
 )
-"""Program of a worker process. Unlike a process of ``multiprocessing``, it does not import the user's main
-script again, so scripts without ``if __name__ == "__main__"`` work."""
+"""Program of a worker process, which unlike ``multiprocessing`` does not import the main script again."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -336,8 +335,7 @@ BATCH_SIZE = 100
 MAX_QUEUED_BATCHES = 3
 """Maximum number of batches in progress per worker process."""
 MIN_ITEMS = 1000
-"""Minimum number of items for which processes are started by default. Starting a process and loading the
-dictionaries of Chinese words takes about as long as scoring this number of lyrics."""
+"""Minimum number of items for which processes are started by default; starting one takes about as long."""
 
 
 def usable_cores() -> int:

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.errors import redact, short_message, status_error
-from hengwen.backends.openai.reply import read_logprobs, read_reply
+from hengwen.backends.openai.reply import read_logprobs, read_reply, read_usage
 from hengwen.errors import BackendError
-from hengwen.records import Reply, Usage
+from hengwen.records import Reply
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def reply_of(
     return Reply(
         text=redact(replace_surrogates(arguments or "".join(_texts(message.content))), secrets),
         model=redact(str(metadata.get("model_name") or metadata.get("model") or ""), secrets),
-        usage=_usage(getattr(message, "usage_metadata", None)),
+        usage=read_usage(getattr(message, "usage_metadata", None), "input_tokens", "output_tokens"),
         latency=latency,
         finish=_finish(metadata),
         response_format="tool" if arguments else response_format,
@@ -70,15 +70,6 @@ def _finish(metadata: Mapping[str, Any]) -> str:
     if reason in TRUNCATED_REASONS:
         return "length"
     return "content_filter" if reason in FILTERED_REASONS else reason or "stop"
-
-
-def _usage(value: object) -> Usage:
-    counts = value if isinstance(value, dict) else {}
-    input_tokens, output_tokens = (
-        count if isinstance(count, int) and count >= 0 else 0
-        for count in (counts.get("input_tokens"), counts.get("output_tokens"))
-    )
-    return Usage(calls=1, input_tokens=input_tokens, output_tokens=output_tokens)
 
 
 def truncated_reply(

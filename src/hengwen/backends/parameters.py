@@ -72,8 +72,7 @@ def without_limits(schema: Any) -> Any:
 
 
 SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
-"""Response format in which a schema is sent. The prompt also describes the format of the reply in words, so
-that the mode ``text`` works."""
+"""Response format in which a schema is sent; the prompt describes it in words too, for the mode ``text``."""
 SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
 """All response formats, from the strictest to the loosest."""
 

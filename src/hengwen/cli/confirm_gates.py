@@ -1,7 +1,6 @@
-"""``hengwen gate --confirm N``: generate more answers for inconclusive scores, and check the gates again.
+"""``hengwen gate --confirm N``: give all prompts of a task N more answers, and check the gates again.
 
-All prompts of a task get N more answers. If only prompts with bad answers got more answers, every
-run would look better than it is.
+If only prompts with bad answers got more of them, every run would look better than it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Format results of gates as files for CI: JUnit XML, summary of a GitHub step, comment on a pull request.
-
-Names and messages in these files may come from plans, models and servers, so they are escaped.
-"""
+"""Format results of gates as files for CI (JUnit XML, Markdown); names and messages in them are escaped."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 OUTPUT_TOKENS = 400
-"""Expected output tokens of a call without ``max_tokens``; about the length of a judge's reply with a
-reason."""
+"""Expected output tokens of a call without ``max_tokens``, such as a judge's reply with a reason."""
 MESSAGE_TOKENS = 4
 """Estimated tokens of each message in addition to its text."""
 MILLION = 1_000_000

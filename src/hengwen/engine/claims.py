@@ -1,7 +1,4 @@
-"""Take and release claims in batches, in a thread, so that the event loop never waits for the database.
-
-While a process has a claim on a sample or a call, no other process evaluates the sample or sends the call.
-"""
+"""Take and release claims in batches, in a thread, so that the event loop never waits for the database."""
 
 from __future__ import annotations
 
@@ -20,24 +17,18 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Answer = asyncio.Future[tuple[bool, bool]]
-"""Future of a pair: whether this process has the claim now (so that no other process does the work), and
-whether results are stored already (the unit is completed, or attempts of the call are stored)."""
+"""Whether this process has the claim now, and whether the work is completed or has stored attempts."""
 
 POLL_SECONDS = 0.05
 """Seconds between two attempts to take a claim that another process holds."""
 RELEASE_SECONDS = 0.005
-"""Maximum number of seconds that the release of a claim is delayed, so that it can be sent to the server
-together with other requests."""
+"""Seconds by which the release of a claim may be delayed, to be sent together with other requests."""
 PING_SECONDS = 5.0
 """Seconds after which an idle database connection is used, so that its loss is noticed."""
 
 
 class ClaimSession(Protocol):
-    """Claims of one process on units (such as samples) and calls, held in a database.
-
-    No other process evaluates a claimed unit or sends a claimed call. The class ``AdvisoryClaims`` implements
-    this protocol.
-    """
+    """Claims of one process on units (such as samples) and calls in a database; see ``AdvisoryClaims``."""
 
     def exchange(
         self, released: Sequence[str], units: Sequence[str], calls: Sequence[str]
@@ -111,11 +102,7 @@ class _Batch:
 
 
 class Claims:
-    """The claims of this process on units (such as samples) and calls; needs a running event loop.
-
-    If the database connection is lost, all claims are lost. Then ``stopping`` is set, so that no new call is
-    sent, and ``error`` is the exception.
-    """
+    """The claims of this process; a lost connection loses all, sets ``stopping`` and leaves its ``error``."""
 
     def __init__(self, session: ClaimSession, stopping: asyncio.Event) -> None:
         self.session = session

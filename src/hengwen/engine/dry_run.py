@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Outcome, Request, Run
 
 PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
-"""Response that a dry run assumes for the model under test, so that the calls of the judges can be
-counted."""
+"""Response that a dry run assumes for the model under test, so that judges' calls can be counted."""
 
 
 class DryBackend(WrappedBackend):

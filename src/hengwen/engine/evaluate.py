@@ -1,7 +1,4 @@
-"""Evaluate answers by scorers and judges. An outcome is a ``Score`` or a ``Failure``.
-
-If a scorer or judge raises an exception, each of its scores gets a ``Failure``.
-"""
+"""Evaluate answers by scorers and judges; if one raises an error, each of its scores gets a ``Failure``."""
 
 from __future__ import annotations
 
@@ -133,8 +130,7 @@ class JudgeEvaluator(Evaluator):
             if self._rederivable is not None and verdict_signature != self.signature
             else None
         )
-        """Signature of the stored scores from which the judge can recompute derived scores; None if it
-        cannot."""
+        """Signature of the stored scores from which derived ones can be recomputed, if they can."""
 
     async def judge(self, item: Item) -> list[Outcome]:
         """Return one Score or Failure for each score name."""

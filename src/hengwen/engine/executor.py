@@ -1,9 +1,7 @@
 """Run a job: get the responses to every sample, score and judge them, and record the results once.
 
-The work has up to three stages, each with its own concurrency: a model under test answers (``_generate``),
-worker processes score (``_score``), and the remaining scorers and judges evaluate
-(``RunEvaluation.evaluate``). A queue of limited size connects two stages, so that a slow stage also slows the
-earlier stages down.
+Up to three stages have their own concurrency: a model under test answers (``_generate``), worker processes
+score (``_score``), other scorers and judges evaluate. Queues of limited size connect them.
 """
 
 from __future__ import annotations
@@ -11,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from itertools import count
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from anyio import EndOfStream, WouldBlock
 
@@ -21,8 +20,6 @@ from hengwen.engine.run_sharing import SharedUnits, UnitQueue
 from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from hengwen.engine.job import Job
     from hengwen.engine.pacing import Committer
     from hengwen.engine.sample_evaluation import RunUnit
@@ -40,25 +37,10 @@ BATCH_CHARACTERS = 1_000_000
 BATCHES_PER_WORKER = 3
 """Maximum number of batches per worker process that are scored or wait to be scored."""
 STAGES = 3
-"""Number of stages in which a sample can be: at the model under test, in the queue, at the judges. The
-number is also a limit: if several processes share a run, each has at most ``STAGES`` samples in progress for
-each concurrent call. With a higher limit, one process could still have many samples when the other processes
-have none."""
+"""Number of stages of a sample: model, queue, judges. A process that shares a run has at most as many samples
+in progress for each concurrent call, so that none has many left when others have none."""
 SHARED_SAMPLES_PER_WORKER = 32
-"""Number of samples that a process may have in progress for each of its worker processes, in addition to
-``STAGES`` samples for each concurrent call. The limit applies only if several processes share a run."""
-
-
-class _Source(Protocol):
-    """A stage from which the next stage gets answered samples."""
-
-    async def get(self) -> Answered | None:
-        """Return the next answered sample; None if there is no further one."""
-        ...
-
-    def get_nowait(self) -> Answered | None:
-        """Return the next answered sample; None if there is none at present."""
-        ...
+"""The same for each worker process, in addition."""
 
 
 class _Stream(Generic[Item]):
@@ -104,6 +86,10 @@ class _Stream(Generic[Item]):
         """Close both ends."""
         self._send.close()
         self._receive.close()
+
+
+_Source: TypeAlias = "Answers | _Stream[Answered]"
+"""A stage from which the next stage gets answered samples."""
 
 
 async def execute(
@@ -156,15 +142,10 @@ async def execute(
 
 def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
     """Return a function that counts a completed sample and shows the progress."""
-    completed = 0
-
-    def count() -> None:
-        nonlocal completed
-        completed += 1
-        if progress is not None:
-            progress(completed, total)
-
-    return count
+    if progress is None:
+        return lambda: None
+    completed = count(1)
+    return lambda: progress(next(completed), total)
 
 
 def _units(
@@ -267,16 +248,10 @@ async def _batch(source: _Source, yielder: LoopYielder) -> list[Answered]:
 async def _evaluate(run: RunEvaluation, answered: Answered, stop: asyncio.Event) -> None:
     """Evaluate a sample; if one of its calls waits for a batch, leave the sample for later."""
     try:
-        await _unless_stopped(run.evaluate(answered), stop)
+        await run.evaluate(answered)
     except CallPending:
         run.pending += 1
-
-
-async def _unless_stopped(work: Coroutine[None, None, None], stop: asyncio.Event) -> None:
-    """Do some work; if it ends early because the run is stopping, return normally."""
-    try:
-        await work
-    except asyncio.CancelledError:
+    except asyncio.CancelledError:  # a call ends so if the run is stopping
         task = asyncio.current_task()
         if not stop.is_set() or (task is not None and task.cancelling()):
             raise

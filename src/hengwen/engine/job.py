@@ -83,8 +83,7 @@ class TaskJob:
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """Function that returns the stored responses to a sample from its id; not called if the task has a model
-    under test (``target``)."""
+    """Return the stored responses to a sample by its id; not called if there is a model under test."""
     target: Target | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[GroupScorer] = ()
@@ -108,5 +107,4 @@ class Job:
     fresh: bool = False
     """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""
     sharing: RunSharing | None = None
-    """Object that divides the samples and calls of the run among processes; None if only one process works
-    on the run."""
+    """Divides the samples and calls of the run among processes; None if there is only one."""

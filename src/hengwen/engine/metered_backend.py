@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 
 class CallPending(BaseException):
-    """Raised by a backend instead of a reply: the call is in a file for a batch endpoint.
+    """Raised instead of a reply: the call is in a batch file; its sample is left for a later pass.
 
-    The sample that needs the reply is left for a later pass of the run. The class derives from BaseException,
-    like ``asyncio.CancelledError``, so that no scorer, judge or panel turns it into a ``Failure``.
+    It derives from BaseException, so that no scorer, judge or panel turns it into a ``Failure``.
     """
 
 
@@ -82,10 +81,7 @@ class CallContext:
 
 
 class LedgerBackend(WrappedBackend):
-    """Backend made by ``CallContext.wrap``.
-
-    The backend sends no request for a call that is in progress or has a stored reply.
-    """
+    """Backend of ``CallContext.wrap``; it sends no request for a call in progress or with a stored reply."""
 
     def __init__(
         self,

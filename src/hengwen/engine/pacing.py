@@ -18,24 +18,17 @@ if TYPE_CHECKING:
 
 
 PREFETCH_RATIO = 16
-"""For this many concurrent calls, one additional sample is started early, so that its request is ready when a
-call ends. If more samples were started early, replies would wait unread, and a killed process would lose
-them."""
+"""For this many concurrent calls, one more sample is started early; a killed process may lose its reply."""
 START_STAGGER_TICKS = 2
-"""Iterations of the event loop between the starts of two workers, so that their first calls are not sent
-together. Calls that are sent together are also answered together, and the client would be idle until then."""
+"""Iterations of the loop between the starts of two workers: calls sent together are answered together."""
 MAX_BLOCKING_SECONDS = 0.01
 """Seconds for which evaluations may block the event loop; after that, waiting calls proceed."""
 PY311_EXTRA_TICK = sys.version_info < (3, 12)
-"""Whether aiohttp sends a request one iteration of the event loop late, because before Python 3.12 it sends
-requests in a separate task."""
+"""Whether aiohttp sends a request an iteration late: before Python 3.12, it does so in a task."""
 COMMIT_INTERVAL = 0.01
-"""Seconds between two commits of all records. After a crash, scores written since the last commit are
-recomputed from the stored replies. With longer intervals less is written in total, but each commit blocks
-calls for longer."""
+"""Seconds between two commits of all records; after a crash, later scores are recomputed from replies."""
 MAX_UNCOMMITTED_PAID = 3
-"""When this many paid replies are uncommitted, they are committed at once; fewer paid replies are committed
-in the next iteration of the event loop."""
+"""Number of uncommitted paid replies that are committed at once, not in the next iteration of the loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:
@@ -50,10 +43,7 @@ async def stagger_start() -> None:
 
 
 class LoopYielder:
-    """Let the event loop run when evaluations have blocked it for too long.
-
-    An instance must be created in a running event loop.
-    """
+    """Let the event loop, in which this is created, run when evaluations have blocked it for too long."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -67,11 +57,9 @@ class LoopYielder:
 
 
 class FairScheduler:
-    """Let one coroutine proceed per iteration of the event loop, in the order in which turns were requested.
+    """Let one coroutine proceed per iteration of the event loop, in the order of requests.
 
-    Replies often arrive together. If all replies were processed in one iteration, the next calls would be
-    sent together and answered together. Without the scheduler, the endpoint would get bursts of calls with
-    idle time between them.
+    Replies often arrive together; processed in one iteration, they would lead to bursts of calls.
     """
 
     def __init__(self) -> None:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class ItemKey(NamedTuple):
-    """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
-
-    The key of stored scores consists of this identity and the signature (text of all settings) of the scorer
-    or judge.
-    """
+    """Identity of a response, or of a group of them (``repeat`` is None), to evaluate by any signature."""
 
     task: str
     sample: Sample | None

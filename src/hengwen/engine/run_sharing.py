@@ -146,8 +146,7 @@ class RunSharing:
 
 
 MAX_BATCH = 16
-"""Number of units that are claimed together. If more were claimed, one process would have many left while the
-others have none."""
+"""Number of units that are claimed together; with more, one process would have many left at the end."""
 POLL_SECONDS = 0.05
 """Maximum number of seconds until a stopping run is noticed."""
 
@@ -184,11 +183,9 @@ class UnitQueue(Generic[Unit]):
 
 
 class SharedUnits(UnitQueue[Unit]):
-    """Units (samples and anchors) of a run on which several processes work.
+    """Units of a run on which several processes work; those that others claimed are tried again at the end.
 
-    A unit that another process has claimed is tried again after all others. Unless the run is stopping,
-    ``take`` returns None only after every unit is completed. The units of a process that died are therefore
-    evaluated by the other processes.
+    ``take`` returns None only after every unit is completed, also those of a process that died.
     """
 
     def __init__(

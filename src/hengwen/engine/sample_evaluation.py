@@ -1,7 +1,4 @@
-"""Evaluate the samples of one run: get their responses, score them, and judge them.
-
-An outcome is a ``Score`` or a ``Failure``. The ledger records outcomes and calls.
-"""
+"""Evaluate the samples of one run: get their responses, score them, and judge them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Evaluate responses in worker processes: by scorers, and by judges that need no network.
-
-A unit is one sample with its responses and the evaluations that are still to be done.
-"""
+"""Evaluate responses in worker processes: by scorers, and by judges that need no network."""
 
 from __future__ import annotations
 
@@ -24,20 +21,15 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 WHOLE_GROUP = -1
-"""Index that stands for all responses of a unit; a scorer that scores all repeats of a sample as one group
-uses it."""
+"""Index that stands for all responses of a unit, for a scorer of all repeats of a sample."""
 MAX_PICKLED_BYTES = 16_000_000
-"""Maximum size of a pickled scorer that is copied to worker processes. A larger scorer, such as one with an
-index of training data, is used only in the main process, because each copy would need as much memory."""
+"""Maximum size of a pickled scorer that is copied to worker processes, as each copy needs as much memory."""
 MAX_CRASHES = 10
 """If an evaluator crashed at this number of responses and never succeeded, it is not tried again."""
 
 
 class Unit(NamedTuple):
-    """A sample with its responses, and the evaluations to do.
-
-    An evaluation is a pair: index of the response, index of the evaluator.
-    """
+    """A sample with its responses, and the evaluations to do: indices of a response and an evaluator."""
 
     task: str
     sample: Sample
@@ -46,8 +38,7 @@ class Unit(NamedTuple):
 
 
 Results = list[list[Outcome]] | str
-"""The outcomes of each evaluation of a unit (a sample with its responses), or a message
-if a process died at the unit."""
+"""The outcomes of each evaluation of a unit, or a message if a process died at it."""
 
 
 class UnitScorer:
@@ -176,11 +167,7 @@ def _crash(_unit: Unit, message: str) -> str:
 
 
 class _SizeLimit:
-    """A stream that discards its data; it counts the bytes, and notes whether they contain ``__main__``.
-
-    Pickled data with ``__main__`` refers to an object that is defined in the main script. A write raises a
-    ValueError if there are too many bytes.
-    """
+    """A stream that only counts bytes, up to a limit, and notes names of the main script (``__main__``)."""
 
     def __init__(self) -> None:
         self._size = 0

@@ -124,23 +124,23 @@ class HengwenCallback:
         folder, name = output / FOLDER, f"checkpoint-{step}"
         folder.mkdir(parents=True, exist_ok=True)
         template = self._plan.checkpoints[0]
+        tasks = load_suite(self._plan.model_copy(update={"checkpoints": []})).tasks
         if self._generate is None:
             spec = template.model_copy(update={"name": name, "step": step})
         else:
             answers = folder / f"{name}.jsonl"
-            self._write_answers(answers, output / name, context)
+            self._write_answers(tasks, answers, output / name, context)
             spec = CheckpointSpec(name=name, step=step, responses=answers.resolve())
-        tasks = load_suite(self._plan.model_copy(update={"checkpoints": []})).tasks
         plan = self._plan.model_copy(
             update={"checkpoints": [spec], "rewards": sorted({*self._plan.rewards, *_rewards(tasks)})}
         )
         return run_plan(plan, store=self._store or folder / "hengwen.db", options=self._options)
 
-    def _write_answers(self, target: Path, path: Path, context: dict[str, Any]) -> None:
+    def _write_answers(
+        self, tasks: Sequence[LoadedTask], target: Path, path: Path, context: dict[str, Any]
+    ) -> None:
         """Let the model answer all prompts of the plan."""
         assert self._generate is not None
-        bare = self._plan.model_copy(update={"checkpoints": []})
-        tasks = load_suite(bare).tasks
         samples = [(task.spec.name, sample) for task in tasks for sample in task.samples.samples.values()]
         texts = self._generate(
             [sample.text for _, sample in samples],

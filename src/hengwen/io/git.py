@@ -24,8 +24,7 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",
 }
-"""A repository can name the program that fetches its missing objects; without a protocol and without lazy
-fetches, git starts no such program."""
+"""A repository can name a program that fetches missing objects; these settings start none."""
 
 
 class GitState(NamedTuple):

@@ -74,8 +74,7 @@ def _unwritable(target: Path, error: OSError) -> ConfigError:
 
 
 MAX_PREFIX = 40
-"""The name of the temporary file contains at most this many characters of the file's name, because file
-systems limit names to 255 bytes."""
+"""Characters of a file's name in that of its temporary file; file systems allow 255 bytes."""
 
 
 @contextmanager

@@ -27,8 +27,7 @@ _EXPECTED = {
     "model_type": "expected a mapping of keys",
     "model_attributes_type": "expected a mapping of keys",
 }
-"""For some types of validation errors, the message to use instead of pydantic's, which would name pydantic's
-classes."""
+"""Messages for types of validation errors whose own would name pydantic's classes."""
 _EXPLAINED = ("missing", "several_missing", "too_short")
 """Types of validation errors that the value would not explain."""
 Model = TypeVar("Model", bound="StrictModel")

@@ -24,8 +24,7 @@ RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
 ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
 MAX_ANSWERED_IN_MEMORY = 2_000
-"""Number of samples above which the stored answers of a checkpoint are kept in a temporary file. This
-saves memory, because the answers of all checkpoints are read before the first checkpoint is evaluated."""
+"""Number of samples above which answers are kept in a file, as those of all checkpoints are read first."""
 MIN_SIMILARITY = 80
 """Similarity, in per cent, from which an unknown sample id is taken for a slip of a known one."""
 ROLES = ("system", "user", "assistant")

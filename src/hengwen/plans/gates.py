@@ -39,8 +39,7 @@ Tier = Literal["fail", "warn"]
 Operator = Literal[">=", ">", "<=", "<"]
 Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"
-"""In a gate, this name means the run that ``--baseline`` names. Without ``--baseline``, it means the run that
-``hengwen runs pin`` selected."""
+"""In a gate, the run of ``--baseline``, or else the one that ``hengwen runs pin`` selected."""
 MEASURES = ("coverage", "calibration")
 FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")

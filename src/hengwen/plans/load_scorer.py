@@ -89,10 +89,7 @@ Inner = TypeVar("Inner", Scorer, GroupScorer)
 
 
 class _Renamed(Generic[Inner]):
-    """Wrapper that renames the scores of a scorer, and appends a text to their signatures.
-
-    A signature contains every setting that can change a score.
-    """
+    """Wrapper that renames the scores of a scorer, and appends a text to their signatures."""
 
     def __init__(self, inner: Inner, names: Mapping[str, str], marks: str, configured_name: str = "") -> None:
         self._inner: Inner = inner

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Pattern for the start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Maximum depth of a key inside a plan's value whose line ``locate`` returns if an error message mentions the
-key. In the value ``{name: {option: ...}}``, ``name`` has the depth 1 and ``option`` the depth 2."""
+"""Maximum depth, from 1, of a key in a value whose line is named if an error message mentions the key."""
 
 
 class FromFile(Protocol):

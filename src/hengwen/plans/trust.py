@@ -1,8 +1,6 @@
-"""Find the parts of a plan that the user must trust: code to run, and environment variables to read.
+"""Find the parts of a plan that could run code or send a secret, which need trust; see ``SECURITY.md``.
 
-A plan that the user does not trust may name files, installed plug-ins, endpoints, and environment variables
-whose names end in ``_API_KEY``. Everything else that could run code or send a secret needs trust.
-``SECURITY.md`` describes the threats.
+Files, installed plug-ins, endpoints and variables whose names end in ``_API_KEY`` need none.
 """
 
 from __future__ import annotations

@@ -81,16 +81,14 @@ def estimates_of(resources: RunResources) -> list[CostEstimate]:
 
 
 def _estimate_of(resources: RunResources, name: str, role: Role) -> CostEstimate:
-    counts = None if resources.batches is None else resources.batches.file_counts(name, role)
-    if counts is None:
-        usage = resources.dry_backends[(name, role)].expected
+    batches, options = resources.batches, resources.options.batch
+    counts = None if batches is None else batches.file_counts(name, role)
+    usage = resources.dry_backends[name, role].expected if counts is None else counts.usage
+    is_small = batches is not None and options is not None and batches.queue.collected < options.online_below
+    if counts is None or is_small:
         price = resources.price(name)
         return CostEstimate(backend=name, role=role, usage=usage, cost=_cost(price, usage), price=price)
-    batches, options = resources.batches, resources.options.batch
-    if batches is not None and options is not None and batches.queue.collected < options.online_below:
-        price, usage = resources.price(name), counts.usage
-        return CostEstimate(backend=name, role=role, usage=usage, cost=_cost(price, usage), price=price)
-    price, usage = resources.batch_price(name), counts.usage
+    price = resources.batch_price(name)
     cost = _cost(price, usage)
     return BatchEstimate(backend=name, role=role, usage=usage, cost=cost, price=price, files=counts.files)
 

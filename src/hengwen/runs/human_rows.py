@@ -47,10 +47,7 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 
 
 def store_labels(suite: LoadedPlan, labels: Sequence[Label], store: Store, gone: Label | None = None) -> None:
-    """Write all labels of a plan to its newest runs, as its next run would; ``gone`` was taken back.
-
-    All are written because each one changes the signature, by which the labels of runs are comparable.
-    """
+    """Write all labels of a plan to its newest runs (each changes the signature); ``gone`` was taken back."""
     ledger = store.ledger()
     for run in store.latest(suite.plan.name):
         of_run = [label for label in labels if label.checkpoint == run.checkpoint]

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
     LimiterFactory = Callable[[str, asyncio.Event], Limiter]
-    """Takes a backend's name and the event that stops the run, and returns a limiter that is shared with
-    other processes."""
+    """Makes a limiter that is shared with other processes, from a backend's name and the stopping event."""
 
 BATCH_DISCOUNT = 0.5
 """Price of a batch endpoint as a share of the price of single calls, if the plan does not set it."""

@@ -1,9 +1,4 @@
-"""Collect the facts of a run at its start: prompts, references and package versions behind its scores.
-
-The signature of a score describes how the score is computed. Facts describe what a run evaluates: prompts,
-references, repeats, endpoints and package versions. The store keeps the facts with the run, and reports
-compare the facts of different runs.
-"""
+"""Collect the facts of a run: what it evaluates, where signatures say how; reports compare those of runs."""
 
 from __future__ import annotations
 

@@ -168,11 +168,9 @@ def _reports(coordinator: Any, progress: Progress, interrupts: Interrupts) -> It
 
 
 MAX_WORKERS = 16
-"""Default number of workers on a cluster with at least this many CPUs. The number is limited, because each
-worker has several connections to the database."""
+"""Default maximum number of workers, as each has several connections to the database."""
 LOST_WORKERS = 3
-"""Maximum number of replacements for dead workers, as a multiple of the number of workers. If more workers
-die, the others continue; the run fails when none is left."""
+"""Maximum number of replacements for dead workers, as a multiple of the number of workers."""
 WAIT_SECONDS = 0.5
 """Seconds between two updates of the progress."""
 

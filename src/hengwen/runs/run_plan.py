@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from html import escape
@@ -237,10 +236,7 @@ def run_resolved(
             )
             return _run_suite(resources, signals)
 
-        try:
-            return asyncio.run(start(interrupts)) if interrupts is not None else run_until_complete(start)
-        except asyncio.CancelledError:  # a run that SIGTERM ended is reported like one ended by Ctrl-C
-            raise KeyboardInterrupt from None
+        return run_until_complete(start, interrupts)
 
 
 def opened_store(store: Store | str | Path) -> AbstractContextManager[Store]:

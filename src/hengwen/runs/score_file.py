@@ -18,7 +18,7 @@ from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
@@ -153,10 +153,20 @@ def score_file(
     if target.suffix.lower() == ".csv":  # a CSV header needs all column names first
         header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
     results = map_stream(row_scorer, scan_rows(source), workers=workers, crashed=row_scorer.failed_row)
+    return write_scored(results, target, header, progress)
+
+
+def write_scored(
+    scored: Iterable[JsonRow],
+    target: Path,
+    header: list[str],
+    progress: Callable[[int], None] | None = None,
+) -> FileScoreResult:
+    """Write the rows of a ``RowScorer`` to a file, and count them."""
     rows = failed = 0
     first_failure = ""
     with row_writer(target, header) as write:
-        for row in results:
+        for row in scored:
             rows += 1
             if row["status"] != "ok":
                 failed += 1

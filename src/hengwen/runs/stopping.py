@@ -1,7 +1,4 @@
-"""Run a coroutine to its end, or stop it by a signal or a time limit.
-
-Before a run stops, it waits for the replies to calls that were sent, and records them.
-"""
+"""Run a coroutine to its end, or stop it by a signal or a time limit, after the replies to calls."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ def _do_nothing() -> None:
 
 
 class Interrupts:
-    """Requests to stop a run.
-
-    The first request to stop sets the run's ``stopping`` event, the second cancels the run.
-    """
+    """Requests to stop a run: the first sets the run's ``stopping`` event, the second cancels the run."""
 
     def __init__(self, *, signals: bool) -> None:
         self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
@@ -78,16 +72,17 @@ class Interrupts:
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
+def run_until_complete(
+    start: Callable[[Interrupts], Coroutine[object, object, Result]], interrupts: Interrupts | None = None
+) -> Result:
     """Run a coroutine to its end, in a separate thread if this thread has a running event loop."""
     try:
-        return _run(start)
+        return _run(start) if interrupts is None else asyncio.run(start(interrupts))
     except asyncio.CancelledError:  # the coroutine ended itself after SIGTERM or Ctrl-C
         raise KeyboardInterrupt from None
 
 
 def _run(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
-    """Run a coroutine to its end, in a separate thread if this thread has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

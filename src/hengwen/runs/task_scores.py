@@ -1,7 +1,4 @@
-"""Compute one number for a whole task from a judge's scores of its answers.
-
-If an expected answer has no score, the task gets a ``Failure`` instead of a number.
-"""
+"""Compute one number for a whole task from a judge's scores of its answers, all of which it needs."""
 
 from __future__ import annotations
 
@@ -37,10 +34,8 @@ _STATUS_TEXTS = {"absent": "not in this run", "missing": "without an answer"}
 class TaskScore:
     """Compute a value of a whole task from one judge's scores of single answers.
 
-    The value of a prompt is the mean of the scores of its answers (repeats). ``mean_times`` multiplies the
-    mean over the prompts by a factor. ``sum_divided_by`` divides the sum over the prompts by a number, and
-    adds a second score: the mean on a scale of 0 to 10 (``normalised``). The task gets a value only if every
-    expected answer has a score, which means all repeats of all samples in the plan.
+    It is the mean over the prompts (of the means over repeats) ``mean_times`` a factor, or their sum
+    ``sum_divided_by`` a number, with a second score on 0 to 10 (``normalised``).
     """
 
     source: ScoreId

@@ -1,8 +1,4 @@
-"""Store the files of requests that are sent to batch endpoints, and the calls in these files.
-
-Each call in a file is also an attempt (a sent call) of the ledger. The status of its attempt is ``batched``
-until the reply is downloaded, and ``unread`` until a judge has parsed the reply.
-"""
+"""Store the files of requests that are sent to batch endpoints, and the calls (also attempts) in them."""
 
 from __future__ import annotations
 
@@ -89,8 +85,7 @@ class BatchCall:
     logprobs: int | None = None
     """Number of alternatives to each token that were requested with log-probabilities."""
     message: str = ""
-    """Reason why the call failed in this file. While the call is open, this is the reason why it failed in an
-    earlier file; empty if it was in no earlier file."""
+    """Why the call failed in this file, or while it is open, in an earlier one; empty if it did not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""In-memory filter of the stored calls, so that most lookups of a call need no database query.
-
-The filter tells that a call is surely not stored, or that it is probably stored. The filter holds 64 bits of
-each call key. A call key is a hash that identifies a request to a model.
-"""
+"""In-memory filter of the stored calls (64 bits a key), so that most lookups of a call need no query."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ BUSY_SECONDS = 10
 BUSY_POLL_SECONDS = 0.01
 """Seconds between two attempts to switch a file to a write-ahead log while other processes open it."""
 PAGE_SIZE = 8192
-"""Size in bytes of a page of a new SQLite file. Answers of 1.4 kB leave pages of 4096 bytes half empty, but
-larger pages make small commits slower."""
+"""Size of a page of a new SQLite file: answers half fill 4096 bytes; larger pages slow small commits down."""
 DATA_IS_KEPT = "; committed data is kept"
 """End of the messages of errors after which the store still has everything that was committed."""
 
@@ -62,8 +61,7 @@ KEEPALIVE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-"""Parameters of connections to PostgreSQL, unless the URL sets them: a server that has not answered for a
-minute counts as lost. Without these parameters, Linux would wait for 15 minutes or even for hours."""
+"""Parameters of connections to PostgreSQL, by which a server that is silent for a minute counts as lost."""
 
 
 def open_database(location: str | Path) -> Database:

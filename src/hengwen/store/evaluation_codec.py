@@ -1,12 +1,8 @@
 """Convert rows (scores and failures) to table rows of evaluations, and back.
 
-An evaluation has all scores and failures that one scorer or judge gave one answer or one group of answers.
-What all evaluations of a scorer or judge have in common (task, name, role, kind, signature, parts and scales
-of the scores) is stored once, in the table ``evaluator``.
-
-``notes`` of an evaluation is a JSON list with one entry for each score, in the order of the scores. The entry
-is ``[reason, details]`` for a score, or ``[message, raw reply]`` for a failure. The entry is 0 if both of its
-parts are empty; zeros at the end of the list are left out.
+An evaluation has all that one scorer or judge gave one answer or group of answers. What its evaluations have
+in common is stored once, in the table ``evaluator``. ``notes`` is a JSON list with an entry for each score:
+``[reason, details]``, or ``[message, raw reply]`` of a failure, or 0 if empty; zeros at the end are left out.
 """
 
 from __future__ import annotations

@@ -14,16 +14,15 @@ from hengwen.errors import ConfigError, PluginError
 from hengwen.io.output_files import atomic_write, check_output, row_writer
 from hengwen.records import Sample, Score
 from hengwen.store import tables
-from hengwen.store.evaluation_codec import evaluator_from, rows_from
+from hengwen.store.evaluation_codec import rows_from
 from hengwen.store.location import store_files
-from hengwen.store.queries import FETCH_SIZE, select_evaluations
+from hengwen.store.queries import select_evaluations, stream_evaluations
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.records import Run
-    from hengwen.store.evaluation_codec import Evaluator
 
 TEXTS = "string"
 WHOLE = "int64"
@@ -191,15 +190,10 @@ def _rows_of(store: Store, run: Run) -> Iterator[dict[str, object]]:
         )
         .outerjoin(sample, sample.c.hash == response.c.sample_hash)
     )
-    evaluators: dict[int, Evaluator] = {}
     with store.connect() as connection:
-        result = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
-        for columns in result.mappings():
-            known = evaluators.get(columns["evaluator_id"])
-            if known is None:
-                known = evaluators[columns["evaluator_id"]] = evaluator_from(columns)
+        for columns, evaluator_of_row in stream_evaluations(connection, query):
             prompt = _prompt(columns["prompt"])
-            for row in rows_from(columns, known, run.checkpoint):
+            for row in rows_from(columns, evaluator_of_row, run.checkpoint):
                 outcome = row.outcome
                 level = outcome.details.get("label") if isinstance(outcome, Score) else None
                 yield {

@@ -1,7 +1,4 @@
-"""A ledger that collects records in memory until ``commit`` writes them to a database in one transaction.
-
-The engine records outcomes (scores and failures) and attempts (sent calls) in a ledger.
-"""
+"""A ledger that collects records in memory until ``commit`` writes them to a database in one transaction."""
 
 from __future__ import annotations
 

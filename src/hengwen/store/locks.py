@@ -190,8 +190,7 @@ SESSION_SETTINGS = {
     "idle_session_timeout": "0",
     "default_transaction_isolation": "read committed",
 }
-"""Settings of the session. After a minute without a sign of life of this machine, the server ends the session
-and so releases its claims; without these settings, Linux would wait for two hours."""
+"""Settings by which the server ends the session of a silent machine, with its claims, after a minute."""
 
 _SESSION = "SELECT current_setting('hengwen.claims', true)"
 _BEGIN = """

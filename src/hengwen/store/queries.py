@@ -30,7 +30,7 @@ from hengwen.store.tables import BATCHED, UNREAD
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Engine, Select
+    from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select
     from sqlalchemy import Row as TableRow
 
     from hengwen.records import Kind, Outcome, Row, Run, Sample
@@ -63,14 +63,19 @@ def read_rows(engine: Engine, run: Run, sample_ids: Collection[str] | None = Non
     conditions = [tables.evaluation.c.run_id == run.id]
     if sample_ids is not None:
         conditions.append(tables.evaluation.c.sample_id.in_(sample_ids))
-    evaluators: dict[int, Evaluator] = {}
     with store_errors(engine), engine.connect() as connection:
-        result = connection.execution_options(yield_per=FETCH_SIZE).execute(select_evaluations(*conditions))
-        for columns in result.mappings():
-            evaluator = evaluators.get(columns["evaluator_id"])
-            if evaluator is None:
-                evaluator = evaluators[columns["evaluator_id"]] = evaluator_from(columns)
+        for columns, evaluator in stream_evaluations(connection, select_evaluations(*conditions)):
             yield from rows_from(columns, evaluator, run.checkpoint)
+
+
+def stream_evaluations(connection: Connection, query: Select[Any]) -> Iterator[tuple[RowMapping, Evaluator]]:
+    """Yield the evaluations that ``select_evaluations`` selects, each with its evaluator."""
+    evaluators: dict[int, Evaluator] = {}
+    for columns in connection.execution_options(yield_per=FETCH_SIZE).execute(query).mappings():
+        evaluator = evaluators.get(columns["evaluator_id"])
+        if evaluator is None:
+            evaluator = evaluators[columns["evaluator_id"]] = evaluator_from(columns)
+        yield columns, evaluator
 
 
 def read_evaluators(connection: Connection, evaluator_ids: Any) -> dict[int, Evaluator]:

@@ -26,8 +26,7 @@ HEAD = "0014"
 """Version of the newest migration."""
 
 HAS_FAILURE = text("statuses <> ''")
-"""SQL condition of the evaluations that have a failure. The index ``evaluation_failed`` has only these
-evaluations, which are few."""
+"""SQL condition of the evaluations that have a failure; the index ``evaluation_failed`` has only these."""
 
 BATCHED, UNREAD = "batched", "unread"
 """Statuses of attempts in batch files: without a reply, and with one that no judge has parsed."""
@@ -93,9 +92,8 @@ evaluator = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     *_required(task=String, name=String, role=String, kind=String, signature=String, scores=Text),
 )
-"""Table of scorers and judges, as they were applied in a task; ``task``, ``name`` and ``role`` are the fields
-``task``, ``evaluator`` and ``role`` of ``ScoreId``. ``scores`` is a JSON list with the part and the scale of
-each score. ``id`` is a hash of the other columns, so that all processes give the same id."""
+"""Table of scorers and judges in tasks, as in ``ScoreId``; ``scores`` is a JSON list of [part, scale].
+``id`` is a hash of the other columns, so that all processes give the same id."""
 
 evaluation = Table(
     "evaluation",
@@ -135,8 +133,7 @@ completed_unit = Table(
     Column("unit", String, primary_key=True),
     *_required(run_id=String),
 )
-"""Table of completed samples of the runs that several processes are working on; ``unit`` is the hash of a run
-and a sample. Rows are removed when no process works on the run any more."""
+"""Table of completed samples of runs that processes share; ``unit`` is the hash of a run and a sample."""
 
 baseline = Table(
     "baseline",
@@ -160,8 +157,7 @@ admission = Table(
     *_required(judge=String, tested=String, result=Text),
     PrimaryKeyConstraint("judge", "tested"),
 )
-"""Table of the admission tests of judges; ``judge`` is the signature without what depends on a task, and
-``result`` a JSON object."""
+"""Table of admission tests; ``judge`` is the signature without what depends on a task, ``result`` JSON."""
 
 batch = Table(
     "batch",
@@ -172,8 +168,7 @@ batch = Table(
     *_required(created=String),
     Index("batch_plan", "plan", "state"),
 )
-"""Table of the files of requests that a run sends to a batch endpoint. A row is committed before its file is
-uploaded."""
+"""Table of the files of requests; a row is committed before its file is uploaded."""
 
 batch_request = Table(
     "batch_request",

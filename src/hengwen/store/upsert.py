@@ -25,8 +25,7 @@ UNIQUE_COLUMNS = {
     **{name: tuple(table.primary_key.columns.keys()) for name, table in tables.metadata.tables.items()},
     "evaluation": ("run_id", "sample_id", "repeat", "series_id"),
 }
-"""Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
-successful attempt is never replaced."""
+"""Columns by which a later row replaces an earlier one; a successful attempt is never replaced."""
 IMMUTABLE = ("sample", "prompt", "evaluator", "note")
 """Tables whose key is a hash of the other columns, so that rows with equal keys are equal."""
 

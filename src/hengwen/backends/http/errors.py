@@ -36,10 +36,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 @cache
 def _escaped(secret: str) -> re.Pattern[str]:
-    r"""Return a pattern of a secret in which each character may be escaped, as in ``\u0073k`` or ``%73k``.
-
-    Runs of backslashes are matched whole and only from their start, so that the time is linear.
-    """
+    r"""Return a pattern of a secret whose characters may be escaped, as in ``\u0073k``; linear in time."""
     return re.compile(r"(?<!\\)" + "".join(_spellings(char) for char in secret))
 
 
@@ -64,7 +61,9 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if seconds is not None:
         return seconds
     # the clock of this machine may be wrong, so a date is compared with that of the reply
-    return _seconds_until(value, now or _date(headers.get("date", "")) or datetime.now(UTC))
+    now = now or _date(headers.get("date", "")) or datetime.now(UTC)
+    date = _date(value)
+    return None if date is None else max(0.0, (date - now).total_seconds())
 
 
 def _parse_number(value: str) -> float | None:
@@ -73,11 +72,6 @@ def _parse_number(value: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0 else None
-
-
-def _seconds_until(value: str, now: datetime) -> float | None:
-    date = _date(value)
-    return None if date is None else max(0.0, (date - now).total_seconds())
 
 
 def _date(value: str) -> datetime | None:

@@ -98,10 +98,7 @@ def too_long(limit: int) -> str:
 
 
 class HttpTransport:
-    """Post JSON to one URL. An instance must be created in the event loop that uses it.
-
-    Redirects are not followed and cookies are not kept. Connections stay open for later calls.
-    """
+    """Post JSON to one URL, in the event loop that created it; no redirects are followed, no cookies kept."""
 
     def __init__(
         self,

@@ -1,9 +1,7 @@
 """Client of OpenAI's Batch API: upload files of requests, create batches, and download the replies.
 
-Unlike single calls, a batch needs few HTTP calls, so this module uses the client of the ``openai`` package.
-That client streams files, pages through lists, and knows the fields of the API. Its own retries are off: if
-a call to create a batch fails, the batch may exist all the same. Before the caller of this module repeats
-such a call, the caller searches the list of batches for the new batch.
+It uses the client of the ``openai`` package, which streams files and pages through lists, without its
+retries: a batch may exist although the call to create it failed, so callers search the list of batches first.
 """
 
 from __future__ import annotations
@@ -83,11 +81,7 @@ class RemoteFile:
 
 
 class BatchClient:
-    """Client of the batch endpoint of one backend, for the event loop in which it was created.
-
-    Every method raises a BackendError if the endpoint gives no usable answer; ``retryable`` states whether
-    the same call may succeed later.
-    """
+    """Client of the batch endpoint of one backend, in one event loop; its methods raise BackendErrors."""
 
     def __init__(self, base_url: str, api_key_env: str, timeout: float) -> None:
         from httpx2 import AsyncClient, create_ssl_context

@@ -1,7 +1,4 @@
-"""Encode requests, also as lines of the JSONL files of batch endpoints; decode the lines that answer them.
-
-OpenAI's Batch API, ``vllm run-batch`` and other compatible programs use the same lines.
-"""
+"""Encode requests, also as lines of batch files (those of OpenAI and ``vllm run-batch``); decode replies."""
 
 from __future__ import annotations
 

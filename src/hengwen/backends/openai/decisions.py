@@ -1,7 +1,4 @@
-"""Backend for OpenAI's decisions endpoint, which returns a probability for each choice and writes no text.
-
-The fields are those of ``client.decisions.create`` in openai 3.54.
-"""
+"""Backend for OpenAI's decisions endpoint (openai 3.54), which gives choices probabilities, and no text."""
 
 from __future__ import annotations
 

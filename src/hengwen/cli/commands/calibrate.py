@@ -145,12 +145,7 @@ def _read(
 def _calibrate_source(
     source: str, labels: Path | None, store: str, settings: _Settings
 ) -> tuple[list[Calibration], tuple[JudgeTrust, ...], bool]:
-    """Calibrate the labelled scores of a plan or a store.
-
-    Returns:
-        The calibrations, what else is known of the judges, and whether a score was left out because its
-        rubric has changed since the run.
-    """
+    """Return calibrations, what else is known of judges, and whether a changed rubric left out a score."""
     from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError

@@ -283,10 +283,7 @@ OUT_OF_BUDGET = 5
 def judge_plan_battles(
     plan: Path, pairing: Pairing, calls: Calls, face: Face
 ) -> tuple[BattleFiles, tuple[JudgeTrust, ...], int]:
-    """Return the battles that the judges of a plan gave, what is known of these judges, and the exit code.
-
-    The exit code is 5 if the budget is spent.
-    """
+    """Return the battles of a plan's judges, what is known of them, and the exit code (5: budget spent)."""
     from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document

@@ -220,10 +220,7 @@ def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, st
 
 
 def single_keys(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return the key for each label, worst first: itself if each is one character, else its number.
-
-    Empty if single keys cannot name all labels apart from the commands.
-    """
+    """Return the key for each label, worst first: itself or its number; empty if keys are not clear."""
     names = [_normalize(label) for label in labels]
     if any(len(name) > 1 for name in names):
         names = [str(number) for number in range(1, len(names) + 1)]

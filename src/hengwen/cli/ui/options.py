@@ -1,7 +1,4 @@
-"""Options that several commands share, one by one or together (``Calls``).
-
-Some can also be set by an environment variable HENGWEN_<OPTION>.
-"""
+"""Options that several commands share, some of them also as variables HENGWEN_<OPTION>."""
 
 from __future__ import annotations
 

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(*, quiet: bool, checkpoints: int = 1) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield a progress callback for ``run_plan``, or None if ``quiet``.
-
-    With several checkpoints, a first bar is that of the whole run, estimated as if all had as many samples as
-    the largest so far.
-    """
+    """Yield a progress callback for ``run_plan``, with a first bar for all checkpoints; None if ``quiet``."""
     if quiet:
         yield None
         return

@@ -87,10 +87,7 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class InheritingCommand(TyperCommand):
-    """A command that takes options from the groups above it, before or after its own name.
-
-    An option that a group and the command both declare is one option, which belongs to the group.
-    """
+    """A command that takes options from the groups above it; one that both declare belongs to the group."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

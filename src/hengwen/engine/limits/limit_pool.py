@@ -51,10 +51,7 @@ class Grant:
     """The slots (calls at a time), calls and tokens that a process may use at an endpoint after a request."""
 
     slots: int
-    """Number of slots (calls at a time) that the process has now.
-
-    If the number is lower than before, no new call starts until enough open calls have ended.
-    """
+    """Slots (calls at a time) of the process now; if they are fewer, it starts no call until calls end."""
     calls: int = 0
     """Number of further calls that the limit of calls per minute allows."""
     tokens: float = 0.0
@@ -118,9 +115,8 @@ class _Endpoint:
 class LimitPool:
     """The limits of all endpoints of a run, which several processes share.
 
-    A slot is room for one call that has no reply yet. A permission is a call or token that the limits per
-    minute allow. A process requests permissions for several calls at once, and keeps its slots while it needs
-    them. The slots of all processes together are never more than those of the endpoint.
+    A slot is room for one call without a reply; a process keeps its slots while it needs them. A permission
+    is a call or token that the limits per minute allow, requested for several calls at once.
     """
 
     def __init__(
@@ -166,8 +162,7 @@ def _full(per_minute: float | None, now: float) -> _Bucket | None:
 
 Sync: TypeAlias = Callable[[Demand], Awaitable[Grant]]
 INTERVAL = 0.25
-"""Seconds after which a process that makes calls requests its share of the limits again, even if it needs no
-more."""
+"""Seconds after which a process that makes calls requests its share of the limits again."""
 MIN_INTERVAL = 0.02
 """Minimum number of seconds between two requests of a process for its share of the limits."""
 
@@ -175,13 +170,7 @@ MIN_INTERVAL = 0.02
 class SharedLimiter(Limiter):
     """Decide when each call to one endpoint may be sent, within the limits of all processes together.
 
-    A pool divides the slots and permissions among the processes. A slot is room for one call that has no
-    reply yet. A permission is a call or token that the limits per minute allow. The limiter keeps its slots
-    while calls are made, and requests permissions for several calls at once. Therefore, it need not ask the
-    pool before each call.
-
-    Timeouts and refusals (status 429) lower the slots and the rate of this process only; each process reacts
-    to its own timeouts and refusals.
+    Timeouts and refusals (status 429) lower the slots and the rate of this process only.
     """
 
     def __init__(self, limits: EndpointLimits, sync: Sync, *, stopping: asyncio.Event | None = None) -> None:

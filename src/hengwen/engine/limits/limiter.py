@@ -1,8 +1,4 @@
-"""Limit the calls to one endpoint; the limits adapt to how the endpoint replies.
-
-The number of concurrent calls (slots) and the rate at which calls are sent are limited. In addition, the plan
-can limit the calls and tokens per minute.
-"""
+"""Limit the calls to one endpoint, at a time and per minute; the limits adapt to how the endpoint replies."""
 
 from __future__ import annotations
 
@@ -28,11 +24,9 @@ PROBE_SECONDS = 1.0
 MIN_FAILURES = 8
 """Calls pause after this number of failures in a row, or after half the slots if that is more."""
 OUTAGES = ("transport_error", "rate_limited")
-"""Statuses with which an endpoint fails during an outage. A timeout is none: a slow model replies when fewer
-calls are open, and the limiter sees to that."""
+"""Statuses of an outage. A timeout is none: a slow model replies when fewer calls are open."""
 FIRST_GIVE_UP_TIMEOUTS, GIVE_UP_TIMEOUTS = 2, 8
-"""Timeouts in a row after which an endpoint is given up, if the last call was open alone: of an endpoint that
-never replied in this run, and of one that did. Calls that were open at the same time count as one."""
+"""Timeouts in a row of calls open alone after which an endpoint that never replied, or did, is given up."""
 
 
 class Circuit:
@@ -108,11 +102,8 @@ TIMER_SLACK = 0.0005
 class Limiter:
     """Decide when each call to one endpoint may be sent: a slot must be free and the send rate must allow it.
 
-    A slot is room for one call that has no reply yet. A timeout halves the number of slots, but several
-    timeouts of calls that were open at the same time count as one. As long as the endpoint has never replied,
-    a timeout leaves one slot. Afterwards, good replies raise the number
-    of slots again: with ten slots, ten good replies add one slot. Refused calls (HTTP status 429) lower the
-    rate at which calls are sent; see ``SendRate``.
+    A timeout halves the slots (calls without a reply), once for calls open together; an endpoint that never
+    replied keeps one. Good replies add slots: ten of ten slots add one. Status 429 lowers ``SendRate``.
     """
 
     def __init__(

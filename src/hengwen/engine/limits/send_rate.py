@@ -6,27 +6,20 @@ from collections import deque
 from math import inf
 
 WINDOW = 20
-"""Number of the latest calls among which refused calls are counted. A call that still waits for its reply
-counts as not refused, because a refusal usually comes sooner than a good reply."""
+"""Number of the latest calls among which refused ones are counted; those without a reply are not refused."""
 MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
 """Calls count as sent too fast if at least this number and this share of the latest calls were refused."""
 BLOCK = 60
 """The send rate is checked after each block of this many replies (good replies and refusals)."""
 MAX_CALM = 2
-"""A block of replies (see ``BLOCK``) counts as calm if it has at most this many refusals. An endpoint with a
-rate limit accepts all calls that are sent slowly enough. If a block is not calm although the rate was
-lowered, the refusals have another cause than the rate."""
+"""A block of replies is calm with at most this many refusals. If one at a lowered rate is not, refusals have
+another cause than the rate."""
 REPROBE = 1.25
-"""Factor by which a lowered rate is raised after a block of replies (see ``BLOCK``) with more than
-``MAX_CALM`` refusals. If refusals stay frequent at a lowered rate, the rate is not their cause."""
+"""Factor by which a lowered rate is raised after a block that is not calm."""
 SAFE_SHARE = 0.8
-"""When an existing limit on the rate is lowered, the safe rate becomes this share of the rate at which calls
-were accepted before. The safe rate is a rate that the endpoint probably accepts. The limit rises quickly up
-to the safe rate, and slowly above it."""
+"""Share of the rate before a refusal that counts as safe: up to it, the limit rises quickly, then slowly."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
-"""Factors by which a good reply raises the rate. The safe rate is a rate that the endpoint probably accepts
-(see ``SAFE_SHARE``). ``START`` applies while no safe rate is known, ``RECOVERY`` below the safe rate, and
-``GROWTH`` above it."""
+"""Factors by which a good reply raises the rate: while no safe rate is known, below it, above it."""
 GROWTH_PER_SECOND = 0.02
 """Share by which the rate grows in a second above the safe rate, if ``GROWTH`` would be slower."""
 MIN_RATE = 1.0
@@ -40,12 +33,9 @@ MAX_LATE_SECONDS = 0.02
 class SendRate:
     """Limit on the calls per second; there is no limit until the endpoint refuses a quarter of the calls.
 
-    When a quarter of the latest calls were refused, the limit becomes half of the rate at which the endpoint
-    has answered. Good replies raise the limit. If a quarter of the calls are refused again, the limit is
-    halved, and all calls wait as long as the endpoint asks. With fewer refusals, the limit depends on blocks
-    of 60 replies. After a block with at most 2 refusals, the next refusal halves the limit. After a block
-    with more refusals, the limit is raised, because refusals that stay frequent at a lower rate have another
-    cause.
+    Then the limit is half of the rate at which the endpoint has answered, is halved again at a quarter of
+    refusals, and rises with good replies. Few refusals are judged by blocks of 60 replies: after a calm block
+    the next refusal halves the limit, after another one the limit is raised.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,7 @@
 """Parse the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
-The document exists in several revisions. The revisions differ in line ends (LF or CRLF), in headings (two or
-three ``#``), and in whether they contain prompts. Older revisions have the task daily chat; newer revisions
-have the task emotion instead. Numbers, such as the number of answers per prompt, are read from the sentences
-of the document. If the document does not state a number, the default of the task is used, with a warning.
+Its revisions differ in line ends, headings, prompts, and in a task (daily chat or emotion). Numbers are read
+from its sentences; if one is missing, the default of the task is used, with a warning.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Build the samples (prompts, references, metadata) of a plan imported from the Muice document.
-
-The Muice document is a published test of a persona chatbot; ``hengwen import muice`` turns it into a plan.
-"""
+"""Build the samples (prompts, references, metadata) of a plan imported from the Muice document."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")
 _SAFETY = re.compile(r"抑郁|双相|双向情感|确诊|焦虑症|精神分裂|自杀|自残|自伤|轻生|不想活")
 FULL_TEST_SPLIT = 100
-"""Number of rows of a complete test split. The published score is the sum of all answers' scores (0 to 1)
-divided by 10, so its maximum is 10 only with 100 rows."""
+"""Number of rows of a complete test split, with which the published score, sum / 10, has the maximum 10."""
 
 
 def topic_rows(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from hengwen.backends.openai.backend import OpenAIBackend
     from hengwen.backends.openai.batch_lines import BatchLines
     from hengwen.engine.budget import Price
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
@@ -34,20 +35,21 @@ class BatchedBackend:
     """Settings of one backend of a plan, as far as a run in batches needs them."""
 
     name: str
+    online: OpenAIBackend
     lines: BatchLines
     price: Price | None
     """Price of the batch endpoint; None if it is unknown."""
     params: Mapping[str, object]
     retries: int
+    tokens: int | None
+    """Maximum number of estimated prompt tokens that may wait at the endpoint; None for no limit."""
 
 
 class BatchBackend(WrappedBackend):
     """Return the stored or downloaded reply to a call; if there is none, add the call to a batch file.
 
-    A downloaded reply is parsed and recorded like the reply to a single call. If a reply cannot be parsed,
-    an error is raised. The judge then makes a repair call, whose prompt also states the problem. The repair
-    call goes into the next batch file. After the provider has answered this file, the plan is evaluated
-    again: the same error is raised, and the judge makes the same repair call, which now has a reply.
+    A downloaded reply is parsed and recorded like one of a single call. If that fails, the judge's repair
+    call goes into the next file; then the same error leads to the same repair call, now replied to.
     """
 
     def __init__(
@@ -159,10 +161,7 @@ def custom_id_of(call_key: str, cache_scope: str) -> str:
 
 @dataclass(slots=True)
 class FileCounts:
-    """Batch files (files of requests) that a run would write for one backend and role.
-
-    The counts are the number of files, the estimated usage of all files, and the size of the last file.
-    """
+    """Batch files that a run would write for one backend and role, and the size of the last one."""
 
     files: int = 0
     usage: Usage = field(default_factory=Usage)

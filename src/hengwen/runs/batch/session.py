@@ -46,8 +46,6 @@ class BatchSession:
         options: BatchOptions | None,
         queue: BatchQueue,
         backends: Mapping[str, BatchedBackend],
-        clients: Mapping[str, OpenAIBackend],
-        tokens: Mapping[str, int | None],
         budget: Budget,
         stopping: asyncio.Event,
     ) -> None:
@@ -56,8 +54,6 @@ class BatchSession:
         self._options = options
         self._store = queue.store
         self._backends = backends
-        self._clients = clients
-        self._tokens = tokens
         self._budget = budget
         self._stopping = stopping
         self._submissions: dict[str, Submission] = {}
@@ -178,9 +174,8 @@ class BatchSession:
                     "batch endpoint in the plan any more; restore the backend to collect its replies"
                 )
         for name, backend in self._backends.items():
-            client = self._clients[name].batch_client()
             self._submissions[name] = Submission(
-                client, backend, self.queue, self._budget, self._stopping, self._tokens[name]
+                backend.online.batch_client(), backend, self.queue, self._budget, self._stopping
             )
         return list(self._submissions.values())
 
@@ -292,23 +287,22 @@ def batch_session(resources: RunResources) -> BatchSession | None:
     store = resources.store.batches(plan.name)
     if options.batch is None and (resources.dry or not (store.has_replies() or store.files())):
         return None
-    clients = {
-        name: backend
-        for name, backend in resources.backends.items()
-        if isinstance(backend, OpenAIBackend) and resources.specs[name].batch
-    }
     backends = {
         name: BatchedBackend(
             name=name,
+            online=backend,
             lines=backend.batch_lines(),
             price=resources.batch_price(name),
-            params=resources.specs[name].params,
-            retries=resources.specs[name].retries,
+            params=spec.params,
+            retries=spec.retries,
+            tokens=spec.batch_tokens,
         )
-        for name, backend in clients.items()
+        for name, backend in resources.backends.items()
+        if isinstance(backend, OpenAIBackend) and (spec := resources.specs[name]).batch
     }
-    tokens = {name: resources.specs[name].batch_tokens for name in clients}
-    limits = {name: Limits.of(options.batch or BatchOptions(), tokens[name]) for name in clients}
+    limits = {
+        name: Limits.of(options.batch or BatchOptions(), backend.tokens) for name, backend in backends.items()
+    }
     batch = options.batch
     spool = _spool(store.path, resources.store.name, plan.name)
     folder = spool if batch is None or batch.folder is None else batch.folder
@@ -317,7 +311,7 @@ def batch_session(resources: RunResources) -> BatchSession | None:
     else:
         prefix = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
         queue = BatchQueue(store, limits, folder, prefix, spool)
-    return BatchSession(options.batch, queue, backends, clients, tokens, resources.budget, resources.stopping)
+    return BatchSession(options.batch, queue, backends, resources.budget, resources.stopping)
 
 
 def _spool(path: Path | None, store: str, plan: str) -> Path:

@@ -1,7 +1,6 @@
 """Send the files of one backend to its batch endpoint, watch the batches, and collect their replies.
 
-Every step is recorded in the store after it was done. After a crash, ``recover`` searches the provider's
-lists of files and batches for a step that the store has not recorded.
+Each step is recorded after it was done; after a crash, ``recover`` looks for steps that are not recorded.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ ID_KEY, RUN_KEY, SHARD_KEY = "hengwen_batch", "hengwen_run", "hengwen_shard"
 MAX_METADATA = 512
 """Maximum number of characters of one value in the metadata of a batch."""
 MAX_SKIPPED = 16
-"""Maximum number of rounds of polling between two attempts to create a batch.
-
-An attempt is repeated if the provider had no room for the batch.
-"""
+"""Maximum number of rounds between two attempts to create a batch for which there was no room."""
 MAX_UNKNOWN = 20 * 60
 """Seconds for which the state or the replies of a batch may be missing before the run stops."""
 DOWNLOADS = 2
@@ -86,7 +82,6 @@ class Submission:
         queue: BatchQueue,
         budget: Budget,
         stopping: asyncio.Event,
-        tokens: int | None,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -96,7 +91,7 @@ class Submission:
         self._store = queue.store
         self._budget = budget
         self._stopping = stopping
-        self._tokens = tokens
+        self._tokens = backend.tokens
         self._backoff = 0
         self._skip = 0
         self._clock = clock

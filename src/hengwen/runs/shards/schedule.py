@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from hengwen._internal.plugins import describe_error
 from hengwen._internal.worker_pool import WorkerPool, map_in_processes, usable_cores
 from hengwen.errors import ConfigError, HengwenError
-from hengwen.io.output_files import row_writer
-from hengwen.runs.score_file import RowScorer
+from hengwen.runs.score_file import RowScorer, write_scored
 from hengwen.runs.shards.manifest import ScorerSettings, ShardResult, manifest_key
 from hengwen.runs.shards.split import Shard, read_shard
 
@@ -41,8 +40,7 @@ class ShardTask:
     folder: Path
     """Output folder, which has the manifest."""
     key: str
-    """Hash of the manifest (``manifest_key``); a worker that sees a manifest with another hash reports an
-    error."""
+    """Hash of the manifest that the worker must see (``manifest_key``)."""
     settings: ScorerSettings
     isolated: bool = False
     """Whether the rows are scored in a separate process, because a worker died while it scored the shard."""
@@ -85,21 +83,9 @@ def _score(task: ShardTask) -> ShardResult:
         )
     rows = read_shard(shard, path)
     scored = score_isolated(row_scorer, rows) if task.isolated else map(row_scorer, rows)
-    return _write(scored, task.folder / shard.output, shard.number)
-
-
-def _write(scored: Iterable[JsonRow], target: Path, number: int) -> ShardResult:
-    rows = failed = 0
-    first_failure = ""
-    with row_writer(target, []) as write:
-        for row in scored:
-            rows += 1
-            if row["status"] != "ok":
-                failed += 1
-                first_failure = first_failure or row["message"]
-            write(row)
-    size = target.stat().st_size
-    return ShardResult(number=number, rows=rows, failed=failed, bytes=size, first_failure=first_failure)
+    target = task.folder / shard.output
+    written = write_scored(scored, target, [])
+    return ShardResult(number=shard.number, bytes=target.stat().st_size, **asdict(written))
 
 
 MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10}

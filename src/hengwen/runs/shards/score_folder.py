@@ -1,7 +1,4 @@
-"""Score files of any size into a folder, one file for each shard.
-
-To resume an interrupted command, repeat it.
-"""
+"""Score files of any size into a folder, one file for each shard; the same command resumes."""
 
 from __future__ import annotations
 
@@ -34,8 +31,7 @@ if TYPE_CHECKING:
 
 
 LOCK = ".lock"
-"""Name of the lock file. The file is never removed: a command could lock a new file of this name while
-another command still holds the lock of the removed file."""
+"""Name of the lock file, never removed: two commands could lock an old and a new file of this name."""
 
 
 @contextmanager
