@@ -27,10 +27,10 @@ def is_location(spec: str) -> bool:
     return ":" in spec or spec.endswith(".py")
 
 
-def source_path(spec: str, base_folder: Path | None = None) -> Path | None:
+def source_path(spec: str) -> Path | None:
     """Return the file of ``file.py:Class``; None if the name has another form."""
     path, separator, _ = spec.rpartition(":")
-    return (base_folder or Path()) / path if separator and path.endswith(".py") else None
+    return Path(path) if separator and path.endswith(".py") else None
 
 
 def source_digest(path: Path) -> str:
@@ -38,12 +38,12 @@ def source_digest(path: Path) -> str:
     return hashlib.sha256(_read(path)).hexdigest()
 
 
-def load_class(spec: str, base_folder: Path | None = None) -> Any:
+def load_class(spec: str) -> Any:
     """Import a class by its location; this is the only function that imports code by location."""
     location, _, name = spec.rpartition(":")
     if not location or not name.isidentifier():
         raise ConfigError(f"{spec!r} names no class; write module:Class or file.py:Class")
-    path = source_path(spec, base_folder)
+    path = source_path(spec)
     try:
         module = import_module(location) if path is None else import_file(path)
     except ConfigError:

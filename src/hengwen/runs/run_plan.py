@@ -174,31 +174,8 @@ async def arun_plan(
 ) -> RunResult:
     """Evaluate all checkpoints of a plan, like ``run_plan``, but in the running event loop.
 
-    This function installs no signal handlers. To interrupt the run, cancel the asyncio task; to resume the
-    run, call the function again.
-
-    Args:
-        plan: A plan, or the path of a plan.
-        store: An open store, or the path or URL of a store.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
-        base_url: URL of an OpenAI-compatible server for ``judge``.
-        repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        options: How the plan is run; see ``RunOptions``.
-        trust: Whether the plan may run code that it names, and use environment variables other than
-            ``*_API_KEY``.
-
-    Returns:
-        The runs, their warnings and failures.
-
-    Raises:
-        ConfigError: The plan or an option is wrong, or the plan needs trust.
-        DataError: A file of the plan is wrong.
-        StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, ``options.wait`` is not set, and the two
-            processes do not share the work.
-        BackendError: A batch endpoint failed; batches go on at the provider.
-        TimeLimitError: The time limit is reached; calling this function again resumes the run.
-        CancelledError: The task was cancelled; calling this function again resumes the run.
+    Arguments, result and errors are those of ``run_plan``. No signal handlers are installed: to interrupt the
+    run, cancel the task, which raises CancelledError.
 
     Examples:
         >>> import asyncio

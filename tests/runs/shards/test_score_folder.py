@@ -247,14 +247,14 @@ def test_files_without_rows_are_an_error(source: Path) -> None:
 def test_the_other_shards_are_scored_before_a_failed_shard_is_reported(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = schedule._write
+    write = schedule.write_scored
 
-    def full(scored, target, number):
-        if number == 1:
+    def full(scored, target, header):
+        if target.name == "shard-000001.jsonl":
             raise OSError(28, "No space left on device")
-        return write(scored, target, number)
+        return write(scored, target, header)
 
-    monkeypatch.setattr(schedule, "_write", full)
+    monkeypatch.setattr(schedule, "write_scored", full)
     done = score_folder([source], Path("out"), inline(), shard_rows=4)
     (error,) = done.errors
     assert error == "shard-000001.jsonl (in.jsonl:5-8): OSError: [Errno 28] No space left on device"

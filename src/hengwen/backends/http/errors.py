@@ -49,7 +49,7 @@ BACKSLASH = r"(?:\\++(?:u(?i:005c))?|%(?i:5c))"
 """Pattern of a backslash of a secret; those before the next character belong to it."""
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a server asks to wait, from ``retry-after-ms`` or ``retry-after``."""
     milliseconds = _parse_number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -61,7 +61,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     if seconds is not None:
         return seconds
     # the clock of this machine may be wrong, so a date is compared with that of the reply
-    now = now or _date(headers.get("date", "")) or datetime.now(UTC)
+    now = _date(headers.get("date", "")) or datetime.now(UTC)
     date = _date(value)
     return None if date is None else max(0.0, (date - now).total_seconds())
 

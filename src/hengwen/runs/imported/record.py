@@ -213,11 +213,8 @@ def _import(
 
 
 def _file_hash(path: Path) -> str:
-    sha = hashlib.sha256()
     with open_data_file(path) as file:
-        while block := file.read(1 << 20):
-            sha.update(block)
-    return sha.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stored(store: Store, run: Run) -> Run | None:
@@ -273,16 +270,8 @@ def _record(store: Store, survey: Survey, runs: Mapping[RunKey, Run], source: st
 
 
 def _row(run: Run, item: ImportedScore, item_hash: str) -> Row:
-    return Row(
-        run_id=run.id,
-        score=item.score,
-        checkpoint=run.checkpoint,
-        sample_id=item.sample_id,
-        repeat=item.repeat,
-        cluster=item.cluster,
-        outcome=item.outcome,
-        item_hash=item_hash,
-    )
+    answer = item.sample_id, item.repeat, item.cluster
+    return Row(run.id, item.score, run.checkpoint, *answer, item.outcome, item_hash)
 
 
 def _human_rows(
