@@ -101,7 +101,7 @@ class Bench:
     @staticmethod
     def wrap(meter: CallContext, backend: object, role: str, slots: int = 4, **more: object) -> LedgerBackend:
         """A backend under a meter with a limiter of its own."""
-        return meter.wrap(backend, role, Limiter(slots), **more)
+        return LedgerBackend(meter, backend, role, Limiter(slots), **more)
 
     def run(self, name: str = "r1") -> Run:
         return Run(id=name, plan="p", plan_hash="h", checkpoint="c")

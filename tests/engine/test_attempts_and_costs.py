@@ -16,7 +16,7 @@ from hengwen.engine.dry_run import PLACEHOLDER_ANSWER, DryBackend, DryLedger
 from hengwen.engine.job import item_hash
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Failure, Reply, Request, Response, Row, Run, Sample, Score, Usage
@@ -93,7 +93,7 @@ def kept(**more: Any) -> Attempt:
 def wrap(
     meter: Any, backend: Answering, limiter: Limiter | None = None, **more: Any
 ) -> metered_backend.LedgerBackend:
-    return meter.wrap(backend, more.pop("role", "judge"), limiter or Limiter(4), **more)
+    return LedgerBackend(meter, backend, more.pop("role", "judge"), limiter or Limiter(4), **more)
 
 
 async def test_every_field_of_a_successful_attempt_is_recorded(meter: Any) -> None:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from hengwen.engine.limits.limiter import Limiter
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Request
@@ -43,7 +43,7 @@ async def pauses(bench, retries: int, calls: int = 1, **error: object) -> tuple[
     """Return the pauses before retries, and the limiter, where every call fails."""
     meter, limiter = Patient(bench.ledger), Slowed()
     oracle = bench.Oracle(answer=bench.refuse(retryable=True, **error))
-    backend = meter.wrap(oracle, "judge", limiter, retries=retries)
+    backend = LedgerBackend(meter, oracle, "judge", limiter, retries=retries)
     for number in range(calls):
         with pytest.raises(BackendError):
             await backend.complete(Request(messages=(("user", str(number)),)))

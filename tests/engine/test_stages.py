@@ -11,7 +11,7 @@ from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.engine.pacing import Committer
 
 CONCURRENCY = 16
@@ -48,8 +48,10 @@ class Plan:
         committer = Committer(self.ledger)
         context = CallContext(self.ledger, committer, run.id, stopping=self.stopping)
         self.ledger.begin(run)
-        subject = context.wrap(self.subject, "subject", Limiter(CONCURRENCY, stopping=self.stopping))
-        judge = context.wrap(self.judge, "judge", Limiter(CONCURRENCY, stopping=self.stopping))
+        subject = LedgerBackend(
+            context, self.subject, "subject", Limiter(CONCURRENCY, stopping=self.stopping)
+        )
+        judge = LedgerBackend(context, self.judge, "judge", Limiter(CONCURRENCY, stopping=self.stopping))
         task = TaskJob(
             name="t",
             samples=self._samples,

@@ -167,7 +167,7 @@ async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
 async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger
-    from hengwen.engine.metered_backend import CallContext
+    from hengwen.engine.metered_backend import CallContext, LedgerBackend
     from hengwen.engine.pacing import Committer
     from hengwen.plans.suite import build_backend
 
@@ -176,7 +176,8 @@ async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
         return
     backend = build_backend(judge.backend)
     ledger = MemoryLedger()
-    metered = CallContext(ledger, Committer(ledger), "doctor").wrap(backend, "judge", Limiter(CONCURRENCY))
+    context = CallContext(ledger, Committer(ledger), "doctor")
+    metered = LedgerBackend(context, backend, "judge", Limiter(CONCURRENCY))
     try:
         with count_bar("calls", quiet=False) as progress:
             yield judge.build(backend=_counting(metered, progress) if progress else metered)

@@ -65,8 +65,13 @@ class CallContext:
         """Sleep; wake up early if the run is stopping."""
         await interruptible_sleep(seconds, self.stopping)
 
-    def wrap(
+
+class LedgerBackend(WrappedBackend):
+    """Limit, retry and record calls; no request is sent for one in progress or with a stored reply."""
+
+    def __init__(
         self,
+        context: CallContext,
         backend: Backend,
         role: Role,
         limiter: Limiter,
@@ -75,24 +80,6 @@ class CallContext:
         retries: int = 4,
         price: Price | None = None,
         params: Mapping[str, object] | None = None,
-    ) -> LedgerBackend:
-        """Wrap a backend so that this run limits, retries and records its calls."""
-        return LedgerBackend(self, backend, role, limiter, cache_scope, retries, price, params or {})
-
-
-class LedgerBackend(WrappedBackend):
-    """Backend of ``CallContext.wrap``; it sends no request for a call in progress or with a stored reply."""
-
-    def __init__(
-        self,
-        context: CallContext,
-        backend: Backend,
-        role: Role,
-        limiter: Limiter,
-        cache_scope: str,
-        retries: int,
-        price: Price | None,
-        params: Mapping[str, object],
     ) -> None:
         super().__init__(backend)
         self._context = context
@@ -101,7 +88,7 @@ class LedgerBackend(WrappedBackend):
         self._cache_scope = cache_scope
         self._retries = retries
         self._price = price
-        self._params = params
+        self._params = params or {}
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hengwen.importers.verdicts import scan_any_rows
 from hengwen.io.row_reader import DataRow
@@ -15,31 +15,13 @@ if TYPE_CHECKING:
 
     from hengwen.errors import DataError
     from hengwen.importers.columns import ColumnMap
+    from hengwen.importers.logs import Log
     from hengwen.importers.verdicts import Verdict, VerdictFile
 
 DETAILS = "\0details"
 """Key of what a source says beside the score; no column of a file has this name."""
 WINS = "wins"
 """Part of a verdict that says how often an answer wins."""
-
-
-class ScoreSource(Protocol):
-    """A file that has rows of scores, which can be read several times."""
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-
-    @property
-    def notes(self) -> list[str]:
-        """What the scores mean, and what of the file they leave out."""
-
-    @property
-    def columns(self) -> ColumnMap | None:
-        """The columns of the file that were chosen, if they are not those of the rows."""
-
-    def rows(self) -> Iterator[DataRow | DataError]:
-        """Yield the rows; for a malformed row, its error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +93,10 @@ class Wins:
                 "side": "b" if side and not self.baseline else "a",
             },
         }
+
+
+ScoreSource: TypeAlias = "Table | Wins | Log"
+"""A file that has rows of scores, which can be read several times."""
 
 
 def common_model(files: Sequence[VerdictFile]) -> str:

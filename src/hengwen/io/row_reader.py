@@ -19,6 +19,7 @@ from hengwen.text.safety import replace_surrogates, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+    from io import BufferedReader
     from pathlib import Path
 
 
@@ -116,7 +117,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 @contextmanager
-def open_data_file(path: Path) -> Iterator[BinaryIO]:
+def open_data_file(path: Path) -> Iterator[BufferedReader]:
     """Open a file to read its bytes."""
     try:
         with path.open("rb") as file:

@@ -120,12 +120,8 @@ def check_ranges(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
             )
 
 
-def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
+def sample_warnings(task: LoadedTask) -> list[str]:
     """Let scorers check each sample, and return their warnings; equal warnings are merged."""
-    return [warning for task in tasks for warning in _sample_warnings(task)]
-
-
-def _sample_warnings(task: LoadedTask) -> list[str]:
     locations: dict[str, list[str]] = {}
     validators = [scorer for scorer in task.scorers if isinstance(scorer, SampleValidator)]
     for sample in task.samples.samples.values() if validators else ():
@@ -142,17 +138,8 @@ def _sample_warnings(task: LoadedTask) -> list[str]:
     ]
 
 
-def missing_answer_warnings(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
+def missing_answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) -> list[str]:
     """Return warnings about samples without a stored answer, or whose repeat numbers have gaps."""
-    warnings: list[str] = []
-    for checkpoint, answers in responses.items():
-        for task in tasks:
-            warnings += _answer_warnings(checkpoint, task, answers)
-    return warnings
-
-
-def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) -> list[str]:
-    """Return the warnings about a checkpoint's answers to one task."""
     missing = gaps = 0
     first_missing = first_gap = ""
     for name in task.samples.samples:

@@ -206,9 +206,11 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     """Read and check everything that a plan names."""
     check_trust(plan, trust=trust)
     tasks = tuple(_load_task(plan, index) for index in range(len(plan.tasks)))
-    warnings = checks.sample_warnings(tasks)
+    warnings = [warning for task in tasks for warning in checks.sample_warnings(task)]
     responses = _load_responses(plan, [task.samples for task in tasks])
-    warnings += checks.missing_answer_warnings(tasks, responses)
+    for checkpoint, answers in responses.items():
+        for task in tasks:
+            warnings += checks.missing_answer_warnings(checkpoint, task, answers)
     warnings += checks.repeat_warnings(plan, responses)
     warnings += checks.scale_warnings(tasks)
     warnings += checks.step_warnings(plan)

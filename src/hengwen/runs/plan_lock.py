@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext
     from hengwen.records import Run
     from hengwen.store.ledger import SqlLedger
-    from hengwen.store.locks import LockOwner, RunLock
+    from hengwen.store.locks import AdvisoryLock, LockOwner, PlanFileLock
     from hengwen.store.store import Store
 
 
-def run_lock(store: Store, plan: str) -> RunLock | None:
+def run_lock(store: Store, plan: str) -> AdvisoryLock | PlanFileLock | None:
     """Return the lock that a process holds while it runs a plan; None for a database in memory."""
     engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
@@ -72,7 +72,7 @@ async def exclusive_run(
         lock.release()
 
 
-async def _acquire_later(lock: RunLock, stopping: asyncio.Event) -> None:
+async def _acquire_later(lock: AdvisoryLock | PlanFileLock, stopping: asyncio.Event) -> None:
     while not lock.acquire():
         await interruptible_sleep(LOCK_SECONDS, stopping)
         if stopping.is_set():

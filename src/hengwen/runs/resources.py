@@ -13,6 +13,7 @@ from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.limits.limiter import Limiter
+from hengwen.engine.metered_backend import LedgerBackend
 from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.endpoints import listed_price
@@ -117,7 +118,8 @@ class RunResources:
         if self.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
             backend = self.dry_backends.setdefault((name, role), dry_backend)
-        online = context.wrap(
+        online = LedgerBackend(
+            context,
             backend,
             role,
             self.limiters[name],

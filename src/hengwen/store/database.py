@@ -8,6 +8,7 @@ import sqlite3
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,11 @@ def open_database(location: str | Path) -> Database:
     url = parse_location(location)
     try:
         uri = read_only_uri(url)
-        engine = create_engine(url, **_options(url)) if uri is None else _read_only_engine(url, uri)
+        if uri is None:
+            engine = create_engine(url, **_options(url))
+        else:
+            open_uri = partial(sqlite3.connect, uri, uri=True, check_same_thread=False)
+            engine = create_engine(url.set(query={}), creator=open_uri)
     except NoSuchModuleError:
         raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
     except ImportError as error:
@@ -96,12 +101,6 @@ def open_database(location: str | Path) -> Database:
     return Database(engine=engine, read_only=True)
 
 
-def _read_only_engine(url: URL, uri: str) -> Engine:
-    return create_engine(
-        url.set(query={}), creator=lambda: sqlite3.connect(uri, uri=True, check_same_thread=False)
-    )
-
-
 def _options(url: URL) -> dict[str, Any]:
     """Return the options with which connections are opened."""
     if url.drivername in ("postgresql+psycopg", "postgresql+psycopg2"):
@@ -124,11 +123,9 @@ def _check_file(url: URL) -> None:
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
-    cursor.execute("PRAGMA synchronous=NORMAL")
-    cursor.execute(f"PRAGMA page_size={PAGE_SIZE}")  # changes nothing in a file that has tables
-    cursor.close()
+    connection.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # changes nothing in a file that has tables
 
 
 def _sync_fully(connection: Any, _record: Any) -> None:

@@ -9,7 +9,7 @@ import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
@@ -54,24 +54,8 @@ class LockOwner:
         return f"hengwen {self.pid} {self.since} {self.host}"
 
 
-class RunLock(Protocol):
-    """A lock that the system releases when the process that holds it ends, even if it is killed."""
-
-    def acquire(self) -> bool:
-        """Take the lock if it is free, without waiting; return whether it was taken."""
-        ...
-
-    def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if no process holds it, or if it is unknown."""
-        ...
-
-    def release(self) -> None:
-        """Release the lock, which this object holds."""
-        ...
-
-
 class PlanFileLock:
-    """A lock on a file; ``RunLock`` describes its methods."""
+    """A lock on a file, which the system releases when the process ends, even if it is killed."""
 
     def __init__(self, path: Path) -> None:
         from filelock import FileLock
@@ -135,9 +119,7 @@ def plan_key(plan: str) -> dict[str, int]:
 
 
 class AdvisoryLock:
-    """A lock on a plan, held by one database session; ``RunLock`` describes its methods."""
-
-    # The server releases the lock when the session ends.
+    """A lock on a plan, which the server releases when the database session that holds it ends."""
 
     def __init__(self, engine: Engine, plan: str) -> None:
         self._engine = engine

@@ -11,7 +11,7 @@ import pytest
 
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
@@ -70,7 +70,7 @@ def judge(instantly) -> Callable[..., tuple[float, list[BaseException | Reply]]]
         async def call_all() -> None:
             ledger = MemoryLedger()
             context = CallContext(ledger, Committer(ledger), "r1")
-            backend = context.wrap(endpoint, "judge", Limiter(slots), retries=4)
+            backend = LedgerBackend(context, endpoint, "judge", Limiter(slots), retries=4)
             numbers = iter(range(count))
 
             async def work() -> None:

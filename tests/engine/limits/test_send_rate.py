@@ -13,7 +13,7 @@ import pytest
 
 from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.limits.send_rate import SendRate
-from hengwen.engine.metered_backend import CallContext
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.engine.pacing import Committer
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Usage
@@ -75,7 +75,7 @@ def judge(bench, instantly: Instantly, monkeypatch: pytest.MonkeyPatch) -> Calla
     def run(endpoint: Endpoint, count: int, slots: int = 64) -> float:
         async def call_all() -> None:
             context = CallContext(bench.ledger, Committer(bench.ledger), "r1")
-            backend = context.wrap(endpoint, "judge", Limiter(slots), retries=6)
+            backend = LedgerBackend(context, endpoint, "judge", Limiter(slots), retries=6)
             numbers = iter(range(count))
 
             async def work(start: float) -> None:

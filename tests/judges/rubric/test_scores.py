@@ -79,12 +79,12 @@ async def test_samples_are_requested_concurrently(small, fake):
 
 async def test_more_samples_reuse_the_earlier_calls(small, fake):
     from hengwen.engine.limits.limiter import Limiter
-    from hengwen.engine.metered_backend import CallContext
+    from hengwen.engine.metered_backend import CallContext, LedgerBackend
 
     ledger = MemoryLedger()
     ledger.begin(Run(id="r", plan="p", plan_hash="h", checkpoint="c"))
     backend = fake(*[reply_text("Mid")] * 5)
-    metered = CallContext(ledger, Committer(ledger), "r").wrap(backend, "judge", Limiter(4))
+    metered = LedgerBackend(CallContext(ledger, Committer(ledger), "r"), backend, "judge", Limiter(4))
     for samples, calls in ((1, 1), (3, 3), (5, 5), (2, 5)):
         verdict = await judge(small, metered, samples=samples).judge(SAMPLE, ANSWER)
         assert verdict.outcomes[0].value == 2

@@ -90,7 +90,8 @@ def test_a_file_exceeds_none_of_its_limits(queue, limits: dict[str, int], expect
 
 
 def test_the_limits_are_those_of_the_api() -> None:
-    limits = Limits.of(BatchOptions(), None)
+    bounds = BatchOptions()
+    limits = Limits(requests=bounds.max_requests, bytes=bounds.max_bytes)
     assert (limits.requests, limits.bytes, limits.tokens) == (50_000, 200_000_000, None)
 
 

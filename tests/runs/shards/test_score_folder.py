@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.runs.score_file import score_file
+from hengwen.runs.score_file import score_file, write_scored
 from hengwen.runs.shards import schedule
 from hengwen.runs.shards.manifest import ShardResult, manifest_key
 from hengwen.runs.shards.schedule import ShardError, ShardTask, local_pool, score_shard
@@ -247,7 +247,7 @@ def test_files_without_rows_are_an_error(source: Path) -> None:
 def test_the_other_shards_are_scored_before_a_failed_shard_is_reported(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = schedule.write_scored
+    write = write_scored
 
     def full(scored, target, header):
         if target.name == "shard-000001.jsonl":

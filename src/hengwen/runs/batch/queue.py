@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.records import Usage
-    from hengwen.runs.options import BatchOptions
     from hengwen.store.batches import BatchCall, BatchState, BatchStore
 
 CALLS_PER_COMMIT = 500
@@ -34,11 +33,6 @@ class Limits:
     bytes: int
     tokens: int | None = None
     """Estimated tokens of all prompts; None for no limit."""
-
-    @classmethod
-    def of(cls, options: BatchOptions, tokens: int | None) -> Limits:
-        """Return the limits that the options and the plan set."""
-        return cls(requests=options.max_requests, bytes=options.max_bytes, tokens=tokens)
 
     def is_exceeded(self, requests: int, size: int, tokens: int) -> bool:
         """Return whether a file is too large."""

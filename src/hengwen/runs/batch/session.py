@@ -300,8 +300,10 @@ def batch_session(resources: RunResources) -> BatchSession | None:
         for name, backend in resources.backends.items()
         if isinstance(backend, OpenAIBackend) and (spec := resources.specs[name]).batch
     }
+    bounds = options.batch or BatchOptions()
     limits = {
-        name: Limits.of(options.batch or BatchOptions(), backend.tokens) for name, backend in backends.items()
+        name: Limits(requests=bounds.max_requests, bytes=bounds.max_bytes, tokens=backend.tokens)
+        for name, backend in backends.items()
     }
     batch = options.batch
     spool = _spool(store.path, resources.store.name, plan.name)
