@@ -74,6 +74,11 @@ def bar_limits(*bars: Bounds | float | None) -> Bounds:
     return -end, end
 
 
+def signed_cell(value: float | None, decimals: int) -> Cell:
+    """Return a cell with a difference without an interval."""
+    return Cell(text=signed(value, decimals), values={"": value})
+
+
 def interval_cell(
     value: float | None, bounds: Bounds | None, decimals: int = 3, bar: Bar | None = None
 ) -> Cell:

@@ -54,7 +54,7 @@ NO_TEXT = Bilingual("", "")
 COLON, COMMA, SEMICOLON = Bilingual("：", ": "), Bilingual("，", ", "), Bilingual("；", "; ")
 LIST_COMMA = Bilingual("、", ", ")
 """Between the parts of a list."""
-MIDDLE_DOT, SPACE = Bilingual(" · ", " · "), Bilingual(" ", " ")
+MIDDLE_DOT, SPACE, LINE_FEED = Bilingual(" · ", " · "), Bilingual(" ", " "), Bilingual("\n", "\n")
 NOTED = Bilingual("{}（{}）", "{} ({})")
 """A text, and what is noted of it."""
 SENTENCE = Bilingual("{}。", "{}.")

@@ -8,8 +8,8 @@ from hengwen.documents import cells
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.compare.lines import score_decimals
 from hengwen.stats.difference_interval import MIN_CLUSTERS
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, signed
+from hengwen.text.language import COMMA, SPACE, Bilingual
+from hengwen.text.numbers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,9 +61,9 @@ def _effect_row(score: ScoreComparison) -> tuple[Cell, ...]:
         cells.number_cell(score.detectable, fine),
         Cell(
             text=f"{effects.wins}/{effects.losses}/{effects.ties}",
-            values={"wins": effects.wins, "losses": effects.losses, "ties": effects.ties},
+            values=cells.fields(effects, "wins", "losses", "ties"),
         ),
-        Cell(text=signed(effects.cliffs_delta, 2), values={"": effects.cliffs_delta}),
+        cells.signed_cell(effects.cliffs_delta, 2),
         cells.number_cell(effects.p_greater, 2),
         _equal_length_cell(score, fine),
         cells.number_cell(equal.length_ratio if equal else None, 2),
@@ -91,6 +91,5 @@ def _weighted_cell(score: ScoreComparison) -> Cell:
     cell = cells.difference_cell(
         weighted.difference, weighted.interval, score_decimals(score), {"p": weighted.p}
     )
-    p = cells.p_cell(weighted.p).text
-    assert isinstance(p, Bilingual)
-    return Cell(text=Bilingual(f"{cell.text}，p {p.zh}", f"{cell.text}, p {p.en}"), values=cell.values)
+    p = SPACE.join(["p", cells.p_cell(weighted.p).text])
+    return Cell(text=COMMA.join([cell.text, p]), values=cell.values)

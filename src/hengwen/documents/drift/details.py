@@ -11,7 +11,7 @@ from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.stats.checkpoints import MIN_PETTITT
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, NOTED, Bilingual
 from hengwen.text.numbers import NOTHING, number, p_text, percent, plural, signed
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
 
 
+_NEEDS = Bilingual("需要 {} 个检查点", "needs {} checkpoints")
+_NOT_APART = Bilingual(
+    "没有多次回答时，“各题变化不同”也含多次回答之间的差别，两者无法分开",
+    "without repeats, prompts that change differently and answers that differ are not known apart",
+)
 _SOURCES = (
     ("prompt", Bilingual("题目", "prompts")),
     ("checkpoint", Bilingual("检查点", "checkpoints")),
@@ -107,30 +112,25 @@ def _further_row(score: ScoreDrift) -> tuple[Cell, ...]:
 def _mann_kendall_cell(score: ScoreDrift) -> Cell:
     kendall = score.steps.mann_kendall if score.steps else None
     if kendall is None:
-        needed = Bilingual(f"需要 {MIN_MANN_KENDALL} 个检查点", f"needs {MIN_MANN_KENDALL} checkpoints")
-        return Cell(text=needed, values={"s": None, "p": None})
-    s, p = f"S {kendall.s:+d}", p_text(kendall.p)
-    return Cell(text=Bilingual(f"{s}，{p}", f"{s}, {p}"), values={"s": kendall.s, "p": kendall.p})
+        return Cell(text=_NEEDS.format(MIN_MANN_KENDALL), values={"s": None, "p": None})
+    text = COMMA.join([f"S {kendall.s:+d}", p_text(kendall.p)])
+    return Cell(text=text, values={"s": kendall.s, "p": kendall.p})
 
 
 def _change_point_cell(score: ScoreDrift) -> Cell:
     change = score.steps.change_point if score.steps else None
-    if len(score.means) < MIN_PETTITT:
-        needed = Bilingual(f"需要 {MIN_PETTITT} 个检查点", f"needs {MIN_PETTITT} checkpoints")
-        return Cell(text=needed, values={"": None, "p": None})
-    if change is None:
-        return Cell(text=Bilingual("没有", "none"), values={"": None, "p": None})
-    name, p = score.means[change.index].checkpoint, p_text(change.p)
-    return Cell(text=Bilingual(f"{name}，{p}", f"{name}, {p}"), values={"": name, "p": change.p})
+    if change is None or len(score.means) < MIN_PETTITT:
+        is_short = len(score.means) < MIN_PETTITT
+        text = _NEEDS.format(MIN_PETTITT) if is_short else Bilingual("没有", "none")
+        return Cell(text=text, values={"": None, "p": None})
+    name = score.means[change.index].checkpoint
+    return Cell(text=COMMA.join([name, p_text(change.p)]), values={"": name, "p": change.p})
 
 
 def _courses(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
     courses = [(score.address, score.course) for score in scores if score.course is not None]
     columns = [
-        cells.right(
-            metric.name, f"{metric.title.zh}（{metric.symbol}）", f"{metric.title.en} ({metric.symbol})"
-        )
-        for metric in MAIN_METRICS
+        cells.right(metric.name, *NOTED.format(metric.title, metric.symbol)) for metric in MAIN_METRICS
     ]
     rows = [
         (Cell(text=address), *(_metric_cell(course, metric) for metric in MAIN_METRICS))
@@ -171,15 +171,8 @@ def _metric_cell(course: Trajectory, metric: SequenceMetric) -> Cell:
 def _variances(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
     rows = [row for score in scores if (row := _variance_row(score))]
     columns = [Column(key=key, head=head, align="right") for key, head in _SOURCES]
-    notes = []
-    if any(score.variance is not None and score.variance.repeat is None for score in scores):
-        notes.append(
-            Bilingual(
-                "没有多次回答时，“各题变化不同”也含多次回答之间的差别，两者无法分开",
-                "without repeats, prompts that change differently and answers that differ are not known "
-                "apart",
-            )
-        )
+    has_no_repeats = any(score.variance and score.variance.repeat is None for score in scores)
+    notes = [_NOT_APART] if has_no_repeats else []
     notes += [
         Bilingual(
             f"{score.address}：{unreadable} 个回答的评审等级不知对应何值",
@@ -226,27 +219,25 @@ def _prompts(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
         (
             Cell(text=score.address),
             Cell(text=change.prompt),
-            Cell(text=signed(change.shrunken, words.fine_decimals(score)), values={"": change.shrunken}),
-            Cell(text=signed(change.change, words.fine_decimals(score)), values={"": change.change}),
+            cells.signed_cell(change.shrunken, words.fine_decimals(score)),
+            cells.signed_cell(change.change, words.fine_decimals(score)),
         )
         for score in scores
         for change in score.changes
     ]
     columns = (
-        Column(key="prompt", head=Bilingual("题目", "prompt")),
+        cells.left("prompt", "题目", "prompt"),
         cells.right("change", "变化", "change"),
         cells.right("raw_change", "未缩小的变化", "change, not reduced"),
     )
+    not_reduced = Bilingual("没有多次回答，未缩小", "not reduced, there are no repeats")
     notes = [
         Bilingual(
             "仅供查看，未检验；有多次回答时已按其波动缩小",
             "for a first look, not tested; noisy changes are reduced where there are repeats",
         ),
         *(
-            Bilingual(
-                f"{score.address}：没有多次回答，未缩小",
-                f"{score.address}: not reduced, there are no repeats",
-            )
+            COLON.join([score.address, not_reduced])
             for score in scores
             if score.changes and not score.shrunken
         ),
@@ -258,21 +249,18 @@ def _prompts(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
 
 
 def _equal_changes_text(score: ScoreDrift) -> Bilingual:
-    if score.shrunken:
-        return Bilingual(
-            f"{score.address}：各题变化之间的差异不超过多次回答之间的波动，不列题目",
-            f"{score.address}: prompts differ from each other no more than repeated answers do, so none is "
-            "named",
-        )
-    return Bilingual(
-        f"{score.address}：各题的变化全部相同，不列题目",
-        f"{score.address}: all prompts changed by the same amount, so none is named",
+    equal = Bilingual("各题的变化全部相同", "all prompts changed by the same amount")
+    similar = Bilingual(
+        "各题变化之间的差异不超过多次回答之间的波动",
+        "prompts differ from each other no more than repeated answers do",
     )
+    text = Bilingual("{}，不列题目", "{}, so none is named").format(similar if score.shrunken else equal)
+    return COLON.join([score.address, text])
 
 
 def _humans(scores: Sequence[ScoreDrift]) -> tuple[Block, ...]:
     columns = (
-        Column(key="checkpoint", head=Bilingual("检查点", "checkpoint")),
+        cells.left("checkpoint", "检查点", "checkpoint"),
         cells.right("tau_b", "tau-b", "tau-b"),
         cells.right("tau_p", "p（未校正）", "p (not corrected)"),
         cells.right("cin", "CIN", "CIN"),

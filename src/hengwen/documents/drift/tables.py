@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Cell, Column, Table
+from hengwen.documents.blocks import Cell, Table
 from hengwen.documents.drift import words
 from hengwen.results.comparisons import CHANGES, family_size
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COMMA, Bilingual
 from hengwen.text.numbers import NOTHING, decimals_for, level_text, number, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.documents.blocks import Block
+    from hengwen.documents.blocks import Block, Text, Value
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
-    from hengwen.stats.checkpoints import NewestTest, SlopeTest
 
 
 _EQUAL_REPEATS = Bilingual(
@@ -44,7 +43,7 @@ def _differ_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
             cells.P,
             cells.right("pairs", "有差别的对", "differing pairs"),
             cells.PROMPTS,
-            Column(key="verdict", head=Bilingual("结论", "verdict")),
+            cells.left("verdict", "结论", "verdict"),
         ),
         rows=tuple(_differ_row(score) for score in scores),
         notes=(
@@ -86,17 +85,13 @@ def _differ_row(score: ScoreDrift) -> tuple[Cell, ...]:
         row = (before, absent, cells.NO_DIFFERENCE, cells.p_cell(None), pairs, prompts)
         return (Cell(text=score.address), *row, verdict)
     decimals = decimals_for(score.scale, difference.means)
-    before_text = number(difference.means[0], decimals)
-    several = len(difference.baseline) > 1
-    baseline = words.baseline_text(difference)
+    before_text: Text = number(difference.means[0], decimals)
+    if len(difference.baseline) > 1:
+        before_text = COMMA.join([before_text, words.baseline_text(difference)])
+    values: dict[str, Value] = {"": difference.means[0], "checkpoints": ", ".join(difference.baseline)}
     return (
         Cell(text=score.address),
-        Cell(
-            text=Bilingual(f"{before_text}，{baseline.zh}", f"{before_text}, {baseline.en}")
-            if several
-            else before_text,
-            values={"": difference.means[0], "checkpoints": ", ".join(difference.baseline)},
-        ),
+        Cell(text=before_text, values=values),
         cells.number_cell(difference.means[1], decimals),
         cells.difference_cell(difference.difference, difference.interval.bounds, max(2, decimals)),
         cells.p_cell(difference.p, difference.p_adjusted),
@@ -119,7 +114,7 @@ def _drift_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
             cells.right("newest", "最新 [95% 区间]", "newest [95% interval]"),
             cells.right("newest_p", "p（最新）", "p (newest)"),
             cells.right("jump_p", "p（最后一步）", "p (last step)"),
-            Column(key="verdict", head=Bilingual("结论", "verdict")),
+            cells.left("verdict", "结论", "verdict"),
         ),
         rows=tuple(_drift_row(score) for score in scores),
         notes=(
@@ -147,34 +142,20 @@ def _drift_table(report: DriftReport, scores: Sequence[ScoreDrift]) -> Table:
 
 def _drift_row(score: ScoreDrift) -> tuple[Cell, ...]:
     steps, fine = score.steps, words.fine_decimals(score)
-    if steps is None:
-        trend = newest = cells.NO_DIFFERENCE
-        p_values = [
-            cells.plain_p_cell(None),
-            cells.p_cell(None),
-            cells.p_cell(None),
-            cells.plain_p_cell(None),
-        ]
-    else:
-        slope, recent = steps.slope or steps.independent, steps.newest
-        trend = (
-            cells.difference_cell(slope.total, slope.total_interval, fine) if slope else cells.NO_DIFFERENCE
-        )
-        newest = (
-            cells.difference_cell(recent.difference, recent.interval, fine) if recent else cells.NO_DIFFERENCE
-        )
-        p_values = [
-            cells.plain_p_cell(_p(steps.independent)),
-            cells.p_cell(_p(steps.slope), steps.slope_p_adjusted),
-            cells.p_cell(_p(recent), steps.newest_p_adjusted),
-            cells.plain_p_cell(_p(steps.jump)),
-        ]
-    verdict = cells.verdict_cell(words.drifts_text(score), score.drifts, words.direction_tone(score))
-    return (Cell(text=score.address), trend, *p_values[:2], newest, *p_values[2:], verdict)
-
-
-def _p(test: SlopeTest | NewestTest | None) -> float | None:
-    return None if test is None else test.p
+    independent, slope, recent, jump = (
+        (steps.independent, steps.slope, steps.newest, steps.jump) if steps else (None,) * 4
+    )
+    line = slope or independent
+    return (
+        Cell(text=score.address),
+        cells.difference_cell(line.total, line.total_interval, fine) if line else cells.NO_DIFFERENCE,
+        cells.plain_p_cell(independent.p if independent else None),
+        cells.p_cell(slope.p if slope else None, steps.slope_p_adjusted if steps else None),
+        cells.difference_cell(recent.difference, recent.interval, fine) if recent else cells.NO_DIFFERENCE,
+        cells.p_cell(recent.p if recent else None, steps.newest_p_adjusted if steps else None),
+        cells.plain_p_cell(jump.p if jump else None),
+        cells.verdict_cell(words.drifts_text(score), score.drifts, words.direction_tone(score)),
+    )
 
 
 def _look_notes(look: int | None, alpha: float | None, tests: int, correction: str) -> tuple[Bilingual, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hengwen.documents.blocks import Cell, Column, Details, Table
-from hengwen.documents.cells import right
+from hengwen.documents.blocks import Cell, Details, Table
+from hengwen.documents.cells import left, number_cell, right, thousands_cell
 from hengwen.engine.budget import Price
 from hengwen.records import Usage
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, number
+from hengwen.text.numbers import NOTHING, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ def call_details(report: Report) -> Iterator[Details]:
     table = Table(
         key="usage",
         columns=(
-            Column(key="role", head=Bilingual("角色", "role")),
-            Column(key="judges", head=Bilingual("评审", "judges")),
-            Column(key="model", head=Bilingual("模型", "model")),
+            left("role", "角色", "role"),
+            left("judges", "评审", "judges"),
+            left("model", "模型", "model"),
             right("calls", "调用", "calls"),
             right("failed_attempts", "失败的尝试", "failed attempts"),
             right("input_tokens", "输入", "input tokens"),
@@ -58,15 +58,12 @@ def _cells(item: ModelCalls, report: Report) -> tuple[Cell, ...]:
         Cell(text=item.role),
         Cell(text=", ".join(f"{judge.task}/{judge.judge}" for judge in judges) or NOTHING),
         Cell(text=item.model or NOTHING),
-        *(
-            Cell(text=count(value), values={"": value})
-            for value in (item.calls, item.failed, item.input_tokens, item.output_tokens)
-        ),
+        *map(thousands_cell, (item.calls, item.failed, item.input_tokens, item.output_tokens)),
         Cell(
             text=NOTHING if cost is None else f"{number(cost, 2 if cost >= 1 else 4)}{unit}",
             values={"": cost, "currency": price.currency if price else None},
         ),
-        Cell(text=number(item.seconds, 2), values={"": item.seconds}),
+        number_cell(item.seconds, 2),
     )
 
 

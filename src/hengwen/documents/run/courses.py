@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Chart, Point, Series
 from hengwen.documents.run.words import counts_in_words
 from hengwen.documents.score_names import mean_text
-from hengwen.text.language import Bilingual
+from hengwen.text.language import NO_TEXT, Bilingual
 from hengwen.text.numbers import interval, minus, scale_text
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def course_of(score: ScoreSummaries, report: Report) -> Series:
     steps = [run.step for run in report.data.runs]
     has_steps = None not in steps and len(set(steps)) == len(steps)
     fallen = _fallen(score, report)
-    best = _best(score)
-    newest = len(report.labels) - 1
+    n = len(report.labels)
+    is_course = sum(summary is not None and summary.mean is not None for summary in score.summaries) > 1
+    best = best_of(score, n) if is_course else None
     labels = _axis_labels(report)
     return Series(
         name="",
@@ -41,9 +42,9 @@ def course_of(score: ScoreSummaries, report: Report) -> Series:
                 labels[i],
                 x=float(steps[i] or 0) if has_steps else float(i),
                 tone="worse" if i in fallen else "plain",
-                mark=_mark(is_best=i == best, is_newest=i == newest),
+                mark=_mark(is_best=i == best, is_newest=i == n - 1),
             )
-            for i in range(len(report.labels))
+            for i in range(n)
         ),
     )
 
@@ -54,15 +55,15 @@ def _mark(*, is_best: bool, is_newest: bool) -> Mark:
     return "newest" if is_newest else ""
 
 
-def _best(score: ScoreSummaries) -> int | None:
-    """Return the index of the best mean, the newest of equal ones; None if only one checkpoint has a mean."""
+def best_of(score: ScoreSummaries, checkpoints: int) -> int | None:
+    """Return the index of the best mean of the first checkpoints, the newest of equal ones; None if none."""
     sign = 1 if score.higher_is_better else -1
     means = [
         (sign * summary.mean, index)
-        for index, summary in enumerate(score.summaries)
+        for index, summary in enumerate(score.summaries[:checkpoints])
         if summary is not None and summary.mean is not None
     ]
-    return max(means)[1] if len(means) > 1 else None
+    return max(means)[1] if means else None
 
 
 def _fallen(score: ScoreSummaries, report: Report) -> set[int]:
@@ -107,7 +108,7 @@ def _point(
         value=summary.mean,
         text=mean,
         interval=summary.interval,
-        hint=Bilingual(f"{name}: {mean}{bounds}, {words.zh}", f"{name}: {mean}{bounds}, {words.en}"),
+        hint=NO_TEXT.join([f"{name}: {mean}{bounds}, ", words]),
         is_connected=_has_same_signature(score.summaries[i - 1] if i else None, summary),
         tone=tone,
         mark=mark,
@@ -130,7 +131,7 @@ def score_chart(
         lane = replace(lane, points=tuple(replace(p, mark="", tone="plain") for p in lane.points))
     return Chart(
         key=key,
-        title=Bilingual(f"{title.zh}{name}{scale}", f"{title.en}{name}{scale}"),
+        title=NO_TEXT.join([title, name, scale]),
         series=(course_of(score, report),),
         limits=(score.scale.low, score.scale.high) if score.scale else None,
         lane=lane,

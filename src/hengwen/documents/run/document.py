@@ -162,7 +162,7 @@ def _runs(report: Report) -> Details:
     table = Table(
         key="runs",
         columns=(
-            Column(key="checkpoint", head=CHECKPOINT),
+            CHECKPOINT,
             Column(key="step", head=Bilingual("步", "step"), align="right"),
             Column(key="status", head=Bilingual("状态", "status")),
             Column(key="started", head=Bilingual("开始", "started")),

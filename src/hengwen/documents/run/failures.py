@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.documents import cells
 from hengwen.documents.answers.blocks import AnswerFilter
-from hengwen.documents.blocks import Cell, Column, Details, Link, Sentence, Table
-from hengwen.documents.cells import reason_text
+from hengwen.documents.blocks import Cell, Details, Link, Sentence, Table
+from hengwen.documents.cells import left, reason_text
 from hengwen.documents.run.findings import Finding
 from hengwen.documents.run.report import has_answers
-from hengwen.documents.run.tables import CHECKPOINT, FAILED, SCORE
+from hengwen.documents.run.tables import CHECKPOINT, FAILED
 from hengwen.documents.run.words import score_counts
 from hengwen.results.coverage import failed_answers
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual
 from hengwen.text.numbers import NOTHING, count, percent
 from hengwen.text.safety import one_line
 
@@ -60,11 +61,11 @@ def failure_details(report: Report) -> Details:
     table = Table(
         key="failures",
         columns=(
-            Column(key="score", head=SCORE),
-            Column(key="checkpoint", head=CHECKPOINT),
-            Column(key="failed", head=FAILED),
-            Column(key="reason", head=Bilingual("首个原因", "first reason")),
-            Column(key="scored", head=Bilingual("得分数", "scored")),
+            cells.SCORE,
+            CHECKPOINT,
+            left("failed", *FAILED),
+            left("reason", "首个原因", "first reason"),
+            left("scored", "得分数", "scored"),
         ),
         rows=tuple(_failure_row(failure, addresses) for failure, addresses in scores_of.items()),
     )
@@ -106,19 +107,21 @@ def _finding(score: ScoreSummaries, share: float, expected: int) -> Finding:
             if message:
                 reasons.setdefault(status, reason_text(message))
     (first, n), *_ = ranked = statuses.most_common()
-    zh, en = (
-        " · ".join(
-            f"{count(n)} {status}" + (f" ({one_line(reasons[status][i], 60)})" if status in reasons else "")
-            for status, n in ranked
+    counted = [
+        SPACE.join(
+            [f"{count(n)} {status}", Bilingual(*(f"({one_line(text, 60)})" for text in reasons[status]))]
         )
-        for i in range(2)
+        if status in reasons
+        else f"{count(n)} {status}"
+        for status, n in ranked
+    ]
+    lacking = Bilingual(
+        f"{count(expected)} 个回答中 {percent(share)} 没有得分",
+        f"{percent(share)} of {count(expected)} answers have no score",
     )
     return Finding(
         address=score.address,
-        text=Bilingual(
-            f"{count(expected)} 个回答中 {percent(share)} 没有得分：{zh}",
-            f"{percent(share)} of {count(expected)} answers have no score: {en}",
-        ),
+        text=COLON.join([lacking, MIDDLE_DOT.join(counted)]),
         tone="worse",
         is_alarm=True,
         link=Link(
@@ -163,13 +166,10 @@ def _failure_kinds(totals: Counter[tuple[str, str]]) -> Iterator[Sentence]:
     """Return a sentence for each status and message, with the number over all scores and checkpoints."""
     ranked = totals.most_common()
     for (status, message), failed in ranked[:MAX_FAILURE_KINDS]:
-        head, (zh, en) = f"{count(failed)} {status}", reason_text(message)
-        yield Sentence(text=Bilingual(f"{head}：{zh}", f"{head}: {en}") if message else head)
+        head = f"{count(failed)} {status}"
+        yield Sentence(text=COLON.join([head, reason_text(message)]) if message else head)
     further = sum(failed for _, failed in ranked[MAX_FAILURE_KINDS:])
     if further:
         kinds = len(ranked) - MAX_FAILURE_KINDS
-        yield Sentence(
-            text=Bilingual(
-                f"另有 {kinds} 种共 {count(further)} 次", f"{count(further)} more of {kinds} other kinds"
-            )
-        )
+        text = Bilingual("另有 {0} 种共 {1} 次", "{1} more of {0} other kinds")
+        yield Sentence(text=text.format(kinds, count(further)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN, reasons_text
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, NO_TEXT, NOTED, SENTENCE, Bilingual
 from hengwen.text.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def rules_note(score: ScoreSummaries) -> list[Bilingual]:
     """Return a sentence with the name of the judge if a rules judge gave the score at any checkpoint."""
     if not any(summary and summary.judged_by_rules for summary in score.summaries):
         return []
-    judge = score.id.source
-    return [Bilingual(f"{judge}：{RULES_JUDGE_NOTE.zh}", f"{judge}: {RULES_JUDGE_NOTE.en}")]
+    return [COLON.join([score.id.source, RULES_JUDGE_NOTE])]
 
 
 def calibration_notes(score: ScoreSummaries, calibrations: Sequence[Calibration]) -> list[Bilingual]:
@@ -60,19 +59,18 @@ def stale_warnings(scores: Sequence[ScoreSummaries], calibrations: Sequence[Cali
 
 def sentence(calibration: Calibration) -> Bilingual:
     """Return the result of a calibration as one sentence."""
-    score, decision, kappa = calibration.score, calibration.decision, calibration.kappa
-    agreement, reasons = calibration.agreement, reasons_text(calibration.reasons)
-    word = DECISIONS[decision]
-    zh, en = f"{score} 与人工标注比较：{word.zh}", f"{score} against human labels: {word.en}"
+    kappa, agreement = calibration.kappa, calibration.agreement
+    title = Bilingual("{} 与人工标注比较", "{} against human labels").format(calibration.score)
+    result = COLON.join([title, DECISIONS[calibration.decision]])
     if agreement is None or kappa is None or kappa.value is None:
-        return Bilingual(f"{zh}（{reasons.zh}）。", f"{en} ({reasons.en}).")
+        return SENTENCE.format(NOTED.format(result, reasons_text(calibration.reasons)))
     figures = f"kappa {estimate_text(kappa)}, n={agreement.n}"
     bias = number(agreement.bias.value, 3)
-    within = Bilingual("", "") if calibration.within is None else Bilingual(WITHIN.zh, f" {WITHIN.en}")
-    return Bilingual(
-        f"{zh}，{within.zh}二次 {figures}，平均偏差 {bias}。",
-        f"{en}, quadratic{within.en} {figures}, mean bias {bias}.",
+    within = NO_TEXT if calibration.within is None else Bilingual(WITHIN.zh, f" {WITHIN.en}")
+    measured = Bilingual(
+        f"{within.zh}二次 {figures}，平均偏差 {bias}", f"quadratic{within.en} {figures}, mean bias {bias}"
     )
+    return SENTENCE.format(COMMA.join([result, measured]))
 
 
 def estimate_text(estimate: Estimate) -> str:

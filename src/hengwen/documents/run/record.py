@@ -6,6 +6,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from hengwen.documents.cells import fields
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record
@@ -17,7 +18,6 @@ from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from hengwen.documents.run.report import Report
-    from hengwen.records import Scale
     from hengwen.relevance_metrics.summaries.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
@@ -37,10 +37,7 @@ def run_record(report: Report) -> dict[str, Any]:
         "plan": data.plan,
         "runs": [
             {
-                "id": run.id,
-                "checkpoint": run.checkpoint,
-                "step": run.step,
-                "status": run.status,
+                **fields(run, "id", "checkpoint", "step", "status"),
                 "scores": {
                     score.address: _score(summary, score)
                     for score in scores
@@ -82,8 +79,8 @@ def _comparison(item: Comparison, score: ScoreSummaries, report: Report) -> dict
         "later": report.data.runs[item.later].id,
         "outcome": item.verdict,
         "difference": item.test.difference,
-        "ci": None if item.interval is None else list(item.interval),
-        "family_ci": None if item.family_interval is None else list(item.family_interval),
+        "ci": item.interval,
+        "family_ci": item.family_interval,
         "p": item.test.p,
         "p_adjusted": item.p_adjusted,
         "detectable": item.detectable,
@@ -94,49 +91,27 @@ def _comparison(item: Comparison, score: ScoreSummaries, report: Report) -> dict
 
 def _score(summary: Summary, score: ScoreSummaries) -> dict[str, Any]:
     return {
-        "n": summary.n,
-        "mean": summary.mean,
-        "ci": None if summary.interval is None else list(summary.interval),
-        "ends": None if summary.ends is None else list(summary.ends),
-        "outside": summary.outside,
-        "coverage": summary.coverage,
-        "bounds": None if summary.bounds is None else list(summary.bounds),
+        **fields(summary, "n", "mean"),
+        "ci": summary.interval,
+        **fields(summary, "ends", "outside", "coverage", "bounds"),
         "failures": dict(summary.failures),
         "signature": " + ".join(summary.signatures),
         "comparability": dict(summary.comparability.parts),
-        "prompts": summary.prompts,
-        "prompts_expected": summary.prompts_expected,
-        "prompt_coverage": summary.prompt_coverage,
+        **fields(summary, "prompts", "prompts_expected", "prompt_coverage"),
         "first_messages": {
             status: one_line(message, MAX_REASON) for status, message in summary.first_messages.items()
         },
-        "not_applicable": summary.not_applicable,
-        "method": summary.method,
+        **fields(summary, "not_applicable", "method"),
         "kind": score.kind,
-        "scale": _scale(score.scale),
-    }
-
-
-def _scale(scale: Scale | None) -> dict[str, Any] | None:
-    if scale is None:
-        return None
-    return {
-        "low": scale.low,
-        "high": scale.high,
-        "levels": None if scale.levels is None else list(scale.levels),
-        "higher_is_better": scale.higher_is_better,
-        "discrete": scale.discrete,
+        "scale": score.scale and fields(score.scale, "low", "high", "levels", "higher_is_better", "discrete"),
     }
 
 
 def _trajectory(path: Trajectory) -> dict[str, Any]:
     return {
-        "n": path.n,
-        "first": path.first,
-        "last": path.last,
+        **fields(path, "n", "first", "last"),
         **{metric.name: path.value(metric) for metric in MAIN_METRICS},
         "pairs": path.n * (path.n - 1) // 2 if path.is_compared else 0,
-        "windows": path.windows,
-        "too_short": path.too_short,
+        **fields(path, "windows", "too_short"),
         "reason": path.reason.en,
     }

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Cell, Column, Table
+from hengwen.documents.cells import SCORE, fields, left, right
 from hengwen.documents.run.words import KIND_WORDS, score_counts
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.results.score_table import SeriesKey
-from hengwen.text.language import Bilingual, in_language
+from hengwen.text.language import COLON, LINE_FEED, MIDDLE_DOT, NOTED, SPACE, Bilingual
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
 
 if TYPE_CHECKING:
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_summaries import ScoreSummaries
 
-CHECKPOINT = Bilingual("检查点", "checkpoint")
-SCORE = Bilingual("分数", "score")
+CHECKPOINT = left("checkpoint", "检查点", "checkpoint")
 FAILED = Bilingual("未得分", "failed")
 _TRAJECTORY_COLUMNS = (
-    Column(key="score", head=SCORE),
-    Column(key="ends", head=Bilingual("首 → 末", "first → last"), align="right"),
-    Column(key="change", head=Bilingual("变化", "change"), align="right"),
+    SCORE,
+    right("ends", "首 → 末", "first → last"),
+    right("change", "变化", "change"),
     *(Column(key=metric.name, head=metric.symbol, align="right") for metric in MAIN_METRICS),
 )
 _TOO_SHORT = Bilingual(
@@ -57,16 +57,13 @@ def score_table(key: str, scores: Sequence[ScoreSummaries], report: Report, titl
         key=key,
         title=title,
         columns=(
-            Column(key="checkpoint", head=CHECKPOINT),
+            CHECKPOINT,
             *(Column(key=score.name, head=_head(score), align="right") for score in scores),
         ),
         rows=tuple((label, *(column[index] for column in columns)) for index, label in enumerate(labels)),
         notes=(
-            *(
-                Bilingual(f"{', '.join(names)}：{counts.zh}", f"{', '.join(names)}: {counts.en}")
-                for counts, names in names_of.items()
-            ),
-            *(Bilingual(f"※ {zh}", f"※ {en}") for zh, en in notes),
+            *(COLON.join([", ".join(names), counts]) for counts, names in names_of.items()),
+            *(SPACE.join(["※", note]) for note in notes),
             *(note for score in scores for note in _range_notes(score)),
         ),
         records=tuple(
@@ -91,13 +88,17 @@ def level_table(score: ScoreSummaries, report: Report) -> Table | None:
         Counter(min(levels, key=lambda level: abs(level - value)) for value in of_run) for of_run in values
     ]
     between = sum(value not in levels for of_run in values for value in of_run)
+    note = Bilingual(
+        f"级间的值计入最近的一级：{count(between)} 个。",
+        f"Values between levels, counted as the nearest: {count(between)}.",
+    )
     return Table(
         key=f"{score.address}/levels",
         title=Bilingual(f"{score.name} 各级的回答数", f"Answers at each level of {score.name}"),
         columns=(
-            Column(key="checkpoint", head=CHECKPOINT),
+            CHECKPOINT,
             *(Column(key=f"level_{level:g}", head=f"{level:g}", align="right") for level in levels),
-            Column(key="answers", head=Bilingual("回答", "answers"), align="right"),
+            right("answers", "回答", "answers"),
         ),
         rows=tuple(
             (
@@ -107,14 +108,7 @@ def level_table(score: ScoreSummaries, report: Report) -> Table | None:
             )
             for i, (label, of_run) in enumerate(zip(report.labels, counts, strict=True))
         ),
-        notes=(
-            Bilingual(
-                f"级间的值计入最近的一级：{count(between)} 个。",
-                f"Values between levels, counted as the nearest: {count(between)}.",
-            ),
-        )
-        if between
-        else (),
+        notes=(note,) if between else (),
         records=tuple(
             {
                 "score": score.address,
@@ -171,17 +165,17 @@ def _runs(report: Report) -> list[tuple[Run, str]]:
 
 
 def _labelled(label: str, is_baseline: bool) -> Cell:
-    text = Bilingual(f"{label}（基线）", f"{label} (baseline)") if is_baseline else label
+    text = NOTED.format(label, Bilingual("基线", "baseline")) if is_baseline else label
     return Cell(text=text, values={"": label})
 
 
-def _head(score: ScoreSummaries, separator: str = "\n") -> Bilingual:
-    zh, en = KIND_WORDS[score.group]
-    scale = f" · {scale_text(score.scale)}" if score.scale else ""
-    worse_zh, worse_en = ("", "") if score.higher_is_better else (" · 越低越好", " · lower is better")
-    return Bilingual(
-        f"{score.name}{separator}{zh}{scale}{worse_zh}", f"{score.name}{separator}{en}{scale}{worse_en}"
-    )
+def _head(score: ScoreSummaries) -> Bilingual:
+    parts: list[Text] = [KIND_WORDS[score.group]]
+    if score.scale:
+        parts.append(scale_text(score.scale))
+    if not score.higher_is_better:
+        parts.append(Bilingual("越低越好", "lower is better"))
+    return LINE_FEED.join([score.name, MIDDLE_DOT.join(parts)])
 
 
 def _cells(score: ScoreSummaries, report: Report, *, with_counts: bool) -> list[Cell]:
@@ -205,46 +199,27 @@ def _cell(summary: Summary | None, score: ScoreSummaries, *, is_worse: bool, wit
     if summary.failed and score.group == "published":
         lines.append(Bilingual("不完整", "incomplete"))
     elif summary.failed:
-        lines.append(_counted(FAILED, summary.failed))
+        lines.append(SPACE.join([FAILED, count(summary.failed)]))
     if summary.not_applicable:
-        lines.append(_counted(Bilingual("不适用", "not applicable"), summary.not_applicable))
+        not_applicable = Bilingual("不适用", "not applicable")
+        lines.append(SPACE.join([not_applicable, count(summary.not_applicable)]))
     if len(summary.signatures) > 1:
         lines.append(Bilingual("签名不一致", "mixed signatures"))
-    return Cell(text=_joined(lines), values=_values(summary), tone="worse" if is_worse else "plain")
+    return Cell(text=LINE_FEED.join(lines), values=_values(summary), tone="worse" if is_worse else "plain")
 
 
 def _values(summary: Summary) -> dict[str, Value]:
     low, high = summary.interval or (None, None)
-    return {
-        "mean": summary.mean,
-        "low": low,
-        "high": high,
-        "n": summary.n,
-        "prompts": summary.prompts,
-        "coverage": summary.coverage,
-        "failed": summary.failed,
-        "not_applicable": summary.not_applicable,
-    }
-
-
-def _counted(words: Bilingual, number_of: int) -> Bilingual:
-    return Bilingual(f"{words.zh} {count(number_of)}", f"{words.en} {count(number_of)}")
-
-
-def _joined(lines: Sequence[Text]) -> Bilingual:
-    return Bilingual(
-        "\n".join(in_language(line, "zh") for line in lines),
-        "\n".join(in_language(line, "en") for line in lines),
-    )
+    ends = {"mean": summary.mean, "low": low, "high": high}
+    return {**ends, **fields(summary, "n", "prompts", "coverage", "failed", "not_applicable")}
 
 
 def trajectory_table(key: str, scores: Sequence[ScoreSummaries], report: Report) -> Table:
     """Return a table with a row for each score: its ends and the order of its means."""
     paths = [(score.name, report.trajectories[score.address]) for score in scores]
+    left_out = Bilingual("{} 不作比较", "{} is not compared")
     obstacles = [
-        Bilingual(f"{name} 不作比较：{path.reason.zh}", f"{name} is not compared: {path.reason.en}")
-        if not path.is_compared
-        else Bilingual(f"{name}：{path.reason.zh}", f"{name}: {path.reason.en}")
+        COLON.join([name if path.is_compared else left_out.format(name), path.reason])
         for name, path in paths
         if path.reason.en
     ]

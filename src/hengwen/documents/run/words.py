@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import MAX_ALL_PAIRS, family_size
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import count, percent, plural
+from hengwen.text.language import NOTED, Bilingual, both
+from hengwen.text.numbers import count, counted, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -90,86 +90,73 @@ GUIDE = (
 )
 """How to read the document: headings and texts."""
 MIN_CHECKPOINTS = 4
-"""Minimum number of checkpoints at which the note recommends ``hengwen drift``.
-
-This command tests whether a difference is larger than the usual changes between checkpoints.
-"""
+"""Minimum number of checkpoints at which the note recommends ``hengwen drift``."""
+_EVERY_PAIR = Bilingual("所有检查点两两比较", "Every pair of checkpoints is compared")
+_SOME_PAIRS = Bilingual(
+    f"检查点多于 {MAX_ALL_PAIRS} 个：每个与此前所见最高的比较，最新的再与每一个比较",
+    f"With more than {MAX_ALL_PAIRS} checkpoints, each is compared with the best seen before it, and the "
+    "newest with all,",
+)
+_COMPARED = Bilingual(
+    "{}，在双方都有得分的题目上作配对检验（{}）；"
+    "p 不超过 0.05，且这一对之差的 95% 区间不含 0，才称更好或更差。"
+    "方括号为 95% 区间，是否重叠不能代替检验。"
+    "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。",
+    "{} in a paired test on the prompts for which both have a score ({}). Better or worse means: p up to "
+    ".05, and the 95% interval of the pair's difference excludes 0. Brackets are 95% intervals; whether "
+    "they overlap is no test. Smallest detectable difference: if the true difference is this large, eight "
+    "evaluations in ten show it; it grows with the number of tests.",
+)
+_CHOSEN_PAIR = Bilingual(
+    "看结果之前就选定的一对，可用 hengwen compare 单独检验，p 较小。",
+    "A pair chosen before looking can be tested alone, with a smaller p: hengwen compare.",
+)
+_USUAL_MOVEMENT = Bilingual(
+    "差别是否超出检查点平常的波动，由 hengwen drift 检验。",
+    "Whether a difference is more than checkpoints usually move is tested by: hengwen drift.",
+)
+_NO_STEPS = Bilingual(
+    "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。",
+    "The checkpoints have no step, so their order is that of the plan: check it, and if it is wrong, give "
+    "each a step.",
+)
 
 
 def comparison_note(report: Report) -> Bilingual:
     """Explain how the summary of a report with paired tests compares checkpoints."""
     comparisons = [items for items in report.comparisons.values() if items]
-    total = family_size(chain.from_iterable(comparisons))
+    total, runs = family_size(chain.from_iterable(comparisons)), report.data.runs
     scores = plural(len(comparisons), "score")
-    tests_zh = f"{len(comparisons)} 个有逐题得分的分数共 {total} 次检验，p 已按全部检验校正"
-    tests_en = (
-        f"{plural(total, 'test')} of {scores} with a value for each prompt; p corrected for all of them"
+    tests = Bilingual(
+        f"{len(comparisons)} 个有逐题得分的分数共 {total} 次检验，p 已按全部检验校正",
+        f"{plural(total, 'test')} of {scores} with a value for each prompt; p corrected for all of them",
     )
     if total == 1:
-        tests_zh, tests_en = "共 1 次检验", "1 test"
-    is_all = len(report.data.runs) <= MAX_ALL_PAIRS
-    pairs_zh, pairs_en = (
-        ("所有检查点两两比较", "Every pair of checkpoints is compared")
-        if is_all
-        else (
-            f"检查点多于 {MAX_ALL_PAIRS} 个：每个与此前所见最高的比较，最新的再与每一个比较",
-            f"With more than {MAX_ALL_PAIRS} checkpoints, each is compared with the best seen before it, and "
-            "the newest with all,",
-        )
+        tests = Bilingual("共 1 次检验", "1 test")
+    pairs = _EVERY_PAIR if len(runs) <= MAX_ALL_PAIRS else _SOME_PAIRS
+    hints = (
+        (_CHOSEN_PAIR, len(runs) > 2),
+        (_USUAL_MOVEMENT, len(runs) >= MIN_CHECKPOINTS),
+        (_NO_STEPS, all(run.step is None for run in runs)),
     )
-    no_steps = all(run.step is None for run in report.data.runs)
-    order_zh = (
-        "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。" if no_steps else ""
-    )
-    order_en = (
-        " The checkpoints have no step, so their order is that of the plan: check it, and if it is wrong, "
-        "give each a step."
-        if no_steps
-        else ""
-    )
-    named_zh, named_en = (
-        (
-            "看结果之前就选定的一对，可用 hengwen compare 单独检验，p 较小。",
-            " A pair chosen before looking can be tested alone, with a smaller p: hengwen compare.",
-        )
-        if len(report.data.runs) > 2
-        else ("", "")
-    )
-    several = len(report.data.runs) >= MIN_CHECKPOINTS
-    usual_zh = "差别是否超出检查点平常的波动，由 hengwen drift 检验。" if several else ""
-    usual_en = (
-        " Whether a difference is more than checkpoints usually move is tested by: hengwen drift."
-        if several
-        else ""
-    )
-    return Bilingual(
-        f"{pairs_zh}，在双方都有得分的题目上作配对检验（{tests_zh}）；"
-        "p 不超过 0.05，且这一对之差的 95% 区间不含 0，才称更好或更差。"
-        "方括号为 95% 区间，是否重叠不能代替检验。"
-        "“可检出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
-        f"{named_zh}{usual_zh}{order_zh}",
-        f"{pairs_en} in a paired test on the prompts for which both have a score ({tests_en}). Better or "
-        "worse means: p up to .05, and the 95% interval of the pair's difference excludes 0. Brackets "
-        "are 95% intervals; whether they overlap is no test. Smallest detectable difference: if the true "
-        "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
-        f"{named_en}{usual_en}{order_en}",
+    return Bilingual("", " ").join(
+        [_COMPARED.format(pairs, tests), *(hint for hint, applies in hints if applies)]
     )
 
 
 def score_counts(summary: Summary) -> Bilingual:
     """Return the numbers of scored prompts and answers, with their shares if some have no score."""
     if summary.has_no_prompts:
-        return Bilingual(f"n {count(summary.n)}", f"n {count(summary.n)}")
+        return both(f"n {count(summary.n)}")
     is_partial = summary.prompt_coverage not in (None, 1.0)
     total = f"/{count(summary.prompts_expected or 0)}" if is_partial else ""
     prompt_share = f" ({percent(summary.prompt_coverage)})" if is_partial else ""
     answer_share = "" if summary.coverage in (None, 1.0) else f" ({percent(summary.coverage)})"
-    prompts, answers = f"{count(summary.prompts)}{total}", count(summary.n)
-    prompt_noun = "prompt" if summary.prompts == 1 and not total else "prompts"
-    answer_noun = "answer" if summary.n == 1 else "answers"
+    prompts = f"{count(summary.prompts)}{total}"
+    noun = "prompt" if summary.prompts == 1 and not total else "prompts"
     return Bilingual(
-        f"{prompts} 题{prompt_share} · {answers} 答{answer_share}",
-        f"{prompts} {prompt_noun}{prompt_share} · {answers} {answer_noun}{answer_share}",
+        f"{prompts} 题{prompt_share} · {count(summary.n)} 答{answer_share}",
+        f"{prompts} {noun}{prompt_share} · {counted(summary.n, 'answer')}{answer_share}",
     )
 
 
@@ -194,11 +181,10 @@ def sizes_in_words(summaries: Iterable[Summary | None]) -> Bilingual | None:
         return None
     prompts, answers = (_range(numbers) for numbers in zip(*sizes, strict=True))
     noun = "prompt" if prompts == "1" else "prompts"
+    means = Bilingual(f"{prompts} 题的均值", f"means of {prompts} {noun}")
     if all(n == n_prompts for n_prompts, n in sizes):
-        return Bilingual(f"{prompts} 题的均值", f"means of {prompts} {noun}")
-    return Bilingual(
-        f"{prompts} 题的均值（{answers} 个回答）", f"means of {prompts} {noun} ({answers} answers)"
-    )
+        return means
+    return NOTED.format(means, Bilingual(f"{answers} 个回答", f"{answers} answers"))
 
 
 def _range(numbers: Collection[int]) -> str:

@@ -53,11 +53,7 @@ def change_links(changes: Sequence[Details]) -> Mapping[str, str]:
 
 
 def _compared(report: Report, decision: ScoreDecision | None) -> tuple[int, int, bool] | None:
-    """Return which runs are compared, and whether the later one is shown to be worse.
-
-    That is the best seen before the newest checkpoint, and the newest; or, where no best is seen, the pinned
-    baseline, else the first checkpoint.
-    """
+    """Return the best run seen, else the baseline or the first; the newest; and whether that is worse."""
     last = len(report.labels) - 1
     if last < 1:
         return None
