@@ -93,8 +93,8 @@ def count_cell(value: int | None) -> Cell:
     return Cell(text=NOTHING if value is None else str(value), values={"": value})
 
 
-def thousands_cell(value: int | None) -> Cell:
-    """Return a cell with a whole number that may be large, with thousands separators."""
+def thousands_cell(value: float | None) -> Cell:
+    """Return a cell with a count that may be large, with thousands separators."""
     return Cell(text=NOTHING if value is None else count(value), values={"": value})
 
 

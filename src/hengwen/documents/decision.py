@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Link, Verdict
 from hengwen.documents.cells import family_text
 from hengwen.documents.score_names import mean_text
 from hengwen.documents.standings import Standings, and_text, zh_text
-from hengwen.text.language import COMMA, SPACE, Bilingual
+from hengwen.text.language import COMMA, NO_TEXT, SEMICOLON, SENTENCE, SPACE, Bilingual, both
 from hengwen.text.numbers import count, minus, number, p_text, signed
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ class DecisionWords:
             down = [self._words[score.address] for score, _ in falls]
             return Bilingual(
                 f"{deed.zh}；最新的 {newest} {zh_text(rises).lstrip()}更好，但{zh_text(down)}变差。",
-                f"{deed.en}. The newest, {newest}, is better in {and_text(_en(rises))}, "
-                f"but worse in {and_text(_en(down))}.",
+                f"{deed.en}. The newest, {newest}, is better in {and_text(rises)}, "
+                f"but worse in {and_text(down)}.",
             )
         if falls:
             score, standing = falls[0]
@@ -140,7 +140,7 @@ class DecisionWords:
         if lacking:
             return Bilingual(
                 f"{deed.zh}；最新的 {newest} {zh_text(lacking)}缺回答，不下结论。",
-                f"{deed.en}. The newest, {newest}, lacks answers in {and_text(_en(lacking))}, so "
+                f"{deed.en}. The newest, {newest}, lacks answers in {and_text(lacking)}, so "
                 "there is no verdict on it.",
             )
         return Bilingual(
@@ -196,9 +196,7 @@ class DecisionWords:
             subject=Bilingual(f"{newest} 下降", f"Fell at {newest}")
             if direction == "worse"
             else Bilingual(f"{newest} 上升", f"Rose at {newest}"),
-            sentence=Bilingual(
-                f"{'；'.join(part.zh for part in parts)}。", f"{'; '.join(part.en for part in parts)}."
-            ),
+            sentence=SENTENCE.format(SEMICOLON.join(parts)),
             link=link,
         )
 
@@ -214,7 +212,7 @@ class DecisionWords:
         )
         own = (score.standings[-1].mean or 0.0) - (means[score.peak] or 0.0)
         if not score.is_group and abs(own - (score.change or 0.0)) > 10**-decimals:
-            size = Bilingual(f"题目与次数相同时 {size.zh}", f"at equal prompts and repeats {size.en}")
+            size = SPACE.join([Bilingual("题目与次数相同时", "at equal prompts and repeats"), size])
         return Bilingual(
             f"{name.zh} {before}（{score.peak}）→ {after}（{size.zh}；{p}，{family.zh}）",
             f"{name.en} {before} ({score.peak}) → {after} ({size.en}; {p}, {family.en})",
@@ -226,9 +224,10 @@ class DecisionWords:
         moved = self._changes.get(score.address)
         if moved is None:
             n = count(score.prompts or 0)
+            text = both(change)
             if score.is_group:
-                return Bilingual(f"字数相等时 {change}，{n} 题", f"{change} at equal length, {n} prompts")
-            return Bilingual(f"{change}，{n} 题", f"{change}, {n} prompts")
+                text = Bilingual(f"字数相等时 {change}", f"{change} at equal length")
+            return COMMA.join([text, Bilingual(f"{n} 题", f"{n} prompts")])
         moves, total = (moved.worse if score.newest == "worse" else moved.better), moved.prompts
         zh, en = ("变差", "worse") if score.newest == "worse" else ("变好", "better")
         of_zh, of_en = (
@@ -240,7 +239,7 @@ class DecisionWords:
         decision = self._decision
         for item in decision.disagreements[-1:]:
             up, down = ([self._words[address] for address in group] for group in (item.better, item.worse))
-            subject, deed = DISAGREE if decision.on_every_list else NONE_IN_ALL, Bilingual("", "")
+            subject, deed = DISAGREE if decision.on_every_list else NONE_IN_ALL, NO_TEXT
             if decision.verdict == "keep":
                 deed = Bilingual(
                     f"留用 {decision.checkpoint}：没有一项显示它比此前的检查点差；得失是否相抵，由人决定。",
@@ -252,7 +251,7 @@ class DecisionWords:
                 subject=subject,
                 sentence=Bilingual(
                     f"到 {item.checkpoint}，{zh_text(up)}上升，{zh_text(down)}下降。{deed.zh}",
-                    f"{and_text(_en(up))} {_verb(up, 'rise')} while {and_text(_en(down))} "
+                    f"{and_text(up)} {_verb(up, 'rise')} while {and_text(down)} "
                     f"{_verb(down, 'fall')} at {item.checkpoint}.{deed.en}",
                 ),
             )
@@ -265,10 +264,6 @@ def decision_record(decision: Decision) -> dict[str, Any]:
         item["not_worse"] = list(score.not_worse)
     record["disagreements"] = [item._asdict() for item in decision.disagreements]
     return record
-
-
-def _en(words: Sequence[Bilingual]) -> list[str]:
-    return [item.en for item in words]
 
 
 def _verb(subjects: Sequence[object], verb: str) -> str:

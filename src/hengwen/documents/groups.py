@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Verdict
-from hengwen.text.language import COMMA, NO_TEXT, SEMICOLON, Bilingual
+from hengwen.text.language import COMMA, NO_TEXT, NOTED, SEMICOLON, Bilingual
 from hengwen.text.numbers import decimals_for, minus, number, p_text, signed
 
 if TYPE_CHECKING:
@@ -18,27 +18,12 @@ MAX_PAIRS = 4
 """Maximum number of further pairs that a sentence names."""
 
 
-class GroupText(NamedTuple):
-    """What is said of one score of whole sets."""
-
-    text: Bilingual
-    tone: Tone
-
-
 def group_verdicts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dict[str, Verdict]:
     """Return the verdict on each tested score of whole sets, by address; ``labels`` name the runs."""
-    return {
-        address: Verdict(tone=item.tone, subject=address, sentence=item.text)
-        for address, item in group_texts(groups, labels).items()
-    }
-
-
-def group_texts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> dict[str, GroupText]:
-    """Return what is said of each tested score of whole sets, by address; ``labels`` name the runs."""
     by_address: dict[str, list[GroupComparison]] = {}
     for item in groups:
         by_address.setdefault(item.address, []).append(item)
-    return {address: _text(items, labels, tests=len(groups)) for address, items in by_address.items()}
+    return {address: _verdict(items, labels, tests=len(groups)) for address, items in by_address.items()}
 
 
 def at_equal_length(item: GroupComparison, decimals: int) -> Bilingual:
@@ -68,7 +53,7 @@ def group_records(groups: Sequence[GroupComparison], run_ids: Sequence[str]) -> 
     ]
 
 
-def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int) -> GroupText:
+def _verdict(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int) -> Verdict:
     changed = [item for item in items if item.verdict != "no difference seen"]
     worse = [item for item in changed if item.verdict == "worse"]
     corrected = Bilingual("整题交换检验", "whole prompts exchanged")
@@ -78,17 +63,14 @@ def _text(items: Sequence[GroupComparison], labels: Sequence[str], *, tests: int
         )
     if not changed:
         p = p_text(min(item.p_adjusted for item in items))
-        return GroupText(
-            Bilingual(
-                f"字数相等时未见差异（最小 {p}；{corrected.zh}）",
-                f"no difference seen at equal numbers of tokens (smallest {p}; {corrected.en})",
-            ),
-            "none",
-        )
+        text = Bilingual("字数相等时未见差异", "no difference seen at equal numbers of tokens")
+        smallest = SEMICOLON.join([Bilingual(f"最小 {p}", f"smallest {p}"), corrected])
+        return Verdict(tone="none", subject=items[0].address, sentence=NOTED.format(text, smallest))
     main = max(worse or changed, key=lambda item: abs(item.test.difference))
     rest = [item for item in changed if item is not main]
     parts = [_change(main, labels), corrected, *_others(rest, labels)]
-    return GroupText(SEMICOLON.join(parts), "worse" if worse else "better")
+    tone: Tone = "worse" if worse else "better"
+    return Verdict(tone=tone, subject=main.address, sentence=SEMICOLON.join(parts))
 
 
 def _change(item: GroupComparison, labels: Sequence[str]) -> Bilingual:

@@ -8,7 +8,7 @@ from hengwen.documents.blocks import Sentence, Verdict
 from hengwen.documents.cells import family_text
 from hengwen.results.comparisons import ALPHA
 from hengwen.results.decide import UNDECIDED
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, LIST_COMMA, NO_TEXT, SEMICOLON, SENTENCE, Bilingual, both
 from hengwen.text.numbers import count, minus, p_text, signed
 
 if TYPE_CHECKING:
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 MAX_NAMES, NAMES_LENGTH = 6, 90
 """Maximum number of checkpoints that a sentence names, and of their characters if they are more than two."""
+_NOT_WORSE = Bilingual("不差于 {} 的：{}。", "not worse than {}: {}.")
+_NONE_WORSE = Bilingual("没有检查点显示比 {} 差。", "no checkpoint is shown to be worse than {}.")
+_ALONE = Bilingual(
+    "{0} 单独与 {1} 比较时 {2}，{3}后 {4}：只比较这一对的 hengwen compare 可能称它更差。",
+    "{0} alone against {1} has {2}, {3} {4}: hengwen compare, which tests one pair, may call it worse.",
+)
+_UNTESTED = Bilingual(
+    "未检验；整组回答的分数中，只检验 n-gram 的，题目须相同，至少 6 题。",
+    "not tested; of scores of whole sets of answers, those of n-grams are, with equal prompts, at least 6.",
+)
 OPEN = Bilingual("未定", "Undecided")
 OUT = Bilingual("已排除", "Out")
 
@@ -71,13 +81,8 @@ class Standings:
                     text = Bilingual(f"{zh_text([name]).lstrip()}上有 {named.zh}", f"in {name.en} {named.en}")
                     by_better.setdefault(better, []).append(text)
         if by_better and self._decision.verdict != "keep":
-            parts = [
-                Bilingual(
-                    f"比 {better} 差的，{'，'.join(text.zh for text in texts)}",
-                    f"worse than {better}: {', '.join(text.en for text in texts)}",
-                )
-                for better, texts in by_better.items()
-            ]
+            worse = Bilingual("比 {} 差的，{}", "worse than {}: {}")
+            parts = [worse.format(better, COMMA.join(texts)) for better, texts in by_better.items()]
             yield Verdict(tone="plain", subject=OUT, sentence=_sentence(parts))
 
     def lists(self) -> Iterator[Sentence]:
@@ -88,23 +93,14 @@ class Standings:
             if score.problem or not score.not_worse:
                 continue
             others = [name for name in score.not_worse if name != score.best_seen]
-            name = self._words[score.address]
             listed = names_text(others) if others else Bilingual("无", "none other")
-            text = Bilingual(
-                f"{name.zh}：不差于 {score.best_seen} 的：{listed.zh}。",
-                f"{name.en}: not worse than {score.best_seen}: {listed.en}.",
-            )
+            text = _NOT_WORSE.format(score.best_seen, listed)
             if len(others) == len(score.standings) - 1:
-                text = Bilingual(
-                    f"{name.zh}：没有检查点显示比 {score.best_seen} 差。",
-                    f"{name.en}: no checkpoint is shown to be worse than {score.best_seen}.",
-                )
-            yield Sentence(text=text)
+                text = _NONE_WORSE.format(score.best_seen)
+            yield Sentence(text=COLON.join([self._words[score.address], text]))
         if len(self._scores) > 1 and self._decision.on_every_list:
-            listed = names_text(self._decision.on_every_list)
-            yield Sentence(
-                text=Bilingual(f"各项都不差的：{listed.zh}。", f"Not worse in any score: {listed.en}.")
-            )
+            text = Bilingual("各项都不差的：{}。", "Not worse in any score: {}.")
+            yield Sentence(text=text.format(names_text(self._decision.on_every_list)))
 
     def alone(self) -> Iterator[Sentence]:
         """Explain that a comparison of one pair may find a difference that this larger family does not."""
@@ -114,15 +110,8 @@ class Standings:
                     continue
                 if item.p_alone <= ALPHA < item.p:
                     p_alone, p, family = p_text(item.p_alone), p_text(item.p), family_text(score.tests)
-                    yield Sentence(
-                        text=Bilingual(
-                            f"{item.checkpoint} 单独与 {item.better} 比较时 {p_alone}，{family.zh}后 {p}："
-                            "只比较这一对的 hengwen compare 可能称它更差。",
-                            f"{item.checkpoint} alone against {item.better} has {p_alone}, {family.en} {p}: "
-                            "hengwen compare, which tests one pair, may call it worse.",
-                        ),
-                        is_note=True,
-                    )
+                    text = _ALONE.format(item.checkpoint, item.better, p_alone, family, p)
+                    yield Sentence(text=text, is_note=True)
 
     def _rivals(self) -> list[str]:
         """Return the checkpoints that no score shows to be worse, in training order."""
@@ -169,7 +158,7 @@ class Standings:
         listed = items[: _most([item.checkpoint for item in items])]
         named, name, best = self._with_differences(score, items), self.compared(score), items[0].better
         needed = [item.prompts_needed for item in listed]
-        price = Bilingual("", "")
+        price = NO_TEXT
         if all(needed):
             counts = [count(n) for n in needed if n]
             there = count(max(item.prompts or 0 for item in listed))
@@ -204,15 +193,7 @@ class Standings:
         return names_text(names, most=_most([item.checkpoint for item in items]))
 
     def _untested(self, score: ScoreDecision) -> Sentence:
-        name = self._words[score.address]
-        return Sentence(
-            text=Bilingual(
-                f"{name.zh}：未检验；整组回答的分数中，只检验 n-gram 的，题目须相同，至少 6 题。",
-                f"{name.en}: not tested; of scores of whole sets of answers, those of n-grams are, with "
-                "equal prompts, at least 6.",
-            ),
-            is_note=True,
-        )
+        return Sentence(text=COLON.join([self._words[score.address], _UNTESTED]), is_note=True)
 
 
 def names_text(names: Sequence[str], *, most: int | None = None) -> Bilingual:
@@ -220,14 +201,20 @@ def names_text(names: Sequence[str], *, most: int | None = None) -> Bilingual:
     kept = names[: _most(names) if most is None else most]
     rest = len(names) - len(kept)
     if rest > 0:
-        return Bilingual(f"{'、'.join(kept)} 等 {len(names)} 个", f"{', '.join(kept)} and {rest} more")
-    return Bilingual("、".join(kept), and_text(kept))
+        more = Bilingual(f" 等 {len(names)} 个", f" and {rest} more")
+        return NO_TEXT.join([LIST_COMMA.join(kept), more])
+    return and_list(kept)
 
 
-def and_text(names: Sequence[str]) -> str:
+def and_list(names: Sequence[str | Bilingual]) -> Bilingual:
+    """Return names as a list, in English with "and" before the last one."""
+    *first, last = names or ("",)
+    return Bilingual("、", " and ").join([LIST_COMMA.join(first), last]) if first else both(last)
+
+
+def and_text(names: Sequence[str | Bilingual]) -> str:
     """Return names as an English list."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return and_list(names).en
 
 
 def zh_text(words: Sequence[Bilingual]) -> str:
@@ -237,7 +224,7 @@ def zh_text(words: Sequence[Bilingual]) -> str:
 
 
 def _sentence(parts: Sequence[Bilingual]) -> Bilingual:
-    return Bilingual(f"{'；'.join(part.zh for part in parts)}。", f"{'; '.join(part.en for part in parts)}.")
+    return SENTENCE.format(SEMICOLON.join(parts))
 
 
 def _most(names: Sequence[str]) -> int:

@@ -9,8 +9,8 @@ from rows import each_row
 from score_rows import row_of
 
 from hengwen.documents.blocks import Table
-from hengwen.documents.run.calls import call_details
 from hengwen.documents.run.report import ReportData, build_report
+from hengwen.documents.run.sections import call_details
 from hengwen.records import Run, Scale, Score
 from hengwen.results.score_table import ScoreTable
 from hengwen.store.queries import ModelCalls

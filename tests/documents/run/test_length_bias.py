@@ -8,7 +8,7 @@ from rows import each_row
 from score_rows import by_score
 
 from hengwen.documents.answers.sources import AnswerList, AnswerRecord
-from hengwen.documents.run.length_bias import LengthBiasDetector
+from hengwen.documents.run.judge_notes import LengthBiasDetector
 from hengwen.records import Failure, Score
 
 

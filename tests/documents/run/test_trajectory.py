@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from hengwen.documents.run.trajectory import trajectory_of
+from hengwen.documents.run.report import trajectory_of
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import Trajectory
 

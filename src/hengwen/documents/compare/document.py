@@ -1,4 +1,4 @@
-"""The comparison of two runs as a document."""
+"""The comparison of two runs as a document, and the prompts on which they differ most, with both answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
+from hengwen.documents.answers.pairs import WorsePrompts
+from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.blocks import (
     Decision,
     Details,
@@ -23,9 +25,11 @@ from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import reward_verdicts, score_names, without_interval
+from hengwen.documents.standings import and_list
 from hengwen.results.comparisons import CHANGES
 from hengwen.results.run_order import run_labels
-from hengwen.text.language import Bilingual, both
+from hengwen.results.score_summaries import task_scores
+from hengwen.text.language import COLON, LIST_COMMA, NO_TEXT, Bilingual, both
 from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.tested_scores import Family
+    from hengwen.store import Store
 
 _CORRECTIONS = {"headline": "maxT", "breakdown": "BH"}
 _OTHER_FAMILY = Bilingual(
@@ -59,12 +64,7 @@ _FAMILIES = {
 
 
 def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -> Document:
-    """Return the verdict on each headline score, their differences, the breakdowns, and effect sizes.
-
-    Args:
-        comparison: The comparison.
-        changes: Blocks with the prompts that changed most, of ``changed_prompts``.
-    """
+    """Return the verdict on each headline score, with the prompts that changed most (``changed_prompts``)."""
     before, after = run_labels((comparison.before, comparison.after))
     groups = {item.address: item for item in comparison.groups}
     names = score_names((score.address for score in comparison.scores), (comparison.before, comparison.after))
@@ -156,12 +156,11 @@ def _listed(
 ) -> Bilingual:
     """Return the names of scores as a list, of many the first and how many more there are."""
     words = [cells.with_reason(names[line.address].words, reasons.get(line.address)) for line in lines]
-    zh, en = [word.zh for word in words[:MAX_NAMES]], [word.en for word in words[:MAX_NAMES]]
     more = len(lines) - MAX_NAMES
     if more > 0:
-        return Bilingual(f"{'、'.join(zh)} 等 {len(lines)} 项", f"{', '.join(en)} and {more} more")
-    *first, last = en or ("",)
-    return Bilingual("、".join(zh), f"{', '.join(first)} and {last}" if first else last)
+        rest = Bilingual(f" 等 {len(lines)} 项", f" and {more} more")
+        return NO_TEXT.join([LIST_COMMA.join(words[:MAX_NAMES]), rest])
+    return and_list(words)
 
 
 def _bullets(
@@ -187,8 +186,7 @@ def _bullets(
         if line.tone not in _VERBS:
             others.setdefault((line.tone, both(line.word)), []).append(line)
     for (tone, word), same in sorted(others.items(), key=lambda item: item[0][0] != "none"):
-        subject = Bilingual(word.zh, word.en[:1].upper() + word.en[1:])
-        yield Verdict(tone=tone, subject=subject, sentence=_listed(same, names, reasons))
+        yield Verdict(tone=tone, subject=word.capitalized, sentence=_listed(same, names, reasons))
 
 
 def _breakdown(comparison: RunComparison, lines: Sequence[ScoreLine], compared: str) -> Details:
@@ -230,10 +228,11 @@ def _legend(comparison: RunComparison, family: Family) -> Iterator[Bilingual]:
             "Line left of 0: worse. Thick line: 95 % interval of this score alone; thin, where longer: "
             "corrected for all headline scores. Where the line touches 0, no difference is claimed.",
         )
-    yield Bilingual(
-        f"{role.zh}：共 {tests} 次检验，p 按 {correction} 校正。",
-        f"{role.en}: {plural(tests, 'test')}, p corrected by {correction}.",
+    corrected = Bilingual(
+        f"共 {tests} 次检验，p 按 {correction} 校正。",
+        f"{plural(tests, 'test')}, p corrected by {correction}.",
     )
+    yield COLON.join([role, corrected])
     if family == "headline" and any(item.outcome in CHANGES for item in comparison.headline):
         yield _OTHER_FAMILY
 
@@ -243,11 +242,7 @@ def _record(comparison: RunComparison) -> dict[str, Any]:
         "schema": 1,
         "before": cells.run_record(comparison.before),
         "after": cells.run_record(comparison.after),
-        "alpha": comparison.alpha,
-        "weights": comparison.weights,
-        "only_common": comparison.only_common,
-        "left_out_prompts": comparison.left_out_prompts,
-        "unchecked": comparison.unchecked,
+        **cells.fields(comparison, "alpha", "weights", "only_common", "left_out_prompts", "unchecked"),
         "families": {
             "headline": {"correction": "step-down", "tests": comparison.tests("headline")},
             "breakdown": {"correction": "benjamini-hochberg", "tests": comparison.tests("breakdown")},
@@ -265,3 +260,27 @@ def _score_record(score: ScoreComparison) -> dict[str, Any]:
     if score.interval is not None:
         record["interval"]["bounds"] = score.interval.bounds
     return record
+
+
+def changed_prompts(store: Store, comparison: RunComparison) -> tuple[Block, ...]:
+    """Return, for each headline score, the prompts on which it changed most; nothing if prompts differ."""
+    if comparison.left_out_prompts:  # other prompts than the compared ones would count
+        return ()
+    runs = (comparison.before, comparison.after)
+    before, after = run_labels(runs)
+    table = store.table(runs)
+    prompts = WorsePrompts(StoredAnswers(store, runs, table), table, has_rows=False)
+    compared = {score.address: score for score in comparison.headline}
+    return tuple(
+        block
+        for task in task_scores(runs, table)
+        for score in task.scores
+        if score.address in compared and compared[score.address].test is not None
+        for block in prompts.blocks(
+            score,
+            (runs[0].id, runs[1].id),
+            (before, after),
+            task.scores,
+            has_fallen=compared[score.address].outcome == "worse",
+        )
+    )

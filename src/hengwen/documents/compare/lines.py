@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, ScoreLine
-from hengwen.documents.groups import at_equal_length, group_texts
+from hengwen.documents.groups import at_equal_length, group_verdicts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.results.coverage import MIN_COVERAGE
@@ -152,7 +152,7 @@ def _group_line(
             "p_raw": group.test.p,
             "prompts": n,
         },
-        details=(group_texts([group], labels)[group.address].text,),
+        details=(group_verdicts([group], labels)[group.address].sentence,),
     )
 
 

@@ -6,21 +6,21 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents.blocks import Chart, Decision, Details, Document, Scores, Sentence, Verdict
+from hengwen.documents.cells import fields
 from hengwen.documents.decision import DecisionWords, decision_record
 from hengwen.documents.drift import words
 from hengwen.documents.drift.details import drift_details
-from hengwen.documents.drift.lines import BEFORE_NEWEST, TITLE, course, drift_line
-from hengwen.documents.drift.tables import answer_tables
+from hengwen.documents.drift.tables import BEFORE_NEWEST, TITLE, answer_tables, course, drift_line
 from hengwen.documents.groups import group_records, group_verdicts
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.documents.missing import empty_verdicts
 from hengwen.documents.score_names import mean_text, reward_verdicts, score_names
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, SEMICOLON, Bilingual
 from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hengwen.documents.blocks import Block, Text
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 RECORDED = ("better", "worse", "mean undecided")
 """Verdicts of the pairs of checkpoints in the record; of many checkpoints, most pairs do not differ."""
+_BARS = Bilingual(
+    "竖线是在这些题目上的 95% 区间，不含题目之间的差异",
+    "bars are 95% intervals on these prompts, without the differences between prompts",
+)
 _DECISION_NOTE = Bilingual(
     "这一判断与报告相同；两个问题的 p 还计入与基线均值的比较和此前的检验，所以更大。",
     "This decision is that of a report; the p of the two questions also counts the comparison with the mean "
@@ -86,62 +90,49 @@ def _is_tested(score: ScoreDrift) -> bool:
 def _title(report: DriftReport) -> Bilingual:
     n, plan = len(report.runs), report.newest.plan
     if n == 1:
-        return Bilingual(f"{plan}：{report.labels[0]}", f"{plan}: {report.labels[0]}")
+        return COLON.join([plan, report.labels[0]])
     if report.order_problem:
         return Bilingual(f"{plan}：{n} 个检查点，先后未知", f"{plan}: {n} checkpoints in unknown order")
     course = f"{report.labels[0]} → {report.labels[-1]}"
     return Bilingual(f"{plan}：{course}，{n} 个检查点", f"{plan}: {course}, {n} checkpoints")
 
 
-def _heading_notes(report: DriftReport) -> list[Bilingual]:
-    notes = []
+def _heading_notes(report: DriftReport) -> Iterator[Bilingual]:
     if report.order_problem:
-        notes.append(
-            Bilingual(
-                f"检查点先后未知（{report.order_problem}）：给每个检查点写上 step，"
-                "或在同一个计划里按训练顺序列出",
-                f"{report.order_problem}: give every checkpoint a step, or list them in training order in "
-                "one plan",
-            )
+        yield Bilingual(
+            f"检查点先后未知（{report.order_problem}）：给每个检查点写上 step，"
+            "或在同一个计划里按训练顺序列出",
+            f"{report.order_problem}: give every checkpoint a step, or list them in training order in "
+            "one plan",
         )
     name = report.labels[0]
     if report.pinned:
-        notes.append(Bilingual(f"基线从 {name} 起", f"the baseline begins with {name}"))
+        yield Bilingual(f"基线从 {name} 起", f"the baseline begins with {name}")
     elif not report.order_problem and len(report.runs) > 1:
-        notes.append(
-            Bilingual(
-                f"基线从 {name} 起（第一个检查点；可用 hengwen runs pin 指定）",
-                f"the baseline begins with {name} (the first checkpoint; choose another with: hengwen runs "
-                "pin)",
-            )
+        yield Bilingual(
+            f"基线从 {name} 起（第一个检查点；可用 hengwen runs pin 指定）",
+            f"the baseline begins with {name} (the first checkpoint; choose another with: hengwen runs pin)",
         )
     if report.before_baseline:
         n = len(report.before_baseline)
-        notes.append(
-            Bilingual(
-                f"基线之前的 {n} 个检查点不参与检验",
-                f"{plural(n, 'checkpoint')} before the baseline {'is' if n == 1 else 'are'} left out",
-            )
+        yield Bilingual(
+            f"基线之前的 {n} 个检查点不参与检验",
+            f"{plural(n, 'checkpoint')} before the baseline {'is' if n == 1 else 'are'} left out",
         )
     differing = [score.address for score in report.scores if _has_other_means(report, score)]
     if differing:
         listed = words.names_text(differing)
-        notes.append(
-            Bilingual(
-                f"此处的均值已按缺失的题与回答调整，与报告中的不同：{listed.zh}",
-                "means here are adjusted for missing prompts and answers, so they differ from those of a "
-                f"report: {listed.en}",
-            )
+        yield Bilingual(
+            f"此处的均值已按缺失的题与回答调整，与报告中的不同：{listed.zh}",
+            "means here are adjusted for missing prompts and answers, so they differ from those of a "
+            f"report: {listed.en}",
         )
     if report.other_scores:
         names = words.names_text(report.other_scores)
-        notes.append(
-            Bilingual(
-                f"未检验的细项（可用 --score 指定检验）：{names.zh}",
-                f"not tested (test them with --score): {names.en}",
-            )
+        yield Bilingual(
+            f"未检验的细项（可用 --score 指定检验）：{names.zh}",
+            f"not tested (test them with --score): {names.en}",
         )
-    return notes
 
 
 def _has_other_means(report: DriftReport, score: ScoreDrift) -> bool:
@@ -164,7 +155,7 @@ def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
     evidence: list[Text] = [words.means_text(score)] if score.means else []
     for item in score.left_out:
         text = words.left_out_text(item, words.mean_decimals(score))
-        evidence.append(Bilingual(f"略去：{text.zh}", f"left out: {text.en}"))
+        evidence.append(COLON.join([Bilingual("略去", "left out"), text]))
     if score.drifts == "one checkpoint":
         evidence.append(
             Bilingual(
@@ -174,26 +165,21 @@ def _verdict(report: DriftReport, score: ScoreDrift) -> Verdict:
         )
     elif _is_tested(score):
         evidence += [*words.first_reasons(report, score), *words.second_reasons(report, score)]
-    sentence = first if first == second else Bilingual(f"{first.zh}；{second.zh}", f"{first.en}; {second.en}")
+    sentence = SEMICOLON.join(dict.fromkeys([first, second]))
     return Verdict(
         tone=words.tone_of(score), subject=score.address, sentence=sentence, evidence=tuple(evidence)
     )
 
 
 def _chart(score: ScoreDrift) -> Chart:
-    is_known = score.steps is not None and score.steps.mean_error is not None
-    with_error = Bilingual(
-        "；竖线是在这些题目上的 95% 区间，不含题目之间的差异",
-        "; bars are 95% intervals on these prompts, without the differences between prompts",
-    )
+    description = [Bilingual("各检查点的均值", "means of the checkpoints")]
+    if score.steps is not None and score.steps.mean_error is not None:
+        description.append(_BARS)
     return Chart(
         key=score.address,
         title=score.address,
         series=(course(score),),
-        description=Bilingual(
-            f"各检查点的均值{with_error.zh if is_known else ''}",
-            f"means of the checkpoints{with_error.en if is_known else ''}",
-        ),
+        description=SEMICOLON.join(description),
         limits=None if score.scale is None else (score.scale.low, score.scale.high),
     )
 
@@ -203,17 +189,13 @@ def _record(report: DriftReport, judge_drift: Mapping[str, Any] | None) -> dict[
         "schema": 1,
         "plan": report.newest.plan,
         "runs": [
-            {"id": run.id, "checkpoint": run.checkpoint, "step": run.step, "label": label}
+            {**fields(run, "id", "checkpoint", "step"), "label": label}
             for run, label in zip(report.runs, report.labels, strict=True)
         ],
         "baseline": report.baseline.id,
         "pinned": report.pinned,
         "newest": report.newest.id,
-        "before_baseline": report.before_baseline,
-        "other_prompts": report.other_prompts,
-        "unchecked": report.unchecked,
-        "order_problem": report.order_problem,
-        "alpha": report.alpha,
+        **fields(report, "before_baseline", "other_prompts", "unchecked", "order_problem", "alpha"),
         "looks": asdict(report.looks),
         "decision": decision_record(report.decision),
         "families": {
@@ -239,9 +221,5 @@ def _score_record(score: ScoreDrift) -> dict[str, Any]:
     for name in ("independent", "slope"):
         test: SlopeTest | None = getattr(score.steps, name, None)
         if test is not None:
-            record["steps"][name] |= {
-                "total": test.total,
-                "total_interval": test.total_interval,
-                "signal_to_noise": test.signal_to_noise,
-            }
+            record["steps"][name] |= fields(test, "total", "total_interval", "signal_to_noise")
     return record

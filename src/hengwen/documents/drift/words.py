@@ -12,13 +12,13 @@ from hengwen.monitoring.drift.answers import is_constant
 from hengwen.results.comparisons import ALPHA, CHANGES
 from hengwen.stats.checkpoints import MIN_CORRELATED
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import Bilingual, both
+from hengwen.text.language import COLON, COMMA, NO_TEXT, SEMICOLON, SENTENCE, SPACE, Bilingual, both
 from hengwen.text.numbers import decimals_for, interval, number, p_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.documents.blocks import Tone
+    from hengwen.documents.blocks import Text, Tone
     from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.drift.score_drift import (
         BaselineDifference,
@@ -59,11 +59,13 @@ DRIFTS: Mapping[str, tuple[Tone, Bilingual]] = {
 DIRECTIONS: Mapping[str, tuple[Tone, Bilingual]] = {
     "better": ("better", Bilingual("，变好", " for the better")),
     "worse": ("worse", Bilingual("，变差", " for the worse")),
-    "": ("plain", Bilingual("", "")),
+    "": ("plain", NO_TEXT),
 }
 FIRST = Bilingual("在这类题目上，检查点之间有差别吗？", "Do these checkpoints differ on prompts like these?")
 SECOND = Bilingual("差别是否超出检查点平常的波动？", "Is that more than checkpoints usually move?")
 LEFT_OUT = Bilingual("略去", "Left out")
+_WITHOUT = Bilingual("去掉 {} ，结论就是：{}", "without {} the answer would be: {}")
+_WITHOUT_ANY = Bilingual("去掉 {} 中任一个，结论就是：{}", "without any one of {} the answer would be: {}")
 GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered without a value for each prompt")
 
 
@@ -94,7 +96,7 @@ def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[V
     return [
         Verdict(
             tone=tone,
-            subject=Bilingual(word.zh, word.en[:1].upper() + word.en[1:]),
+            subject=word.capitalized,
             sentence=names_text(listed),
         )
         for (tone, word), listed in answers.items()
@@ -108,9 +110,8 @@ def left_out_verdicts(report: DriftReport, names: Mapping[str, ScoreName]) -> li
         if not score.left_out or not score.means:
             continue
         name, decimals = names[score.address].words, mean_decimals(score)
-        texts = [left_out_text(item, decimals) for item in score.left_out]
-        zh, en = "；".join(text.zh for text in texts), "; ".join(text.en for text in texts)
-        sentence = Bilingual(f"{name.zh}：{zh}。", f"{name.en}: {en}.")
+        texts = SEMICOLON.join(left_out_text(item, decimals) for item in score.left_out)
+        sentence = SENTENCE.format(COLON.join([name, texts]))
         verdicts.append(Verdict(tone="open", subject=LEFT_OUT, sentence=sentence))
     return verdicts
 
@@ -145,7 +146,7 @@ def drifts_text(score: ScoreDrift) -> Bilingual:
     """Return in words whether one score drifts, and whether it gets better or worse."""
     answer = (DRIFTS.get(score.drifts) or DIFFERS[score.drifts])[1]
     direction = _mixed_text(score) if score.direction == "mixed" else DIRECTIONS[score.direction][1]
-    return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
+    return NO_TEXT.join([answer, direction])
 
 
 def _mixed_text(score: ScoreDrift) -> Bilingual:
@@ -161,7 +162,7 @@ def baseline_text(difference: BaselineDifference) -> Bilingual:
     """Return the name of the baseline: one checkpoint, or the mean of several."""
     first, *others = difference.baseline
     if not others:
-        return Bilingual(first, first)
+        return both(first)
     n, last = 1 + len(others), others[-1]
     return Bilingual(
         f"前 {n} 个检查点（{first} … {last}）的均值", f"mean of {n} checkpoints ({first} … {last})"
@@ -174,11 +175,10 @@ def means_text(score: ScoreDrift) -> Bilingual:
     texts = [f"{item.checkpoint} {number(item.mean, decimals)}" for item in score.means]
     if len(texts) > MAX_MEANS:
         texts = [*texts[:3], "…", *texts[-3:]]
+    head = Bilingual("均值", "means")
     if len({item.prompts for item in score.means}) > 1:
         head = Bilingual("均值（已按缺失的题调整）", "means, adjusted for missing prompts")
-    else:
-        head = Bilingual("均值", "means")
-    return Bilingual(f"{head.zh}：{'，'.join(texts)}", f"{head.en}: {', '.join(texts)}")
+    return COLON.join([head, COMMA.join(texts)])
 
 
 def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
@@ -188,8 +188,7 @@ def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
         return Bilingual(f"{name} 的评分设置不同（{item.detail}）", f"{name}, because {item.detail}")
     if item.problem == "coverage":
         shares = item.coverage or 0.0, item.answer_coverage or 0.0
-        text, least = missing_text(name, *shares, item.bounds, decimals), least_text()
-        return Bilingual(f"{text.zh}，{least.zh}", f"{text.en}, {least.en}")
+        return COMMA.join([missing_text(name, *shares, item.bounds, decimals), least_text()])
     return Bilingual(f"{name} 没有这项分数", f"{name} does not have this score")
 
 
@@ -239,21 +238,18 @@ def pair_texts(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
         numbers = signed(item.test.difference, fine)
         if item.interval is not None:
             numbers += f" {interval(item.interval, fine)}"
-        p, family = p_text(item.p_adjusted), cells.family_text(report.differ_tests)
         if report.order_problem:
-            zh, en = f"{earlier} 与 {later} 有差别", f"{earlier} and {later} differ"
+            pair = Bilingual(f"{earlier} 与 {later} 有差别", f"{earlier} and {later} differ")
         elif item.verdict == "worse":
-            zh, en = f"{later} 比 {earlier} 差", f"{later} is worse than {earlier}"
+            pair = Bilingual(f"{later} 比 {earlier} 差", f"{later} is worse than {earlier}")
         else:
-            zh, en = f"{later} 比 {earlier} 好", f"{later} is better than {earlier}"
-        texts.append(Bilingual(f"{zh}：{numbers}，{p}，{family.zh}", f"{en}: {numbers}, {p}, {family.en}"))
+            pair = Bilingual(f"{later} 比 {earlier} 好", f"{later} is better than {earlier}")
+        facts: list[Text] = [numbers, p_text(item.p_adjusted), cells.family_text(report.differ_tests)]
+        texts.append(COLON.join([pair, COMMA.join(facts)]))
     if len(pairs) > MAX_PAIRS:
         more = len(pairs) - MAX_PAIRS
-        texts.append(
-            Bilingual(
-                f"另有 {more} 对有差别", f"{more} more {'pair differs' if more == 1 else 'pairs differ'}"
-            )
-        )
+        differ = "pair differs" if more == 1 else "pairs differ"
+        texts.append(Bilingual(f"另有 {more} 对有差别", f"{more} more {differ}"))
     return texts
 
 
@@ -293,34 +289,27 @@ def _smallest_trend(score: ScoreDrift, steps: StepTests) -> Bilingual:
             f"{n} 个检查点太少：连贯穿整个分数范围的变化也可能检不出",
             f"{n} checkpoints are too few: even a change over the whole scale may go unseen",
         )
-    return Bilingual(
-        f"从首到末可检出的最小变化约 {number(smallest, fine_decimals(score))}",
-        f"smallest detectable change from first to last about {number(smallest, fine_decimals(score))}",
-    )
+    text = Bilingual("从首到末可检出的最小变化约", "smallest detectable change from first to last about")
+    return SPACE.join([text, number(smallest, fine_decimals(score))])
 
 
 def trend_lines(steps: StepTests, level: float) -> list[Bilingual]:
     """Return whether the means rise or fall: for independent checkpoints, and for any neighbours."""
     if steps.independent is None:
         return []
-    first = _course(steps.independent, steps.independent.p, ALPHA)
-    lines = [
-        Bilingual(
-            f"若各检查点的波动互相独立：{first.zh}，未校正",
-            f"if checkpoints scatter independently: {first.en}, not corrected",
-        )
-    ]
-    if steps.slope is None:
-        needed = Bilingual(
-            f"即使相邻检查点一起起伏：无法判断，需要 {MIN_CORRELATED} 个检查点",
-            f"even if neighbours move together: cannot be told, {MIN_CORRELATED} checkpoints are needed",
-        )
-        return [*lines, needed]
-    p = steps.slope.p if steps.slope_p_adjusted is None else steps.slope_p_adjusted
-    second = _course(steps.slope, p, level)
+    first = Bilingual(
+        "若各检查点的波动互相独立：{}，未校正", "if checkpoints scatter independently: {}, not corrected"
+    )
+    second = Bilingual(
+        f"无法判断，需要 {MIN_CORRELATED} 个检查点",
+        f"cannot be told, {MIN_CORRELATED} checkpoints are needed",
+    )
+    if steps.slope is not None:
+        p = steps.slope.p if steps.slope_p_adjusted is None else steps.slope_p_adjusted
+        second = _course(steps.slope, p, level)
     return [
-        *lines,
-        Bilingual(f"即使相邻检查点一起起伏：{second.zh}", f"even if neighbours move together: {second.en}"),
+        first.format(_course(steps.independent, steps.independent.p, ALPHA)),
+        COLON.join([Bilingual("即使相邻检查点一起起伏", "even if neighbours move together"), second]),
     ]
 
 
@@ -332,7 +321,7 @@ def _course(test: SlopeTest, p: float, level: float) -> Bilingual:
         if test.slope > 0
         else Bilingual("下降", "falls")
     )
-    return Bilingual(f"{verb.zh}，{p_text(p)}", f"{verb.en}, {p_text(p)}")
+    return COMMA.join([verb, p_text(p)])
 
 
 def omission_texts(score: ScoreDrift) -> list[Bilingual]:
@@ -345,22 +334,16 @@ def omission_texts(score: ScoreDrift) -> list[Bilingual]:
             if (item.drifts, item.direction) == (drifts, direction)
         ]
         answer = drifts_text(replace(score, drifts=drifts, direction=direction))
-        listed = names_text(names)
-        any_of = "any one of " if len(names) > 1 else ""
-        texts.append(
-            Bilingual(
-                f"去掉 {listed.zh}{' 中任一个' if len(names) > 1 else ' '}，结论就是：{answer.zh}",
-                f"without {any_of}{listed.en} the answer would be: {answer.en}",
-            )
-        )
+        text = _WITHOUT_ANY if len(names) > 1 else _WITHOUT
+        texts.append(text.format(names_text(names), answer))
     return texts
 
 
 def names_text(names: Sequence[str | Bilingual]) -> Bilingual:
     """Return the first names of a list, and how many there are."""
-    rest, listed = len(names) - MAX_NAMES, [both(name) for name in names[:MAX_NAMES]]
-    zh, en = "，".join(name.zh for name in listed), ", ".join(name.en for name in listed)
-    return Bilingual(zh, en) if rest <= 0 else Bilingual(f"{zh} 等 {len(names)} 项", f"{en} and {rest} more")
+    rest = len(names) - MAX_NAMES
+    more = Bilingual(f" 等 {len(names)} 项", f" and {rest} more") if rest > 0 else ""
+    return NO_TEXT.join([COMMA.join(names[:MAX_NAMES]), more])
 
 
 def _missing_slope_text(score: ScoreDrift) -> Bilingual:
@@ -374,16 +357,14 @@ def _missing_slope_text(score: ScoreDrift) -> Bilingual:
 
 
 def _unknown_error_text(score: ScoreDrift) -> Bilingual:
-    reason = (
-        Bilingual("整组回答只有一个数值", "one value for all answers")
-        if score.problem == "group score"
-        else Bilingual("互相独立的题目太少", "too few independent prompts")
-    )
+    reason = Bilingual("互相独立的题目太少", "too few independent prompts")
+    if score.problem == "group score":
+        reason = Bilingual("整组回答只有一个数值", "one value for all answers")
     return Bilingual(
-        f"这些题目上均值的误差未知（{reason.zh}），最新检查点的检验只用之前各均值的波动",
-        f"the error of a mean on these prompts is not known ({reason.en}), so the test of the newest "
-        "checkpoint uses only the scatter of the earlier means",
-    )
+        "这些题目上均值的误差未知（{}），最新检查点的检验只用之前各均值的波动",
+        "the error of a mean on these prompts is not known ({}), so the test of the newest checkpoint uses "
+        "only the scatter of the earlier means",
+    ).format(reason)
 
 
 def mean_decimals(score: ScoreDrift) -> int:

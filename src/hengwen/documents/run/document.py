@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
-from hengwen.documents.run.calls import call_details
+from hengwen.documents.cells import left, right, thousands_cell
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
 from hengwen.documents.run.record import run_record
 from hengwen.documents.run.report import ReportData, build_report, has_answers
-from hengwen.documents.run.sections import course_section, judges_section, tables_section
-from hengwen.documents.run.tables import (
-    CHECKPOINT,
+from hengwen.documents.run.sections import (
+    change_links,
+    course_section,
+    judges_section,
+    tables_section,
+    worse_details,
 )
+from hengwen.documents.run.tables import CHECKPOINT
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, sizes_in_words
-from hengwen.documents.run.worse import change_links, worse_details
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
 from hengwen.store.empty_answers import empty_answers
-from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, format_timestamp
+from hengwen.text.language import COLON, Bilingual
+from hengwen.text.numbers import NOTHING, format_timestamp, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,7 +120,7 @@ def run_document(data: ReportData) -> Document:
         kind="run",
         title=Bilingual(f"衡文报告：{data.plan}", f"Hengwen report: {data.plan}"),
         notes=(
-            Bilingual(f"{runs} 个检查点", f"{runs} checkpoint{'' if runs == 1 else 's'}"),
+            Bilingual(f"{runs} 个检查点", plural(runs, "checkpoint")),
             *([sizes] if sizes else ()),
             *([format_timestamp(data.created)] if data.created else ()),
         ),
@@ -127,7 +130,7 @@ def run_document(data: ReportData) -> Document:
             *changes,
             *course_section(report),
             tables_section(report),
-            judges_section(report, call_details(report)),
+            judges_section(report),
             *_answers(report),
             Details(
                 title=Bilingual("方法与版本", "Method"),
@@ -163,15 +166,15 @@ def _runs(report: Report) -> Details:
         key="runs",
         columns=(
             CHECKPOINT,
-            Column(key="step", head=Bilingual("步", "step"), align="right"),
-            Column(key="status", head=Bilingual("状态", "status")),
-            Column(key="started", head=Bilingual("开始", "started")),
-            Column(key="run", head=Bilingual("运行", "run")),
+            right("step", "步", "step"),
+            left("status", "状态", "status"),
+            left("started", "开始", "started"),
+            left("run", "运行", "run"),
         ),
         rows=tuple(
             (
                 Cell(text=run.checkpoint),
-                Cell(text=NOTHING if run.step is None else count(run.step), values={"": run.step}),
+                thousands_cell(run.step),
                 Cell(text=STATUS_WORDS[run.status], values={"": run.status}),
                 Cell(text=format_timestamp(run.started) or NOTHING, values={"": run.started or None}),
                 Cell(text=run.id),
@@ -192,7 +195,7 @@ def _versions(runs: Sequence[Run]) -> Iterator[Bilingual]:
     for text, names in checkpoints.items():
         of_runs = f" ({', '.join(names)})" if len(checkpoints) > 1 else ""
         if text or of_runs:
-            yield Bilingual(f"版本{of_runs}：{text}", f"Versions{of_runs}: {text}")
+            yield COLON.join([Bilingual(f"版本{of_runs}", f"Versions{of_runs}"), text])
 
 
 def _guide() -> Details:
@@ -215,8 +218,8 @@ def _signatures(report: Report) -> Details:
     table = Table(
         key="signatures",
         columns=(
-            Column(key="signature", head=Bilingual("签名", "signature")),
-            Column(key="scores", head=Bilingual("分数", "scores")),
+            left("signature", "签名", "signature"),
+            left("scores", "分数", "scores"),
             Column(key="note", head=""),
         ),
         rows=tuple(

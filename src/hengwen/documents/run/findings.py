@@ -12,7 +12,7 @@ from hengwen.results.comparisons import family_size
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.score_summaries import scoring_conflict
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, NOTED, SEMICOLON, Bilingual
 from hengwen.text.numbers import interval, number, p_text, percent
 
 if TYPE_CHECKING:
@@ -49,15 +49,12 @@ class Finding:
         """Return the finding with a note about the judge before it."""
         if note is None:
             return self
-        text = Bilingual(f"{note.zh}：{self.text.zh}", f"{note.en}: {self.text.en}")
-        short = self.short and Bilingual(f"{self.short.zh}（{note.zh}）", f"{self.short.en} ({note.en})")
-        return replace(self, text=text, short=short)
+        short = self.short and NOTED.format(self.short, note)
+        return replace(self, text=COLON.join([note, self.text]), short=short)
 
     def with_suffix(self, note: Bilingual | None) -> Finding:
         """Return the finding with a note about the judge after it."""
-        if note is None:
-            return self
-        return replace(self, text=Bilingual(f"{self.text.zh}；{note.zh}", f"{self.text.en}; {note.en}"))
+        return self if note is None else replace(self, text=SEMICOLON.join([self.text, note]))
 
 
 class ScoreContext(NamedTuple):
@@ -142,8 +139,8 @@ def _not_applicable(score: ScoreContext) -> Finding | None:
     ]
     if not reasons or len(reasons) < len(present) or not all(reasons):
         return None
-    zh, en = reason_text(reasons[0])
-    return score.finding(f"不适用：{zh}", f"not applicable: {en}", "plain")
+    not_applicable = Bilingual("不适用", "not applicable")
+    return score.finding(*COLON.join([not_applicable, reason_text(reasons[0])]), "plain")
 
 
 def _conflict(score: ScoreContext) -> Finding | None:
@@ -174,13 +171,9 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
         return None
     failures = sum((Counter(summary.failures) for summary, _ in low), Counter[str]())
     is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for summary, _ in low)
-    least, mend = least_text(), mend_text(failures, is_recorded=is_recorded)
-    names_zh, names_en = "；".join(text.zh for _, text in low), "; ".join(text.en for _, text in low)
-    return score.finding(
-        f"不作比较：{names_zh}；{least.zh}；{mend.zh}",
-        f"not compared: {names_en}; {least.en}; {mend.en}",
-        alarm=True,
-    )
+    texts = [*(text for _, text in low), least_text(), mend_text(failures, is_recorded=is_recorded)]
+    not_compared = Bilingual("不作比较", "not compared")
+    return score.finding(*COLON.join([not_compared, SEMICOLON.join(texts)]), alarm=True)
 
 
 def left_out(score: ScoreContext) -> Finding | None:
@@ -188,9 +181,7 @@ def left_out(score: ScoreContext) -> Finding | None:
     low = _low_coverage(score) if score.is_tested else []
     if not low:
         return None
-    least = least_text()
-    names_zh, names_en = "；".join(text.zh for _, text in low), "; ".join(text.en for _, text in low)
-    return score.finding(f"{names_zh}；{least.zh}", f"{names_en}; {least.en}", alarm=True)
+    return score.finding(*SEMICOLON.join([*(text for _, text in low), least_text()]), alarm=True)
 
 
 def _low_coverage(score: ScoreContext) -> list[tuple[Summary, Bilingual]]:

@@ -11,7 +11,7 @@ from hengwen.documents.cells import CANNOT_TELL, bar_limits, detectable_text, fa
 from hengwen.documents.decision import DecisionWords, PromptChanges
 from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
-from hengwen.documents.run.courses import course_of
+from hengwen.documents.run.courses import best_of, course_of
 from hengwen.documents.run.failures import failure_findings
 from hengwen.documents.run.words import comparison_note
 from hengwen.documents.score_names import (
@@ -22,7 +22,7 @@ from hengwen.documents.score_names import (
     value_text,
 )
 from hengwen.results.comparisons import family_size
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COLON, COMMA, MIDDLE_DOT, SEMICOLON, SENTENCE, SPACE, Bilingual
 from hengwen.text.numbers import p_text, scale_text
 
 if TYPE_CHECKING:
@@ -76,20 +76,17 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
     chosen = report.decision.checkpoint
-    legend = [Bilingual(LEGEND.zh.format(tests), LEGEND.en.format(tests))] if tests else []
+    legend = [LEGEND.format(tests)] if tests else []
     if chosen:
-        legend.append(
-            Bilingual(f"另列 {chosen} 及其 95% 区间。", f"Also given: {chosen} with its 95% interval.")
-        )
+        also = Bilingual("另列 {} 及其 95% 区间。", "Also given: {} with its 95% interval.")
+        legend.append(also.format(chosen))
     return words.block(
         scores=Scores(
             key="scores",
             lines=tuple(lines),
             compared=COMPARED if len(report.labels) > 1 else MEAN,
             chosen=chosen,
-            legend=(Bilingual("".join(text.zh for text in legend), " ".join(text.en for text in legend)),)
-            if legend
-            else (),
+            legend=(Bilingual("", " ").join(legend),) if legend else (),
         )
         if lines
         else None,
@@ -121,8 +118,8 @@ def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]
 
 
 def _about(address: str, text: Bilingual, names: Mapping[str, ScoreName]) -> Bilingual:
-    name = names[address].words if address in names else Bilingual(address, address)
-    return Bilingual(f"{name.zh}：{text.zh}。", f"{name.en}: {text.en}.")
+    name = names[address].words if address in names else address
+    return SENTENCE.format(COLON.join([name, text]))
 
 
 def _details(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Block]:
@@ -180,17 +177,16 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     decimals = score.decimals
     summary = score.summaries[-1]
     newest = summary.mean if summary else None
-    peak = _peak_before_newest(score)
+    peak = best_of(score, len(report.labels) - 1)
     before = score.summaries[peak] if peak is not None else None
     alone = len(report.labels) == 1 and newest is not None
     chosen = _chosen(report, score)
     problem = "one checkpoint" if alone else _verdict(decided)
     tone, word = WORDS[problem]
-    judged_zh, judged_en = ("，评审", ", judged") if score.kind == "judge" and name.is_known else ("", "")
-    head = name.head
+    is_judged = score.kind == "judge" and name.is_known
     return ScoreLine(
         key=f"score-{decided.address}",
-        name=Bilingual(f"{head.zh}{judged_zh}", f"{head.en}{judged_en}"),
+        name=COMMA.join([name.head, Bilingual("评审", "judged")]) if is_judged else name.head,
         address=_address(score, report),
         scale=_scale(score),
         course=course_of(score, report) if len(report.labels) > 1 else None,
@@ -236,22 +232,10 @@ def _address(score: ScoreSummaries, report: Report) -> str:
 
 
 def _scale(score: ScoreSummaries) -> Text:
-    scale = scale_text(score.scale) if score.scale else ""
+    scale, lower = scale_text(score.scale), Bilingual("越低越好", "lower is better")
     if score.higher_is_better:
         return scale
-    dot = " · " if scale else ""
-    return Bilingual(f"{scale}{dot}越低越好", f"{scale}{dot}lower is better")
-
-
-def _peak_before_newest(score: ScoreSummaries) -> int | None:
-    """Return the index of the best mean before the newest checkpoint, the newest of equal ones."""
-    sign = 1 if score.higher_is_better else -1
-    means = [
-        (sign * summary.mean, index)
-        for index, summary in enumerate(score.summaries[:-1])
-        if summary is not None and summary.mean is not None
-    ]
-    return max(means)[1] if means else None
+    return MIDDLE_DOT.join([scale, lower]) if scale else lower
 
 
 def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries, family_words: Bilingual) -> ScoreLine:
@@ -269,11 +253,17 @@ def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries, family_wor
     ends = difference_text(difference, claimed, decimals)
     detectable = detectable_text(pair.detectable, decimals, pair.clusters, pair.prompts)
     alone = difference_text(difference, pair.interval, decimals)
-    units = Bilingual(f"{pair.prompts} 题", f"{pair.prompts} prompts")
+    units = Bilingual("{} 题", "{} prompts")
     if pair.clusters != pair.prompts:
-        units = Bilingual(
-            f"{pair.prompts} 题（{pair.clusters} 组）", f"{pair.prompts} prompts in {pair.clusters} clusters"
-        )
+        units = Bilingual("{} 题（{} 组）", "{} prompts in {} clusters")
+    units = units.format(pair.prompts, pair.clusters)
+    this_alone = Bilingual("只看这一次比较", "this comparison alone")
+    facts = (
+        units,
+        COMMA.join([SPACE.join([this_alone, alone]), p_text(pair.test.p)]),
+        COMMA.join([SPACE.join([family_words, ends]), p_text(pair.p_adjusted)]),
+        detectable,
+    )
     return replace(
         line,
         bar=Bar(
@@ -288,14 +278,7 @@ def _tested(line: ScoreLine, pair: Comparison, score: ScoreSummaries, family_wor
         family=family_words,
         prompts=units,
         values={**line.values, **values},
-        details=(
-            Bilingual(
-                f"{units.zh}；只看这一次比较 {alone}，{p_text(pair.test.p)}；{family_words.zh} {ends}，"
-                f"{p_text(pair.p_adjusted)}；{detectable.zh}。",
-                f"{units.en}; this comparison alone {alone}, {p_text(pair.test.p)}; {family_words.en} "
-                f"{ends}, {p_text(pair.p_adjusted)}; {detectable.en}.",
-            ),
-        ),
+        details=(SENTENCE.format(SEMICOLON.join(facts)),),
     )
 
 
@@ -304,7 +287,7 @@ def _of_groups(
 ) -> ScoreLine:
     """Return the line of a score of whole sets: the newest against the best seen before it that is tested."""
     newest = [item for item in groups if item.later == len(report.labels) - 1]
-    peak = _peak_before_newest(score)
+    peak = best_of(score, len(report.labels) - 1)
     item = next((item for item in newest if item.earlier == peak), newest[-1] if newest else None)
     if item is None:
         return line

@@ -9,24 +9,25 @@ from hengwen.documents.answers.all_answers import AnswerCollector
 from hengwen.documents.answers.blocks import EMPTY, AnswerFilter
 from hengwen.documents.answers.sources import AnswerList
 from hengwen.documents.blocks import Link
-from hengwen.documents.groups import group_texts
+from hengwen.documents.groups import group_verdicts
 from hengwen.documents.missing import empty_text
 from hengwen.documents.run.findings import Finding, ScoreContext, finding_of, left_out
 from hengwen.documents.run.judge_notes import (
+    LengthBiasDetector,
     calibration_notes,
     certificate_notes,
     judge_note,
     rules_note,
     stale_warnings,
 )
-from hengwen.documents.run.length_bias import LengthBiasDetector
-from hengwen.documents.run.trajectory import trajectory_of
 from hengwen.monitoring.judge_trust import trust_of
+from hengwen.relevance_metrics.summaries.trajectory import NO_REASON, Trajectory, trajectory_of_means
+from hengwen.results.comparability import names_text
 from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels
-from hengwen.results.score_summaries import task_scores
+from hengwen.results.score_summaries import scoring_conflict, task_scores
 from hengwen.results.score_table import SeriesKey
-from hengwen.text.language import Bilingual
+from hengwen.text.language import Bilingual, both
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration import Calibration
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Run, Usage
-    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.decide import ScoreCourse
@@ -179,8 +180,8 @@ def build_report(data: ReportData) -> Report:
         if (finding := finding_of(context)) is not None
     ]
     groups = {
-        address: Finding(address=address, text=item.text, tone=item.tone)
-        for address, item in group_texts(data.groups, labels).items()
+        address: Finding(address=address, text=both(item.sentence), tone=item.tone)
+        for address, item in group_verdicts(data.groups, labels).items()
     }
     findings = [groups.get(finding.address, finding) for finding in findings]
     findings += [finding for context in contexts if (finding := left_out(context)) is not None]
@@ -231,3 +232,36 @@ def has_answers(score: ScoreSummaries, data: ReportData) -> bool:
     """Return whether a score has values of single answers, not of anchors or of groups of answers."""
     columns = (data.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in data.runs)
     return score.section != "anchor" and any(column and None not in column.sample_ids for column in columns)
+
+
+def trajectory_of(
+    checkpoints: Sequence[str], summaries: Sequence[Summary | None], order_problem: str = ""
+) -> Trajectory:
+    """Return the trajectory of one score."""
+    n = len(checkpoints)
+    means = [summary.mean for summary in summaries if summary is not None and summary.mean is not None]
+    reason = obstacle(checkpoints, summaries)
+    if not reason.en and order_problem:
+        reason = Bilingual("检查点的先后未知", order_problem)
+    return Trajectory(n=n, reason=reason) if reason.en else trajectory_of_means(means)
+
+
+def obstacle(checkpoints: Sequence[str], summaries: Sequence[Summary | None]) -> Bilingual:
+    """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
+    missing = [
+        name
+        for name, summary in zip(checkpoints, summaries, strict=True)
+        if summary is None or summary.mean is None
+    ]
+    if missing:
+        return Bilingual(
+            f"{names_text(missing, ' 及另外 {} 个检查点')} 没有均值", f"no mean at {names_text(missing)}"
+        )
+    if len(checkpoints) < 2:
+        return Bilingual("只有一个检查点", "only one checkpoint")
+    repeated = sorted({name for name in checkpoints if list(checkpoints).count(name) > 1})
+    if repeated:
+        names = ", ".join(repeated)
+        return Bilingual(f"同一检查点有多次运行：{names}", f"several runs of one checkpoint: {names}")
+    conflict = scoring_conflict(checkpoints, summaries)
+    return Bilingual(f"评分设置不同（{conflict}）", conflict) if conflict else NO_REASON

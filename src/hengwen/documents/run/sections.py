@@ -1,25 +1,40 @@
-"""The sections of the document of runs: course, tables, judges."""
+"""The sections of the document of runs: what got worse, course, tables, judges and calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hengwen.documents.blocks import Details, Sentence
+from hengwen.documents.answers.disagreements import disagreement_details
+from hengwen.documents.answers.pairs import KEY_END, WorsePrompts
+from hengwen.documents.blocks import Cell, Details, Sentence, Table
+from hengwen.documents.cells import left, number_cell, right, thousands_cell
 from hengwen.documents.run.courses import score_chart
 from hengwen.documents.run.failures import failure_details
 from hengwen.documents.run.tables import level_table, score_table, trajectory_table
 from hengwen.documents.score_names import score_names
+from hengwen.engine.budget import Price
+from hengwen.records import Usage
 from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
 from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import NOTHING, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.documents.blocks import Block
     from hengwen.documents.run.report import Report
+    from hengwen.monitoring.judge_trust import JudgeTrust
+    from hengwen.results.decision import ScoreDecision
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
+    from hengwen.store.queries import ModelCalls
 
+CHANGES = Bilingual("逐题的变化", "Changes by prompt")
+"""Title where no score is shown to have fallen."""
+COST_NOTE = Bilingual(
+    "费用按运行时已知的价格（计划、--price 或价目表）和单次调用计算；批量调用更便宜。",
+    "Cost at the prices that the run knew (plan, --price or list), as single calls; batches cost less.",
+)
 HUMAN_NOTE = Bilingual(
     "人工列只包含有人工标注的回答，评审列包含全部回答；评审与人的一致性见上文该评审一行。",
     "Human columns contain only the labelled answers, judge columns all answers; the line of the judge above "
@@ -37,6 +52,50 @@ COURSE_NOTE = Bilingual(
     "intervals seen of this score, so the band fills the height: a line that stays inside its band is no "
     "news. ◆ best seen, ○ newest, ▼ fallen from the best seen before.",
 )
+
+
+def worse_details(report: Report) -> Iterator[Details]:
+    """Yield the part of a report on what got worse; nothing if no two checkpoints share a prompt."""
+    data = report.data
+    prompts = WorsePrompts(data.answers, data.table, report.answers.size, report.answers.command)
+    fallen: list[Block] = []
+    others: list[Block] = []
+    for task in report.tasks:
+        for score in task.tested:
+            compared = _compared(report, report.decisions.get(score.address))
+            if compared is None or score.kind == "human":
+                continue
+            has_fallen = compared[2]
+            blocks = prompts.blocks(
+                score,
+                (data.runs[compared[0]].id, data.runs[compared[1]].id),
+                (report.labels[compared[0]], report.labels[compared[1]]),
+                task.scores,
+                has_fallen=has_fallen,
+            )
+            (fallen if has_fallen else others).extend(blocks)
+    others += disagreement_details(report.tasks, data.runs, report.labels, data.table)
+    title = Bilingual("哪里变差了", "What got worse") if fallen else CHANGES
+    if fallen or others:
+        yield Details(title=title, blocks=(*fallen, *others), key="changes")
+
+
+def change_links(changes: Sequence[Details]) -> Mapping[str, str]:
+    """Return the key of the part on each score, by the address of the score."""
+    keys = [block.key for part in changes for block in part.blocks if isinstance(block, Details)]
+    return {key.removesuffix(KEY_END): key for key in keys if key.endswith(KEY_END)}
+
+
+def _compared(report: Report, decision: ScoreDecision | None) -> tuple[int, int, bool] | None:
+    """Return the best run seen, else the baseline or the first; the newest; and whether that is worse."""
+    last = len(report.labels) - 1
+    if last < 1:
+        return None
+    if decision is not None and decision.peak:
+        return report.labels.index(decision.peak), last, decision.newest == "worse"
+    ids = [run.id for run in report.data.runs]
+    first = ids.index(report.data.baseline) if report.data.baseline in ids[:-1] else 0
+    return first, last, False
 
 
 def course_section(report: Report) -> Iterator[Details]:
@@ -116,14 +175,12 @@ def _restated(score: ScoreSummaries) -> Sentence:
     return Sentence(text=text, is_note=True)
 
 
-def judges_section(report: Report, usage: Iterator[Block]) -> Details:
+def judges_section(report: Report) -> Details:
     """Return how judges compare with people and with themselves, what failed, and what it cost."""
-    blocks: list[Block] = []
-    for task in report.tasks:
-        blocks += _judged(task, report)
+    blocks = (block for task in report.tasks for block in _judged(task, report))
     return Details(
         title=Bilingual("评审", "Judges"),
-        blocks=(*blocks, failure_details(report), *usage),
+        blocks=(*blocks, failure_details(report), *call_details(report)),
         key="judges",
     )
 
@@ -156,3 +213,58 @@ def _others(task: TaskScores, report: Report) -> Details:
         tables.append(trajectory_table(f"{task.name}/other-trajectories", task.others, report))
     title = Bilingual(f"其他分数 · {len(task.others)}", f"Other scores · {len(task.others)}")
     return Details(title=title, blocks=tuple(tables), is_open=False)
+
+
+def call_details(report: Report) -> Iterator[Details]:
+    """Yield the table of calls, if there were any."""
+    if not report.data.calls:
+        return
+    rows = tuple(_cells(item, report) for item in report.data.calls)
+    table = Table(
+        key="usage",
+        columns=(
+            left("role", "角色", "role"),
+            left("judges", "评审", "judges"),
+            left("model", "模型", "model"),
+            right("calls", "调用", "calls"),
+            right("failed_attempts", "失败的尝试", "failed attempts"),
+            right("input_tokens", "输入", "input tokens"),
+            right("output_tokens", "输出", "output tokens"),
+            right("cost", "费用", "cost"),
+            right("seconds", "平均用时，秒", "mean latency, s"),
+        ),
+        rows=rows,
+        notes=(COST_NOTE,) if any(row[-2].text != NOTHING for row in rows) else (),
+    )
+    yield Details(title=Bilingual("调用、费用与用时", "Calls, cost and latency"), blocks=(table,))
+
+
+def _cells(item: ModelCalls, report: Report) -> tuple[Cell, ...]:
+    judges = [judge for judge in report.judges if item.role == "judge" and item.model in judge.models]
+    price = _price(item, judges, report.data.runs[-1].facts)
+    usage = Usage(calls=item.calls, input_tokens=item.input_tokens, output_tokens=item.output_tokens)
+    cost = None if price is None else price.cost(usage)
+    unit = f" {price.currency}" if price and price.currency else ""
+    return (
+        Cell(text=item.role),
+        Cell(text=", ".join(f"{judge.task}/{judge.judge}" for judge in judges) or NOTHING),
+        Cell(text=item.model or NOTHING),
+        *map(thousands_cell, (item.calls, item.failed, item.input_tokens, item.output_tokens)),
+        Cell(
+            text=NOTHING if cost is None else f"{number(cost, 2 if cost >= 1 else 4)}{unit}",
+            values={"": cost, "currency": price.currency if price else None},
+        ),
+        number_cell(item.seconds, 2),
+    )
+
+
+def _price(item: ModelCalls, judges: Sequence[JudgeTrust], facts: Mapping[str, Any]) -> Price | None:
+    """Return the price that the judges of these calls had; None if they had none, or several."""
+    prices: set[Price | None] = set()
+    for judge in judges:
+        settings = facts.get("tasks", {}).get(judge.task, {}).get("judges", {}).get(judge.judge, {})
+        of_judge = list(zip(settings.get("models", ()), settings.get("prices", ()), strict=False))
+        # a server may return a longer name, with the date of the model; of a panel, only its own price counts
+        own = [price for model, price in of_judge if len(of_judge) == 1 or item.model.startswith(model)]
+        prices.update(Price(**price) if price else None for price in own or (None,))
+    return prices.pop() if len(prices) == 1 else None

@@ -47,8 +47,7 @@ def compare(
     """
     from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.documents.compare.changes import changed_prompts
-    from hengwen.documents.compare.document import compare_document
+    from hengwen.documents.compare.document import changed_prompts, compare_document
     from hengwen.monitoring.compare.compare_runs import compare_runs
 
     if len(runs) > 2:
