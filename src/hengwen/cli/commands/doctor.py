@@ -62,14 +62,14 @@ def doctor(
         raise typer.Exit(_test(judges, store, face, dry_run=dry_run))
     import os
     import platform
-    from importlib.metadata import requires, version
+    from importlib.metadata import requires
     from importlib.util import find_spec
 
     from hengwen import registry
-    from hengwen.runs.run_job import PACKAGES
+    from hengwen.runs.run_job import package_versions
 
     print_line(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    print_line(", ".join(f"{name} {version(name)}" for name in PACKAGES))
+    print_line(", ".join(" ".join(item) for item in package_versions().items()))
     core = [name for name in requires("hengwen") or () if "extra ==" not in name]
     print_line(f"core dependencies: {len(core)} declared")
     for extra, module in EXTRA_MODULES.items():
