@@ -13,7 +13,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from fixed_report import long_data, make_data
 
-from hengwen import open_store, report_document, run_plan, write_document
+from hengwen import open_store, run_plan, write_document
+from hengwen.documents.run.demo import demo_document
 from hengwen.documents.run.document import run_document
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("demo")
     with open_store("sqlite://") as store:
         result = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
-        document = report_document(store, result.runs)
+        document = demo_document(store, result)
     return {name: write_document(document, folder / f"{name}.html", name) for name in ("en", "zh")}
 
 

@@ -77,7 +77,7 @@ def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None
         records = cast("list[dict[str, str]]", document.record["groups"])
         assert {item["verdict"] for item in records} >= {"worse"}
     (compared,) = compare_groups(store, [result.runs[0], result.runs[2]])
-    change = f"at equal length ({compared.test.first:.2f} → {compared.test.second:.2f})"
+    change = f"−{-compared.test.difference:.2f} at equal length"
     assert change in to_markdown(documents[1], "en"), "not a difference beside values of other lengths"
     (score,) = result.decision.scores
     assert [item.standing for item in score.standings] == ["not worse", "best seen", "worse"]

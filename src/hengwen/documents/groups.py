@@ -28,11 +28,8 @@ def group_verdicts(groups: Sequence[GroupComparison], labels: Sequence[str]) -> 
 
 def at_equal_length(item: GroupComparison, decimals: int) -> Bilingual:
     """Return the difference that is tested: of answers that are cut to equal numbers of tokens."""
-    first, second = (number(value, decimals) for value in (item.test.first, item.test.second))
     change = minus(signed(item.test.difference, decimals))
-    return Bilingual(
-        f"字数相等时 {change}（{first} → {second}）", f"{change} at equal length ({first} → {second})"
-    )
+    return Bilingual(f"字数相等时 {change}", f"{change} at equal length")
 
 
 def group_records(groups: Sequence[GroupComparison], run_ids: Sequence[str]) -> list[dict[str, Any]]:

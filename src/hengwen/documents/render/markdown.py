@@ -10,7 +10,7 @@ from hengwen.documents.blocks import Chart, Command, Decision, Details, Scores, 
 from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
 from hengwen.documents.render.words import ANSWER, EMPTY_ANSWER, SHAPES, STATISTICS, same_kind, shape_of
-from hengwen.text.language import in_language
+from hengwen.text.language import COLON, in_language
 from hengwen.text.numbers import number
 from hengwen.text.safety import strip_controls
 
@@ -73,7 +73,9 @@ def _block(block: Block, language: Language, level: int) -> Iterator[str]:
         case Sentence():
             yield from (_marked(_text(block.text, language), block.tone), "")
         case Command():
-            purpose = f"{_text(block.purpose, language)}: " if block.purpose else ""
+            purpose = (
+                f"{_text(block.purpose, language)}{in_language(COLON, language)}" if block.purpose else ""
+            )
             yield f"- {purpose}{code_span(block.line)}"
         case Table():
             yield from _table(block, language)

@@ -177,7 +177,7 @@ def _change(line: ScoreLine, words: Words) -> str:
 
 
 def _is_of_other_values(difference: str) -> bool:
-    return "→" in difference
+    return any(character.isalpha() for character in difference)
 
 
 def _p(line: ScoreLine, words: Words) -> str:
