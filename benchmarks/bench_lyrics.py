@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.figures import measure
-from hengwen.objective import score_lyric, score_lyrics
+from hengwen.objective import rhyme, score_lyric, score_lyrics
 from hengwen.objective.lyrics import parse_document, parse_muchin, phases
 from hengwen.objective.lyrics import score_lyric as lyric_module
 from hengwen.objective.matching import ratio
-from hengwen.objective.rhyme import class_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,13 +62,13 @@ def test_warm(benchmark: BenchmarkFixture, pairs: Pairs, rules: str) -> None:
 @RULES
 def test_with_cold_caches(benchmark: BenchmarkFixture, pairs: Pairs, rules: str) -> None:
     """Score with empty caches of lines, endings and templates, but with jieba's dictionary loaded."""
-    class_of_line.rhyme_class("听音乐")
+    rhyme.rhyme_class("听音乐")
 
     def work() -> None:
         for cached in (
             parse_document._parse_short_line,
             parse_muchin._parse_short_line,
-            class_of_line._class_of_short_run,
+            rhyme._class_of_short_run,
             lyric_module._parse_short_template,
         ):
             cached.cache_clear()

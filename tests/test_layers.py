@@ -51,7 +51,7 @@ BROUGHT_OR_OPTIONAL = {
         "opentelemetry",
         "pytest",
     ),  # users of integrations have them
-    *("pandas", "pypinyin_dict"),  # imported only where the user, or a tool of the project, has them
+    "pandas",  # imported only where the user has it
 }
 """Imports that no declared dependency provides by itself."""
 NAMES_EVERY_LAYER = {"registry"}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.objective import option_checks
+from hengwen.objective import option_checks, rhyme
 from hengwen.objective.lyrics import parse_document, parse_muchin, repair, score_lyric
 from hengwen.objective.overlap import bleu, rouge, sacre
-from hengwen.objective.rhyme import class_of_line
 
 CACHES = (
     option_checks.build_signature,
@@ -15,7 +14,7 @@ CACHES = (
     score_lyric._parse_short_template,
     parse_document._parse_short_line,
     parse_muchin._parse_short_line,
-    class_of_line._class_of_short_run,
+    rhyme._class_of_short_run,
     bleu.cached_options,
     bleu._splitter,
     bleu._for_sacrebleu,

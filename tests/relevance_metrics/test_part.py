@@ -14,8 +14,8 @@ import pytest
 from rows import each_row
 
 import hengwen.relevance_metrics as metrics
-from hengwen.relevance_metrics.inference.sequence_metrics import METRICS, Metric
-from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS
+from hengwen.relevance_metrics.rolling_windows import ROLLING_METRICS
+from hengwen.relevance_metrics.sequence_metrics import METRICS, Metric
 
 X = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
 

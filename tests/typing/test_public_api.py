@@ -25,7 +25,7 @@ from hengwen.objective.duplicates.similarity import Duplicate
 from hengwen.objective.duplicates.training_set import LeakMatch
 from hengwen.objective.overlap.chrf import Chrf
 from hengwen.objective.overlap.ter import Ter
-from hengwen.objective.rhyme.class_of_line import RhymeClass
+from hengwen.objective.rhyme import RhymeClass
 from hengwen.protocols import Backend, Judge
 from hengwen.records import Reply, Request
 

@@ -18,7 +18,7 @@ from hengwen.documents.cells import (
     table_of,
     thousands_cell,
 )
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS, METRICS
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, METRICS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, count, p_number, signed
 

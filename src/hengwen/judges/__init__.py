@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from hengwen.judges.calibration.certify import calibrate as calibrate
     from hengwen.judges.calibration.ppi import ppi_mean as ppi_mean
-    from hengwen.judges.pairwise.judge import PairJudge as PairJudge, PairOpinion as PairOpinion
+    from hengwen.judges.pairwise import PairJudge as PairJudge, PairOpinion as PairOpinion
     from hengwen.judges.panel import Panel as Panel
     from hengwen.judges.rubric.judge import RubricJudge as RubricJudge
     from hengwen.judges.rules.capped_judge import CappedJudge as CappedJudge
@@ -33,7 +33,7 @@ _EXPORTS = {
     "calibration.artifact": "Calibration is_stale read_calibrations",
     "calibration.certify": "calibrate",
     "calibration.ppi": "ppi_mean",
-    "pairwise.judge": "PairJudge PairOpinion",
+    "pairwise": "PairJudge PairOpinion",
     "panel": "Panel",
     "rubric.judge": "RubricJudge",
     "rules.capped_judge": "CappedJudge",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from hengwen.objective.overlap.rouge import Rouge as Rouge, rouge as rouge
     from hengwen.objective.overlap.ter import corpus_ter as corpus_ter, ter as ter
-    from hengwen.objective.rhyme.class_of_line import (
+    from hengwen.objective.rhyme import (
         RHYME_CLASSES as RHYME_CLASSES,
         rhyme_class as rhyme_class,
     )
@@ -55,7 +55,7 @@ _EXPORTS = {
     "overlap.paired_tests": "SystemComparison compare_systems",
     "overlap.rouge": "Rouge rouge",
     "overlap.ter": "corpus_ter ter",
-    "rhyme.class_of_line": "RHYME_CLASSES rhyme_class",
+    "rhyme": "RHYME_CLASSES rhyme_class",
 }
 
 if not TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         judge_plan as judge_plan,
     )
     from hengwen.peer_review.notes import Note as Note
-    from hengwen.peer_review.pairs import preference_pairs as preference_pairs
-    from hengwen.peer_review.readers.battle_file import (
+    from hengwen.peer_review.exports import preference_pairs as preference_pairs
+    from hengwen.peer_review.battle_files import (
         BattleFiles as BattleFiles,
         read_battles as read_battles,
     )
@@ -39,8 +39,8 @@ _EXPORTS = {
     "human": "HumanComparison compare_with_human read_human_ranking",
     "judging.review_plan": "JudgedBattles Pairing estimate_judging judge_plan",
     "notes": "Note",
-    "pairs": "preference_pairs",
-    "readers.battle_file": "BattleFiles read_battles",
+    "exports": "preference_pairs",
+    "battle_files": "BattleFiles read_battles",
     "result": "PeerReview RankWithout RankingWithout ReviewedJudge ReviewedModel",
     "review": "peer_review",
 }

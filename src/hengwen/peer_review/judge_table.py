@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.peer_review.estimates.consistency import ConsistencyVotes
 from hengwen.peer_review.estimates.evidence import interval_bounds
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
+from hengwen.peer_review.estimates.votes import ConsistencyVotes
 from hengwen.peer_review.result import ReviewedJudge
 from hengwen.peer_review.verdicts import match_starts
 from hengwen.stats.rankings.codes import group_sums

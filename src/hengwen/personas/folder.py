@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
 from hengwen.io.output_files import atomic_write, is_same_file
-from hengwen.personas.yaml_text import yaml_flow
+from hengwen.personas.plan_text import yaml_flow
 from hengwen.text.safety import replace_surrogates
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from math import log
 import pytest
 
 from hengwen.documents.run.report import trajectory_of
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
-from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.trajectory import Trajectory
 
 
 def values(trajectory: Trajectory) -> list[float | None]:

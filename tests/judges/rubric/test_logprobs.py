@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from hengwen.judges.rubric.logprobs import label_weights, verdict_weights
+from hengwen.judges.rubric.scores import label_weights, verdict_weights
 from hengwen.judges.rubric.verdict import ParsedVerdict
 
 GRADES = ["E", "D", "C", "B", "A"]

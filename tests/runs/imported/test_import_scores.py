@@ -10,7 +10,7 @@ import pytest
 from hengwen import compare_runs, drift_report, open_store
 from hengwen.errors import ConfigError, DataError
 from hengwen.monitoring.drift.score_drift import ScoreDrift
-from hengwen.peer_review.readers.battle_file import stored_battles
+from hengwen.peer_review.battle_files import stored_battles
 from hengwen.records import Failure, Score
 from hengwen.results.aggregate import aggregate
 from hengwen.runs.imported.record import import_scores

@@ -11,7 +11,7 @@ import pytest
 
 from hengwen import compare_runs, import_verdicts, open_store
 from hengwen.errors import ConfigError, DataError
-from hengwen.peer_review.readers.battle_file import stored_battles
+from hengwen.peer_review.battle_files import stored_battles
 from hengwen.results.aggregate import aggregate
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "published"

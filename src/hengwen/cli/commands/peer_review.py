@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hengwen.cli.ui.options import Calls
     from hengwen.cli.ui.output import Face
     from hengwen.monitoring.judge_trust import JudgeTrust
+    from hengwen.peer_review.battle_files import BattleFiles
     from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.judging.review_plan import Pairing
-    from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
 
     Reviewed = tuple[BattleFiles, tuple[JudgeTrust, ...]]
@@ -143,7 +143,7 @@ def _is_store(files: list[Path]) -> bool:
 def _stored(store: Path) -> Reviewed:
     from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.monitoring.judge_trust import judge_trust
-    from hengwen.peer_review.readers.battle_file import stored_battles
+    from hengwen.peer_review.battle_files import stored_battles
 
     with open_existing_store(str(store)) as opened:
         return stored_battles(opened), judge_trust(opened, opened.latest())
@@ -151,7 +151,7 @@ def _stored(store: Path) -> Reviewed:
 
 def _read(files: list[Path], columns: list[tuple[str, str]]) -> Reviewed:
     from hengwen.monitoring.judge_trust import pair_judge_trust
-    from hengwen.peer_review.readers.battle_file import read_battles
+    from hengwen.peer_review.battle_files import read_battles
 
     data = read_battles(files, columns)
     return data, tuple(pair_judge_trust({}, judge) for judge in data.battles.judges)
@@ -256,8 +256,8 @@ def _write_pairs(
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.errors import DataError
     from hengwen.io.output_files import row_writer
-    from hengwen.peer_review.pairs import PAIR_FIELDS, preference_pairs
-    from hengwen.peer_review.readers.fastchat import read_answers, read_prompts
+    from hengwen.peer_review.battle_files import read_answers, read_prompts
+    from hengwen.peer_review.exports import PAIR_FIELDS, preference_pairs
 
     prompts = {**data.prompts, **(read_prompts(questions) if questions else {})}
     texts = {**data.answers, **read_answers(answers)}
@@ -334,7 +334,7 @@ def judge_plan_battles(
 def write_battles(target: Path, data: BattleFiles) -> None:
     """Write battles to a file that ``hengwen peer-review`` reads."""
     from hengwen.io.output_files import row_writer
-    from hengwen.peer_review.readers.plain import FIELDS, plain_rows
+    from hengwen.peer_review.exports import FIELDS, plain_rows
 
     with row_writer(target, list(FIELDS)) as write:
         for row in plain_rows(data.battles, data.prompts, data.answers):

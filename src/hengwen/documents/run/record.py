@@ -10,7 +10,7 @@ from hengwen.documents.cells import fields
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import ALPHA, family_size
 from hengwen.results.decide import rewards_of
 from hengwen.text.numbers import MAX_REASON
@@ -18,7 +18,7 @@ from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
     from hengwen.documents.run.report import Report
-    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.relevance_metrics.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.comparisons import Comparison
     from hengwen.results.score_summaries import ScoreSummaries

@@ -21,7 +21,7 @@ from hengwen.documents.run.judge_notes import (
     stale_warnings,
 )
 from hengwen.monitoring.judge_trust import trust_of
-from hengwen.relevance_metrics.summaries.trajectory import NO_REASON, Trajectory, trajectory_of_means
+from hengwen.relevance_metrics.trajectory import NO_REASON, Trajectory, trajectory_of_means
 from hengwen.results.comparability import names_text
 from hengwen.results.decide import decide, margins_of, score_courses
 from hengwen.results.run_order import run_labels

@@ -14,8 +14,8 @@ from hengwen.documents.run.tables import level_table, score_table, trajectory_ta
 from hengwen.documents.score_names import score_names
 from hengwen.engine.budget import Price
 from hengwen.records import Usage
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
-from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import NOTHING, number
 

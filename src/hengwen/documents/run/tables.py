@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hengwen.documents.blocks import Cell, Column, Table
 from hengwen.documents.cells import SCORE, fields, left, right
 from hengwen.documents.run.words import KIND_WORDS, score_counts
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
-from hengwen.relevance_metrics.summaries.trajectory import MIN_WINDOWS
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.trajectory import MIN_WINDOWS
 from hengwen.results.score_table import SeriesKey
 from hengwen.text.language import COLON, LINE_FEED, MIDDLE_DOT, NOTED, SPACE, Bilingual
 from hengwen.text.numbers import NOTHING, count, interval, number, scale_text, signed_difference
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Text, Value
     from hengwen.documents.run.report import Report
     from hengwen.records import Run
-    from hengwen.relevance_metrics.inference.sequence_metrics import SequenceMetric
-    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.relevance_metrics.sequence_metrics import SequenceMetric
+    from hengwen.relevance_metrics.trajectory import Trajectory
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_summaries import ScoreSummaries
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from hengwen.relevance_metrics.inference.sequence_metrics import MAIN_METRICS
+from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
 from hengwen.results.comparisons import MAX_ALL_PAIRS, family_size
 from hengwen.text.language import NOTED, Bilingual, both
 from hengwen.text.numbers import count, counted, percent, plural

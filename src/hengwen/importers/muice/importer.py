@@ -29,8 +29,9 @@ from hengwen.personas.plan_text import (
     PlannedTask,
     plan_text,
     sampling,
+    single_line,
+    yaml_block,
 )
-from hengwen.personas.yaml_text import single_line, yaml_block
 from hengwen.prompts import load_rubric
 from hengwen.text.catalogue import localized
 

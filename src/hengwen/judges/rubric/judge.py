@@ -8,16 +8,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from hengwen.judges.aspects import aggregate_level, parse_level_from
-from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
-from hengwen.judges.rubric.logprobs import TOP_LOGPROBS, verdict_weights
-from hengwen.judges.rubric.model_judge import ModelJudge
+from hengwen.judges.rubric.model_judge import JudgedReply, ModelJudge, Try, ask_for_verdict
 from hengwen.judges.rubric.scores import (
+    TOP_LOGPROBS,
     ValueWithDetails,
     most_common_label,
     score_from_logprobs,
     score_from_reply,
     score_from_samples,
     split_verdicts,
+    verdict_weights,
 )
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors import answer_without_thinking

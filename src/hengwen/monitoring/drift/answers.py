@@ -13,8 +13,8 @@ from hengwen.monitoring.drift.score_drift import (
     MannKendall,
     StepTests,
 )
-from hengwen.relevance_metrics.order.inversions import tau_b, tied_pairs
-from hengwen.relevance_metrics.summaries.trajectory import trajectory_of_means
+from hengwen.relevance_metrics.inversions import tau_b, tied_pairs
+from hengwen.relevance_metrics.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints import MIN_CHECKPOINTS, jump_test, newest_test, pettitt_test, slope_test
 from hengwen.stats.paired import holm
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftDirection
     from hengwen.monitoring.drift.series import TestedSeries
-    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.relevance_metrics.trajectory import Trajectory
     from hengwen.stats.checkpoints import NewestTest, SlopeTest
 
     Floats = NDArray[np.float64]

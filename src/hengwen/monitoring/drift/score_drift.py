@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison
-    from hengwen.relevance_metrics.summaries.trajectory import Trajectory
+    from hengwen.relevance_metrics.trajectory import Trajectory
     from hengwen.results.comparisons import Comparison
     from hengwen.results.coverage import EmptyAnswers
     from hengwen.results.decision import Decision

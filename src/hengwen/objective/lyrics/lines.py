@@ -7,7 +7,7 @@ from itertools import count, zip_longest
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics.phases import count_factor, match_sections
-from hengwen.objective.rhyme.class_of_line import rhyme_name
+from hengwen.objective.rhyme import rhyme_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from hengwen.objective.lyrics.parsed import (
     ParsedLyric,
     Section,
 )
-from hengwen.objective.rhyme.class_of_line import class_of_ending, last_han, mark_rhymes
+from hengwen.objective.rhyme import class_of_ending, last_han, mark_rhymes
 
 _TAG = re.compile(r"\([\w-]+\)")
 _HAN = re.compile("[\u4e00-\u9fff]")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.objective.lyrics.phases import match_sections
 from hengwen.objective.lyrics.score_lyric import parse_pair
-from hengwen.objective.rhyme.class_of_line import last_han
+from hengwen.objective.rhyme import last_han
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

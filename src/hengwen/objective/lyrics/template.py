@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics import parse_document, parse_muchin
 from hengwen.objective.lyrics.rules import resolve_rules
-from hengwen.objective.rhyme.class_of_line import last_han
+from hengwen.objective.rhyme import last_han
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

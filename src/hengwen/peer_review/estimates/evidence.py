@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.estimates.consistency import ConsistencyVotes
-from hengwen.peer_review.estimates.elo import EloRatings
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.method import drawn_questions
-from hengwen.peer_review.estimates.pair_models import PairCounts, PairModel, pair_counts
-from hengwen.peer_review.estimates.votes import Votes, majority_votes, rating_votes, uniform_votes
+from hengwen.peer_review.estimates.pair_models import EloRatings, PairCounts, PairModel, pair_counts
+from hengwen.peer_review.estimates.votes import (
+    ConsistencyVotes,
+    Votes,
+    majority_votes,
+    rating_votes,
+    uniform_votes,
+)
 from hengwen.peer_review.tastes import Taste, common_tastes
 from hengwen.peer_review.verdicts import (
     Conflict,

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from hengwen.importers.verdicts import OUTCOMES
 from hengwen.judges.rubric.judge import RubricJudge
 from hengwen.judges.trust.biases import length_of
-from hengwen.peer_review.readers.columns import BattleColumns
+from hengwen.peer_review.battle_files import BattleColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
+    from hengwen.judges.pairwise import PairJudge, PairOpinion
     from hengwen.peer_review.judging.stored_answers import Contest
 
 ModelPair = tuple[int, int]

@@ -11,11 +11,11 @@ from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.metered_backend import CallContext
 from hengwen.engine.pacing import Committer
 from hengwen.errors import ConfigError, JudgeError
-from hengwen.judges.pairwise.judge import PairJudge
+from hengwen.judges.pairwise import PairJudge
+from hengwen.peer_review.battle_files import BattleFiles
 from hengwen.peer_review.judging.match_run import MatchRun, Reviewer
 from hengwen.peer_review.judging.rounds import judge_adaptively, judge_fixed
 from hengwen.peer_review.judging.stored_answers import Contest, stored_contest
-from hengwen.peer_review.readers.battle_file import BattleFiles
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_judges
 from hengwen.records import Run

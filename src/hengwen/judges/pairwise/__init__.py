@@ -1,1 +1,0 @@
-"""Judges that compare two answers to the same sample."""

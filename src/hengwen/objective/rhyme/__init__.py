@@ -1,1 +1,0 @@
-"""Determine the rhyme classes of Chinese characters and lines."""

@@ -1,0 +1,282 @@
+"""Read battles of files and of a store, and the prompts and answers in the files of FastChat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.errors import ConfigError, DataError
+from hengwen.importers.columns import VERDICTS
+from hengwen.importers.sources import WINS
+from hengwen.importers.verdicts import VerdictFile, any_rows
+from hengwen.io.row_reader import FieldNames, read_rows
+from hengwen.peer_review.battles import Battles
+from hengwen.records import Failure
+from hengwen.results.decide import rewards_of
+from hengwen.results.run_order import run_labels
+from hengwen.score_id import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from hengwen.importers.verdicts import Verdict
+    from hengwen.io.row_reader import DataRow
+    from hengwen.records import Row
+    from hengwen.results.score_table import Column, SeriesKey
+    from hengwen.store import Store
+
+
+@dataclass(slots=True)
+class BattleColumns:
+    """Battles that are collected in lists, one entry for each verdict."""
+
+    model_a: list[str] = field(default_factory=list)
+    model_b: list[str] = field(default_factory=list)
+    winner: list[float] = field(default_factory=list)
+    judge: list[str] = field(default_factory=list)
+    question: list[str] = field(default_factory=list)
+    first: list[int] = field(default_factory=list)
+    turn: list[int] = field(default_factory=list)
+    length_a: list[float] = field(default_factory=list)
+    """Length of answer A; NaN if it is unknown."""
+    length_b: list[float] = field(default_factory=list)
+    failures: int = 0
+    """Number of verdicts that are missing because the judge failed; a failure is never a verdict."""
+    texts: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Prompt of each question and turn, if the rows contain it."""
+    answers: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    """Answer to each question and turn by each model, if the rows contain it."""
+
+    def add(
+        self,
+        question: str,
+        turn: int,
+        judge: str,
+        models: tuple[str, str],
+        winner: float,
+        first: int,
+        lengths: tuple[float, float] = (nan, nan),
+    ) -> None:
+        """Append one verdict."""
+        self.question.append(question)
+        self.turn.append(turn)
+        self.judge.append(judge)
+        self.model_a.append(models[0])
+        self.model_b.append(models[1])
+        self.winner.append(winner)
+        self.first.append(first)
+        self.length_a.append(lengths[0])
+        self.length_b.append(lengths[1])
+
+    def battles(self) -> Battles:
+        """Return the battles; they have the lengths of the answers only if all lengths are known."""
+        known = not any(map(isnan, (*self.length_a, *self.length_b)))
+        battles = Battles.from_columns(
+            model_a=self.model_a,
+            model_b=self.model_b,
+            winner=np.array(self.winner),
+            judge=self.judge,
+            question=self.question,
+            first=np.array(self.first),
+            turn=np.array(self.turn),
+            length_a=np.array(self.length_a) if known else None,
+            length_b=np.array(self.length_b) if known else None,
+        )
+        return replace(battles, failures=self.failures)
+
+    def add_verdict(self, verdict: Verdict) -> None:
+        """Append the verdict of a file with its texts; a failure is only counted."""
+        if verdict.winner is None:
+            self.failures += 1
+            return
+        a, b = (nan if length is None else length for length in verdict.lengths)
+        item = verdict.question, verdict.turn
+        self.add(*item, verdict.judge or "judge", verdict.models, verdict.winner, verdict.first, (a, b))
+        if any(verdict.answers):
+            self._add_texts(verdict, item)
+
+    def _add_texts(self, verdict: Verdict, item: tuple[str, int]) -> None:
+        """Add the prompt and the answers of a row; one of the two answers may be missing."""
+        earlier = f"an earlier row of question {item[0]!r}, turn {item[1]}, has another"
+        prompt = verdict.prompt or verdict.row.required_text("prompt")
+        if self.texts.setdefault(item, prompt) != prompt:
+            verdict.row.fail(f"{earlier} prompt; give every prompt a question or a turn of its own")
+        for model, text in zip(verdict.models, verdict.answers, strict=True):
+            if text and self.answers.setdefault((*item, model), text) != text:
+                verdict.row.fail(
+                    f"{earlier} answer of {model!r}; give every answer a question or a turn of its own"
+                )
+
+
+Question = tuple[str, str, int]
+"""(task, sample, repeat)."""
+
+
+def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
+    """Return a battle for each judge, prompt and pair of checkpoints of a plan's newest runs.
+
+    Verdicts on pairs that were imported are battles themselves. Equal scores are a tie. A pair in which the
+    judge failed on an answer is counted as a failure.
+
+    Args:
+        store: The store.
+        plan: Name of the plan; default: the plan of the newest run.
+    """
+    runs = store.latest(plan)
+    labels = dict(zip([run.id for run in runs], run_labels(runs), strict=True))
+    table = store.table(runs)
+    columns = BattleColumns()
+    if any(key.score.part == WINS for key in table.series):
+        _add_verdicts(columns, store.rows(runs), labels)
+    judged: dict[tuple[str, Question], dict[str, float | None]] = {}
+    for key, column in table.series.items():
+        if _is_level(key):
+            for question, value in _values(key, column).items():
+                judged.setdefault((key.score.evaluator, question), {})[labels[key.run_id]] = value
+    for (judge, question), values in judged.items():
+        for (first, score), (second, other) in combinations(values.items(), 2):
+            if score is None or other is None:
+                columns.failures += 1
+            else:
+                winner = 0.5 if score == other else float(score > other)
+                columns.add("/".join(map(str, question)), 1, judge, (first, second), winner, 0)
+    if not columns.winner:
+        raise ConfigError(f"{store.name}: no judge scored answers of two checkpoints to the same prompt")
+    used = {key.score.address for key in table.series if _is_level(key) or key.score.part == WINS}
+    rewards = tuple(sorted(used & rewards_of(runs)))
+    return BattleFiles(battles=columns.battles(), prompts={}, answers={}, rewards=rewards)
+
+
+def _is_level(key: SeriesKey) -> bool:
+    return key.kind == "judge" and key.score.role == "answer" and key.score.part == LEVEL
+
+
+def _add_verdicts(columns: BattleColumns, rows: Iterable[Row], labels: Mapping[str, str]) -> None:
+    """Add the verdicts that were imported; without a baseline, each gave a score to both of its models."""
+    failed: Counter[bool] = Counter()
+    for row in rows:
+        outcome = row.outcome
+        if row.score.part != WINS or outcome.kind != "judge":
+            continue
+        if isinstance(outcome, Failure):
+            failed["|over:" in outcome.signature] += 1
+        elif outcome.details.get("side") == "a":
+            models = labels[row.run_id], str(outcome.details["opponent"])
+            first = int(str(outcome.details["first"]))
+            columns.add(f"{row.task}/{row.sample_id}", 1, row.score.evaluator, models, outcome.value, first)
+    columns.failures += failed[True] + failed[False] // 2
+
+
+def _values(key: SeriesKey, column: Column) -> dict[Question, float | None]:
+    """Return the value of each answer, higher for better; None for a failure."""
+    sign = 1.0 if column.scale is None or column.scale.higher_is_better else -1.0
+    return {
+        (key.task, sample, repeat or 1): None if value is None else sign * value
+        for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
+        if sample is not None
+    }
+
+
+NAMES = FieldNames(
+    tuple(VERDICTS),
+    {},
+    neighbours=[alias for aliases in VERDICTS.values() for alias in aliases],
+    way_out="rename the column, or name it (--columns)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleFiles:
+    """Battles from files."""
+
+    battles: Battles
+    prompts: Mapping[tuple[str, int], str]
+    """Prompt of each question and turn, as far as the files contain it."""
+    answers: Mapping[tuple[str, int, str], str]
+    """Answer to each question and turn by each model, as far as the files contain it."""
+    rewards: tuple[str, ...] = ()
+    """Addresses of the scores that became battles and that a model was trained on."""
+
+    @property
+    def failures(self) -> int:
+        """Number of verdicts that are missing because the judge failed (``error`` in the file)."""
+        return self.battles.failures
+
+
+def read_battles(paths: Sequence[Path], columns: Sequence[tuple[str, str]] = ()) -> BattleFiles:
+    """Read battles from .jsonl, .csv, .parquet or .json files; all rows of a file have the same format.
+
+    Pairwise judgments of FastChat and PiCO (``gpt-4_pair.jsonl``) have ``question_id``, ``model_1``,
+    ``model_2``, ``g1_winner``, ``g2_winner``, ``judge`` and ``turn``. Annotations of AlpacaEval have
+    ``instruction``, ``generator_1``, ``generator_2`` and ``preference`` (1, the first answer, to 2). Plain
+    battles have ``model_a``, ``model_b``, ``winner`` (``a``, ``b``, ``tie``, ``error``, or a number from 0 to
+    1, which is 1 if ``model_a`` wins) and ``question``. Optional columns are ``judge``, ``first`` (``a`` or
+    ``b``, the answer that was shown first), ``turn``, ``length_a`` and ``length_b``, and for preference pairs
+    ``prompt``, ``answer_a``, ``answer_b``.
+
+    Args:
+        paths: The files, at least one.
+        columns: Pairs such as ``("winner", "human_winner")``; others are chosen by their names.
+
+    Raises:
+        DataError: A file cannot be read, a row is wrong, or there is no verdict; the message names file and
+            line.
+        ValueError: ``paths`` is empty.
+    """
+    if not paths:
+        raise ValueError("there are no files of battles; pass at least one")
+    read = BattleColumns()
+    for path in paths:
+        _read(path, columns, read)
+    if not read.winner:
+        raise DataError(
+            f"{paths[0]}: no verdict: the judge failed on all {read.failures}; judge these battles again"
+        )
+    return BattleFiles(battles=read.battles(), prompts=read.texts, answers=read.answers)
+
+
+def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> None:
+    try:
+        verdicts = VerdictFile(path, named, strict=True)
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    if not named and not verdicts.is_fastchat:
+        NAMES.check(next(any_rows(path)))
+    for verdict in verdicts:
+        read.add_verdict(verdict)
+
+
+def read_prompts(path: Path) -> dict[tuple[str, int], str]:
+    """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns."""
+    prompts = {}
+    for row in read_rows(path):
+        turns = _texts(row, "turns", row.values.get("turns"))
+        for number in range(1, len(turns) + 1):
+            prompts[row.required_text("question_id"), number] = "\n\n".join(turns[:number])
+    return prompts
+
+
+def read_answers(paths: Sequence[Path]) -> dict[tuple[str, int, str], str]:
+    """Return the answer to each question and turn by each model."""
+    answers = {}
+    for path in paths:
+        for row in read_rows(path):
+            choices = row.values.get("choices")
+            if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+                row.fail("field 'choices' must be a list of objects with 'turns'")
+            turns = _texts(row, "choices[0].turns", choices[0].get("turns"))
+            for number, text in enumerate(turns, start=1):
+                answers[row.required_text("question_id"), number, row.required_text("model_id")] = text
+    return answers
+
+
+def _texts(row: DataRow, name: str, value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        row.fail(f"{name} must be a list of texts")
+    return value

@@ -1,1 +1,0 @@
-"""Read battles, human rankings and texts from files."""

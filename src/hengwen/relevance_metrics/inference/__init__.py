@@ -1,1 +1,0 @@
-"""Permutation tests, confidence intervals and random-order distributions of the sequence metrics."""

@@ -1,1 +1,0 @@
-"""Count inversions, find increasing subsequences, and compute rank correlations."""

@@ -1,1 +1,0 @@
-"""Count ordinal patterns, and compute their entropies, transitions and distances."""
