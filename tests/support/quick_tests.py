@@ -26,7 +26,7 @@ def quick_tests() -> Iterator[None]:
         patch("hengwen.stats.exchange.MIN_DRAWS", FLIPS),
         patch("hengwen.stats.exchange.DRAWS_BELOW_LEVEL", 4),
         patch("hengwen.stats.paired.RESAMPLES", FLIPS),
-        patch("hengwen.monitoring.drift.difference_tests.detectable_difference", _none),
+        patch("hengwen.monitoring.drift.differences.detectable_difference", _none),
         patch("hengwen.results.comparisons.detectable_difference", _none),
     ):
         yield

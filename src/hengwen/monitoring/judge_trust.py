@@ -355,26 +355,19 @@ def _pairs(score: ScoreId, run: Run, column: Column, table: ScoreTable) -> Itera
     people = table.series.get(SeriesKey(run.id, score.about("human"), "human"))
     if people is None:
         return
-    human = dict(_values(people))
-    clusters = dict(zip(column.sample_ids, column.clusters, strict=True))
-    for (sample, repeat), value in _values(column):
+    human = people.by_answer()
+    for sample, repeat, cluster, _, value in column.rows():
         label = human.get((sample, repeat))
-        if label is not None:
+        if sample is not None and value is not None and label is not None:
             answer = JudgedAnswer(
                 task=score.task,
                 id=sample,
                 checkpoint=run.checkpoint,
-                repeat=repeat,
+                repeat=repeat or 1,
                 value=value,
-                cluster=clusters[sample],
+                cluster=cluster,
             )
             yield RatedAnswer(answer, value, label, ())
-
-
-def _values(column: Column) -> Iterator[tuple[tuple[str, int], float]]:
-    for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True):
-        if sample is not None and value is not None:
-            yield (sample, repeat or 1), value
 
 
 def _anchor_means(score: ScoreId, runs: Sequence[Run], table: ScoreTable) -> Iterator[AnchorMean]:

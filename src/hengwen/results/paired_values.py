@@ -101,10 +101,7 @@ def pair_values(
 def _prompts(column: Column) -> dict[str, _Prompt]:
     """Return the prompts to which the score applies, in order of appearance, with their scored repeats."""
     prompts: dict[str, _Prompt] = {}
-    rows = zip(
-        column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
-    )
-    for sample, cluster, status, repeat, value in rows:
+    for sample, repeat, cluster, status, value in column.rows():
         if sample is not None and status != "not_applicable":
             prompt = prompts.setdefault(sample, _Prompt(cluster, []))
             if value is not None:

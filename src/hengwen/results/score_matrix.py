@@ -66,10 +66,7 @@ class ScoreMatrix:
         repeats: list[int] = []
         values: list[float] = []
         not_applicable: set[str] = set()
-        rows = zip(
-            column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
-        )
-        for sample, cluster, status, repeat, value in rows:
+        for sample, repeat, cluster, status, value in column.rows():
             if status == "not_applicable":
                 not_applicable.add(sample or "")
                 continue

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+AnswerId = tuple[str | None, int | None]
+"""(sample id, repeat): identifies an answer within one task of a run."""
 STATUS_NAMES = ("ok", *STATUSES)
 STATUS_CODES = {status: code for code, status in enumerate(STATUS_NAMES)}
 """Code of each status in a column; 0 for a score."""
@@ -190,6 +192,15 @@ class Column:
     def statuses(self) -> list[str]:
         """The statuses as a new list: ``ok`` for a score, or the status of the failure."""
         return [STATUS_NAMES[code] for code in self.codes]
+
+    def rows(self) -> Iterable[tuple[str | None, int | None, str, str, float | None]]:
+        """Return sample id, repeat, cluster, status and value of each outcome."""
+        return zip(self.sample_ids, self.repeats, self.clusters, self.statuses, self.values, strict=True)
+
+    def by_answer(self) -> dict[AnswerId, float]:
+        """Return the values of the answers that have one."""
+        keys = zip(self.sample_ids, self.repeats, strict=True)
+        return {key: value for key, value in zip(keys, self.values, strict=True) if value is not None}
 
     @property
     def status_counts(self) -> Counter[str]:

@@ -12,7 +12,7 @@ from quick_tests import quick_tests
 from scipy import stats
 
 from hengwen.monitoring.drift.answers import DriftTests, corrected
-from hengwen.monitoring.drift.difference_tests import DifferenceTests, difference_answers
+from hengwen.monitoring.drift.differences import DifferenceTests, difference_answers
 from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.stats.power import alpha_at_look
 from hengwen.stats.step_down import FamilyScore, step_down

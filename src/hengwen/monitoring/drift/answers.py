@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.monitoring.drift.score_drift import (
-    MIN_MANN_KENDALL,
-    MannKendall,
-    StepTests,
-)
+from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, MannKendall, Omission, StepTests
 from hengwen.relevance_metrics.inversions import tau_b, tied_pairs
 from hengwen.relevance_metrics.trajectory import trajectory_of_means
 from hengwen.results.comparisons import ALPHA
-from hengwen.stats.checkpoints import MIN_CHECKPOINTS, jump_test, newest_test, pettitt_test, slope_test
+from hengwen.stats.checkpoints import (
+    MIN_CHECKPOINTS,
+    MIN_CORRELATED,
+    jump_test,
+    newest_test,
+    pettitt_test,
+    slope_test,
+)
 from hengwen.stats.paired import holm
 
 if TYPE_CHECKING:
@@ -196,3 +199,31 @@ def obstacle_of(series: TestedSeries) -> Obstacle | None:
         return "one checkpoint"
     problems = {item.problem for item in series.left_out}
     return "missing scores" if problems == {"coverage"} else "not comparable"
+
+
+def decisive_omissions(
+    tests: DriftTests, others: Sequence[Mapping[str, float]], alpha: float
+) -> tuple[Omission, ...]:
+    """Return the checkpoints before the newest without which a score would have another answer.
+
+    ``others`` are the p-values of the other scores, which belong to the same family of tests.
+    """
+    series = tests.series
+    if len(tests.tests()) < 2 or series.checkpoints <= MIN_CORRELATED:
+        return ()
+    answer = _answer(tests, others, alpha)
+    omissions = []
+    for index, label in enumerate(series.labels[:-1]):
+        left = tests.without(index)
+        other = _answer(left, others, alpha)
+        if other != answer:
+            omissions.append(Omission(checkpoint=label, drifts=other[0], direction=other[1]))
+    return tuple(omissions)
+
+
+def _answer(
+    tests: DriftTests, others: Sequence[Mapping[str, float]], alpha: float
+) -> tuple[DriftAnswer, DriftDirection]:
+    adjusted = corrected([tests.tests(), *others])[0]
+    answer = tests.answer(adjusted, alpha)
+    return answer, tests.direction(adjusted, alpha) if answer == "drift" else ""

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.monitoring.drift.answers import DriftTests, corrected, course_of
-from hengwen.monitoring.drift.difference import rank_changes
-from hengwen.monitoring.drift.difference_tests import DifferenceTests, difference_answers
+from hengwen.monitoring.drift.answers import DriftTests, corrected, course_of, decisive_omissions
+from hengwen.monitoring.drift.differences import DifferenceTests, difference_answers, rank_changes
 from hengwen.monitoring.drift.human_agreement import human_agreements
-from hengwen.monitoring.drift.omissions import decisive_omissions
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
 from hengwen.records import Score
 from hengwen.results.comparisons import ALPHA

@@ -234,15 +234,6 @@ def _scores_to_read(score: CollectedScore) -> list[ScoreId]:
 def _answer_pairs(column: Column | None, human: Column | None) -> AnswerPairs:
     if column is None or human is None:
         return [], []
-    values = {
-        (sample, repeat): value
-        for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
-        if value is not None and sample is not None
-    }
-    pairs: AnswerPairs = ([], [])
-    for sample, repeat, value in zip(human.sample_ids, human.repeats, human.values, strict=True):
-        score = None if sample is None else values.get((sample, repeat))
-        if score is not None and value is not None:
-            pairs[0].append(score)
-            pairs[1].append(value)
-    return pairs
+    values = column.by_answer()
+    labels = {key: label for key, label in human.by_answer().items() if key in values and key[0] is not None}
+    return [values[key] for key in labels], list(labels.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
@@ -12,7 +12,6 @@ from hengwen.monitoring.gates.missing_scores import (
     pair_coverage,
     removed_scores,
     select_scores,
-    unscored_scores,
     with_coverages,
     without_removed,
 )
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import GateOutcome, Reason, RunCoverage
+    from hengwen.monitoring.gates.tested_run import TestedRun
     from hengwen.plans.gates import NoDropTerm
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
@@ -54,46 +54,33 @@ COMPARISON_OUTCOMES: dict[str, GateOutcome] = {
 """Outcome of ``no_drop`` for each result of the comparison of one score."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Comparer:
     """Evaluate the conditions of gates that compare one run with a baseline."""
 
     baselines: Baselines
-    summary_of: Callable[[str], Summary | None]
-    """Function that takes the address of a score (``TASK/SCORE``) and returns the score's summary (mean,
-    interval) in the tested run."""
-    is_certified: Callable[[str], bool]
-    """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
+    tested: TestedRun
     collected: dict[str, CollectedScores] = field(default_factory=dict)
     """Scores of the tested run and of a baseline, by the id of the baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
         """Evaluate a ``noninferior`` or ``no_drop`` condition."""
-        kind: Literal["noninferior", "no_drop"] = (
-            "noninferior" if isinstance(term, NonInferiorTerm) else "no_drop"
-        )
         baseline = self.baselines.find(term.baseline)
-        problem: Reason = "no baseline" if baseline is None else ""
-        if baseline is not None and baseline.id == self.baselines.run.id:
-            problem = "own baseline"
-        if baseline is None or problem:  # nothing was compared, so no certificate matters
-            return TermResult(
-                text=term.text,
-                kind=kind,
-                outcome="inconclusive",
-                enforced="inconclusive",
-                reason=problem,
-                baseline=baseline,
-            )
-        result = (
-            self._non_inferior(term, baseline)
-            if isinstance(term, NonInferiorTerm)
-            else self._no_drop(term, baseline)
+        result = TermResult(
+            text=term.text,
+            kind="noninferior" if isinstance(term, NonInferiorTerm) else "no_drop",
+            baseline=baseline,
         )
-        return replace(result, baseline=baseline)
+        if baseline is None:  # nothing was compared, so no certificate matters
+            return replace(result, enforced="inconclusive", reason="no baseline")
+        if baseline.id == self.tested.run.id:
+            return replace(result, enforced="inconclusive", reason="own baseline")
+        if isinstance(term, NonInferiorTerm):
+            return self._non_inferior(term, baseline, result)
+        return self._no_drop(term, baseline, result)
 
     def _collected(self, baseline: Run) -> tuple[CollectedScores, tuple[str, ...]]:
-        runs = (self.baselines.data_of(baseline), self.baselines.run)
+        runs = (self.baselines.data_of(baseline), self.tested.run)
         labels = run_labels(runs)
         if baseline.id not in self.collected:  # several gates may have the same baseline
             self.collected[baseline.id] = CollectedScores(
@@ -101,11 +88,10 @@ class Comparer:
             )
         return self.collected[baseline.id], labels
 
-    def _non_inferior(self, term: NonInferiorTerm, baseline: Run) -> TermResult:
-        result = TermResult(text=term.text, kind="noninferior", outcome="inconclusive")
-        summary = self.summary_of(term.address)
+    def _non_inferior(self, term: NonInferiorTerm, baseline: Run, result: TermResult) -> TermResult:
+        summary = self.tested.summaries.get(term.address)
         if summary is None or summary.mean is None:
-            return nothing_scored(term.text, "noninferior", summary)
+            return replace(nothing_scored(term.text, "noninferior", summary), baseline=baseline)
         collected, labels = self._collected(baseline)
         views = [
             view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address
@@ -175,24 +161,23 @@ class Comparer:
         needed = difference_sample(values, reach).needed_prompts(lambda _: term.margin, level)
         return replace(result, reason="too uncertain", needed_prompts=needed)
 
-    def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
-        result = TermResult(text=term.text, kind="no_drop", outcome="inconclusive")
-        run = self.baselines.run
-        unscored = unscored_scores(term.pattern, run, self.summary_of)
+    def _no_drop(self, term: NoDropTerm, baseline: Run, result: TermResult) -> TermResult:
+        unscored = self.tested.unscored(term.pattern)
         if unscored:
-            return nothing_scored(term.text, "no_drop", None, addresses=unscored)
+            nothing = nothing_scored(term.text, "no_drop", None, addresses=unscored)
+            return replace(nothing, baseline=baseline)
         collected, labels = self._collected(baseline)
         scores = tested_scores(collected.runs, collected.table)
-        summaries = {view.address: self.summary_of(view.address) for _, view in scores}
         applicable = {
             address: summary
-            for address, summary in summaries.items()
-            if summary is not None and summary.coverage is not None
+            for address, summary in self.tested.summaries.items()
+            if summary.coverage is not None
         }
         selected = select_scores(term.pattern, [item for item in scores if item[1].address in applicable])
         for view in selected:
             if applicable[view.address].mean is None:
-                return nothing_scored(term.text, "no_drop", applicable[view.address])
+                nothing = nothing_scored(term.text, "no_drop", applicable[view.address])
+                return replace(nothing, baseline=baseline)
         pairs = [collected.pair(view, "headline") for view in selected]
         pairs = [pair for pair in pairs if pair.problem != "group score"]
         if not pairs:
@@ -209,10 +194,11 @@ class Comparer:
         comparisons = tuple(
             with_coverage(item, coverages[item.address]) for item in compare_scores(pairs, alpha=level)
         )
-        result = no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+        result = no_drop_result(
+            replace(result, level=level, look=look), comparisons, self.tested.is_certified
+        )
         result = with_coverages(result, [item for pair in coverages.values() for item in pair])
-        removed = removed_scores(term.pattern, self.baselines.store, baseline, run, self.summary_of)
-        return without_removed(result, removed, run)
+        return without_removed(result, removed_scores(term.pattern, baseline, self.tested), self.tested.run)
 
 
 def with_coverage(comparison: ScoreComparison, coverages: tuple[RunCoverage, RunCoverage]) -> ScoreComparison:

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
-from hengwen.monitoring.gates.certificates import certificate_problem
 from hengwen.monitoring.gates.comparisons import Comparer
-from hengwen.monitoring.gates.drifts import DriftChecker
+from hengwen.monitoring.gates.drifts import no_drift_result
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
-from hengwen.monitoring.gates.thresholds import Measured, threshold_result
+from hengwen.monitoring.gates.tested_run import TestedRun
+from hengwen.monitoring.gates.thresholds import threshold_result
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
-from hengwen.results.aggregate import aggregate
 from hengwen.results.decide import rewards_of
 from hengwen.results.run_order import training_order
 from hengwen.score_id import split_address
 from hengwen.store.empty_answers import empty_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from hengwen.judges.calibration.artifact import Calibration
-    from hengwen.monitoring.gates.results import NoCertificate, TermResult
-    from hengwen.plans.gates import Gate, NonInferiorTerm, Term
+    from hengwen.monitoring.gates.results import TermResult
+    from hengwen.plans.gates import Gate, Term
     from hengwen.records import Run
-    from hengwen.results.aggregate import Summary
-    from hengwen.results.score_table import ScoreTable, SeriesKey
     from hengwen.store import Store
 
 
@@ -132,23 +127,13 @@ def evaluate_run(
 ) -> GateReport:
     """Check parsed gates (conditions on scores) on the tested run."""
     run = baselines.run
-    evaluated = _RunUnderTest(
-        run, baselines.store, baselines.store.table([run]), {item.address: item for item in calibrations}
-    )
-    comparer = Comparer(
-        baselines=baselines, summary_of=evaluated.summary_of, is_certified=evaluated.is_certified
-    )
-    drift_checker = DriftChecker(
-        baselines=baselines,
-        table=evaluated.table,
-        summary_of=evaluated.summary_of,
-        is_certified=evaluated.is_certified,
-    )
+    evaluated = TestedRun(run, baselines.store, {item.address: item for item in calibrations})
+    comparer = Comparer(baselines, evaluated)
     results = []
     for gate, location in zip(gates, locations or [""] * len(gates), strict=True):
         try:
             check_addresses(gate, evaluated.addresses, f"{run.checkpoint} ({run.id})")
-            results.append(_gate_result(gate, evaluated, comparer, drift_checker))
+            results.append(_gate_result(gate, comparer))
         except ConfigError as error:
             raise ConfigError(f"{location}{error}") from None
     used = {
@@ -170,62 +155,9 @@ def evaluate_run(
     )
 
 
-@dataclass
-class _RunUnderTest:
-    run: Run
-    store: Store
-    table: ScoreTable
-    calibrations: Mapping[str, Calibration]
-    summaries: Mapping[str, Summary] = field(init=False)
-    keys: Mapping[str, SeriesKey] = field(init=False)
-
-    def __post_init__(self) -> None:
-        by_key = {key: item for key, item in aggregate(self.table).items() if key.score.is_of_run}
-        self.summaries = {key.address: self._with_prompts(key, summary) for key, summary in by_key.items()}
-        self.keys = {key.address: key for key in by_key}
-
-    def _with_prompts(self, key: SeriesKey, summary: Summary) -> Summary:
-        """Return a summary; for a score of a group of answers, add the number of answered prompts."""
-        expected = self.table.series[key].sample_count
-        if summary.mean is None or summary.prompts_expected is not None or expected is None:
-            return summary
-        return replace(summary, prompts=self.answered[key.task], prompts_expected=expected)
-
-    @cached_property
-    def answered(self) -> Counter[str]:
-        """Number of prompts that have an answer, by task."""
-        return Counter(task for task, _ in self.store.sample_hashes(self.run))
-
-    @property
-    def addresses(self) -> list[str]:
-        """Addresses (``TASK/SCORE``) of the scores that the run's plan names or that the run contains."""
-        return list(dict.fromkeys((*self.run.score_order, *self.keys)))
-
-    def summary_of(self, address: str) -> Summary | None:
-        return self.summaries.get(address)
-
-    def certificate_problem(self, address: str) -> NoCertificate | None:
-        key = self.keys.get(address)
-        return None if key is None else certificate_problem(key, self.table.series, self.calibrations)
-
-    def is_certified(self, address: str) -> bool:
-        return self.certificate_problem(address) is None
-
-    def measured(self, address: str) -> Measured | None:
-        key = self.keys.get(address)
-        if key is None:
-            return None
-        return Measured(
-            column=self.table.series[key],
-            summary=self.summaries[address],
-            calibration=self.calibrations.get(address),
-        )
-
-
-def _gate_result(
-    gate: Gate, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
-) -> GateResult:
-    terms = [_term_result(term, evaluated, comparer, drift_checker) for term in gate.terms]
+def _gate_result(gate: Gate, comparer: Comparer) -> GateResult:
+    evaluated = comparer.tested
+    terms = [_term_result(term, comparer) for term in gate.terms]
     outcomes = [term.enforced for term in terms if term.enforced is not None]
     uncertified = {
         evaluated.keys[address].score: problem
@@ -243,34 +175,16 @@ def _gate_result(
     )
 
 
-def _term_result(
-    term: Term, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
-) -> TermResult:
+def _term_result(term: Term, comparer: Comparer) -> TermResult:
+    evaluated = comparer.tested
     if isinstance(term, NoDropTerm):
         return _pattern_result(term, evaluated, comparer.result(term))
     if isinstance(term, NoDriftTerm):
-        return _pattern_result(term, evaluated, drift_checker.result(term))
-    return _score_result(term, evaluated, comparer)
-
-
-def _pattern_result(
-    term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
-) -> TermResult:
-    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test."""
-    if result.scores or result.drifts:
-        return result
-    has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))
-    return replace(result, enforced=result.outcome) if has_certified else result
-
-
-def _score_result(
-    term: ThresholdTerm | NonInferiorTerm, evaluated: _RunUnderTest, comparer: Comparer
-) -> TermResult:
+        return _pattern_result(term, evaluated, no_drift_result(term, comparer.baselines, evaluated))
     if isinstance(term, ThresholdTerm):
-        measured = evaluated.measured(term.address)
-        if measured is None:
+        if term.address not in evaluated.keys:
             return nothing_scored(term.text, term.measure, None)
-        result = threshold_result(term, measured, evaluated.run.checkpoint)
+        result = threshold_result(term, evaluated)
         if term.measure != "score":
             return replace(result, enforced=result.outcome)
     else:
@@ -282,7 +196,15 @@ def _score_result(
     )
 
 
-def _used_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
+def _pattern_result(term: NoDropTerm | NoDriftTerm, evaluated: TestedRun, result: TermResult) -> TermResult:
+    """Return the result of ``no_drop`` or ``no_drift``, which may count for the exit code without a test."""
+    if result.scores or result.drifts:
+        return result
+    has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))
+    return replace(result, enforced=result.outcome) if has_certified else result
+
+
+def _used_addresses(term: Term, result: TermResult, evaluated: TestedRun) -> list[str]:
     """Return the addresses of the scores whose values decide a condition."""
     if isinstance(term, (NoDropTerm, NoDriftTerm)):
         tested = [item.address for item in result.scores] + [item.address for item in result.drifts]

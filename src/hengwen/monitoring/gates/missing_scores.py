@@ -11,14 +11,14 @@ from hengwen.plans.gates import matching
 from hengwen.results.coverage import MIN_COVERAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from hengwen.monitoring.gates.results import GateOutcome, TermResult
+    from hengwen.monitoring.gates.tested_run import TestedRun
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_summaries import ScoreSummaries
-    from hengwen.store import Store
 
 
 def run_coverage(checkpoint: str, address: str, summary: Summary, prompts: int | None = None) -> RunCoverage:
@@ -59,24 +59,17 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreSummaries]]) -> 
     return headline or [view for _, view in matches]
 
 
-def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
-    """The addresses of the matching scores that a run's plan names, but that have no rows in the run."""
-    return [item for item in matching(pattern, run.score_order) if summary_of(item) is None]
-
-
-def removed_scores(
-    pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
-) -> list[str]:
-    """Return the addresses of the matching scores that the baseline has, but the run does not."""
+def removed_scores(pattern: str, baseline: Run, tested: TestedRun) -> list[str]:
+    """Return the addresses of the matching scores that the baseline has, but the tested run does not."""
 
     def is_lost(address: str) -> bool:
-        summary = summary_of(address)
-        return address not in run.score_order if summary is None else summary.coverage is None
+        summary = tested.summaries.get(address)
+        return address not in tested.run.score_order if summary is None else summary.coverage is None
 
     names = {item for item in baseline.score_order if is_lost(item)}
     if not matching(pattern, names):
         return []
-    table = store.table([baseline])
+    table = tested.store.table([baseline])
     scored = {key.address for key, column in table.series.items() if column.has_scores}
     selected = select_scores(pattern, tested_scores((baseline,), table))
     return [view.address for view in selected if view.address in names & scored]

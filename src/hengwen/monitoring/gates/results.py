@@ -74,7 +74,7 @@ class TermResult:
 
     text: str
     kind: TermKind
-    outcome: GateOutcome
+    outcome: GateOutcome = "inconclusive"
     task: str = ""
     """Task of the score; empty for a pattern such as ``lyrics/*``."""
     enforced: GateOutcome | None = None

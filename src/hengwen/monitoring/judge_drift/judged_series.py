@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from hengwen.records import Outcome, Row, Run
-    from hengwen.results.score_table import ScoreTable
+    from hengwen.results.score_table import AnswerId, ScoreTable
 
 PANEL_TAG = "|panel:"
 """Text that the signature of every panel (several models that judge together) contains."""
 SAMPLE_PARTS = ("samples", "references", "repeats", "set size", "anchors")
 """Parts of a comparability key (description of the data behind a score) that describe prompts and answers. A
 comparison of judges ignores these parts."""
-
-AnswerId = tuple[str | None, int | None]
-"""(sample id, repeat): identifies an answer within one task of a run."""
 
 
 class JudgedSeries(NamedTuple):
@@ -126,47 +123,34 @@ def restricted(
     column: Column, prompts: Collection[str | None], *, without: Collection[AnswerId] = ()
 ) -> Column:
     """Return a column with only the outcomes of some prompts."""
-    rows = zip(
-        column.sample_ids, column.repeats, column.clusters, column.values, column.statuses, strict=True
-    )
-    kept = [row for row in rows if row[0] in prompts]
-    is_out = [row[3] is not None and row[:2] in without for row in kept]
-    return Column.of(
-        [None if out else row[3] for row, out in zip(kept, is_out, strict=True)],
-        sample_ids=[row[0] for row in kept],
-        repeats=[row[1] for row in kept],
-        clusters=[row[2] for row in kept],
-        statuses=["missing" if out else row[4] for row, out in zip(kept, is_out, strict=True)],
-        scale=column.scale,
-        reducer=column.reducer,
+    kept = Column(scale=column.scale, reducer=column.reducer)
+    for sample, repeat, cluster, status, value in column.rows():
+        if sample in prompts:
+            is_out = value is not None and (sample, repeat) in without
+            kept.append(sample, repeat, cluster, *(("missing", None) if is_out else (status, value)), "")
+    return kept
+
+
+def on_common_answers(
+    first: Column, second: Column, prompts: Collection[str | None]
+) -> tuple[Column, Column]:
+    """Return two columns with only the answers to some prompts that have a value in both."""
+    answers = first.by_answer().keys(), second.by_answer().keys()
+    return (
+        restricted(first, prompts, without=answers[0] - answers[1]),
+        restricted(second, prompts, without=answers[1] - answers[0]),
     )
 
 
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
     """A column in which each answer that equals an earlier answer has the value of the earlier answer."""
-    values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
-    answers = list(zip(column.sample_ids, column.repeats, strict=True))
-    taken = [values.get(equal[answer]) if answer in equal else None for answer in answers]
+    values = source.by_answer()
     return column.with_values(
         [
-            new if new is not None and old is not None else old
-            for new, old in zip(taken, column.values, strict=True)
+            None if value is None else values.get(equal.get((sample, repeat), (None, None)), value)
+            for sample, repeat, _, _, value in column.rows()
         ]
     )
-
-
-def scored_answers(column: Column) -> set[AnswerId]:
-    """Return the ids of the answers that have a value."""
-    return set(values_by_answer(column))
-
-
-def values_by_answer(column: Column) -> dict[AnswerId, float]:
-    """Return the values of the answers that have one."""
-    return {
-        (sample, repeat): value
-        for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
-        if value is not None
-    }
 
 
 def applicable_prompts(column: Column) -> set[str | None]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.monitoring.judge_drift.consistency import judge_consistency
-from hengwen.monitoring.judge_drift.crossed import with_old_judge
 from hengwen.monitoring.judge_drift.effects import (
     MARGIN_SHARE,
     AnchorChanges,
@@ -18,14 +17,12 @@ from hengwen.monitoring.judge_drift.effects import (
     paired_effect,
 )
 from hengwen.monitoring.judge_drift.judged_series import (
-    AnswerId,
     JudgedSeries,
     applicable_prompts,
     judge_changes,
     member_verdicts,
+    on_common_answers,
     restricted,
-    scored_answers,
-    values_by_answer,
     with_values_of,
 )
 from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
@@ -41,11 +38,10 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.judge_drift.consistency import JudgeConsistency
     from hengwen.monitoring.judge_drift.effects import Bounds, Effect
-    from hengwen.monitoring.judge_drift.judged_series import AnswerId
     from hengwen.monitoring.judge_drift.verdicts import Reason
     from hengwen.records import Row, Scale
     from hengwen.results.paired_values import PairedValues
-    from hengwen.results.score_table import Column
+    from hengwen.results.score_table import AnswerId, Column
     from hengwen.score_id import ScoreId
 
 AnchorId = tuple[str | None, int | None, str]
@@ -210,7 +206,7 @@ def with_changes(
         drift,
         consistency=_consistency(then, again, repeat),
         length=length_adjustment(
-            _judged_answers(again, lengths[0], values_by_answer(then)), _judged_answers(now, lengths[1])
+            _judged_answers(again, lengths[0], then.by_answer()), _judged_answers(now, lengths[1])
         ),
     )
     drift = _rejudged(drift, then, again, now, bounds)
@@ -227,7 +223,6 @@ def _judged_answers(
     column: Column, lengths: Mapping[AnswerId, int], old: Mapping[AnswerId, float] | None = None
 ) -> list[JudgedAnswer]:
     """Return the answers of known length that have a value and, with ``old``, an old value too."""
-    rows = zip(column.sample_ids, column.repeats, column.clusters, column.values, strict=True)
     return [
         JudgedAnswer(
             prompt=str(sample),
@@ -236,7 +231,7 @@ def _judged_answers(
             new=value,
             old=None if old is None else old[sample, repeat],
         )
-        for sample, repeat, cluster, value in rows
+        for sample, repeat, cluster, _, value in column.rows()
         if value is not None and (sample, repeat) in lengths and (old is None or (sample, repeat) in old)
     ]
 
@@ -244,10 +239,10 @@ def _judged_answers(
 def _consistency(then: Column, again: Column, repeat: Column | None) -> JudgeConsistency | None:
     """Return the agreement of old and new verdicts on the answers that have all of them."""
     columns = (then, again) if repeat is None else (then, again, repeat)
-    common = sorted(set.intersection(*map(scored_answers, columns)), key=str)
+    old, *fresh = (column.by_answer() for column in columns)
+    common = sorted(old.keys() & set.intersection(*map(set, fresh)), key=str)
     if not common:
         return None
-    old, *fresh = (values_by_answer(column) for column in columns)
     clusters = dict(zip(zip(then.sample_ids, then.repeats, strict=True), then.clusters, strict=True))
     return judge_consistency(
         [old[answer] for answer in common],
@@ -258,7 +253,7 @@ def _consistency(then: Column, again: Column, repeat: Column | None) -> JudgeCon
 
 def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
     """Return the share of judged later answers that equal no earlier answer to the same prompt."""
-    scored = scored_answers(now)
+    scored = now.by_answer()
     return sum(answer not in equal for answer in scored) / max(1, len(scored))
 
 
@@ -267,11 +262,7 @@ def _rejudged(
 ) -> JudgedScoreDrift:
     """Return a score with its changes, computed from the earlier answers that were judged again."""
     prompts = applicable_prompts(then)
-    both = scored_answers(then) & scored_answers(again)
-    judged = pair_values(
-        restricted(then, prompts, without=scored_answers(then) - both),
-        restricted(again, prompts, without=scored_answers(again) - both),
-    )
+    judged = pair_values(*on_common_answers(then, again, prompts))
     if not judged.prompts:
         return replace(drift, reason="not scored")
     drift = replace(
@@ -343,3 +334,33 @@ def _paired(values: PairedValues, bounds: Bounds | None) -> Effect:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
+
+
+def with_old_judge(
+    drift: JudgedScoreDrift,
+    earlier: tuple[Column, Column],
+    later: tuple[Column, Column],
+    prompts: set[str | None],
+    bounds: Bounds | None,
+) -> JudgedScoreDrift:
+    """Measure the model by the old judge, and the judge on later answers too; pairs are (old, new) judge."""
+    # A new judge that favours length changes more where answers got longer. The judges are never averaged.
+    (old, old_later), (new, new_later) = zip(
+        on_common_answers(*earlier, prompts), on_common_answers(*later, prompts), strict=True
+    )
+    by_old, by_new = pair_values(old, old_later), pair_values(new, new_later)  # the same answers
+    if not by_old.prompts:
+        return drift
+    width = None if bounds is None else bounds[1] - bounds[0]
+    return replace(
+        drift,
+        model=_paired(by_old, bounds),
+        interaction=paired_effect(
+            by_old.differences,
+            by_new.differences,
+            by_old.clusters,
+            scale=None if width is None else (-width, width),
+        ),
+        crossed=_mean(by_old.after),
+        length=None,
+    ).with_coverage(by_old, len(prompts))

@@ -25,9 +25,8 @@ from hengwen.score_id import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.judge_drift.judged_series import AnswerId
     from hengwen.records import Run
-    from hengwen.results.score_table import ScoreTable
+    from hengwen.results.score_table import AnswerId, ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
