@@ -11,7 +11,7 @@ from rows import each_row
 from hengwen.records import Scale
 from hengwen.results.aggregate import value_by_prompt
 from hengwen.results.coverage import Coverage
-from hengwen.results.score_matrix import ScoreMatrix, adjusted_means
+from hengwen.results.score_series import ScoreMatrix, adjusted_means
 from hengwen.results.score_table import Column
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hengwen.stats.set_exchange import distinct_share, exchange_test, jackknife_interval
+from hengwen.stats.exchange import distinct_share, jackknife_interval, set_exchange_test
 
 VOCABULARY = 4000
 TOPIC = 400
@@ -59,7 +59,7 @@ def rejections(
         if cut:
             pairs = [(one[: len(other)], other[: len(one)]) for one, other in zip(first, second, strict=True)]
             first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        test = exchange_test(counts_of(first), counts_of(second), distinct_share, draws=299)
+        test = set_exchange_test(counts_of(first), counts_of(second), distinct_share, draws=299)
         assert test is not None
         rejected += test.p <= LEVEL
     return rejected / samples

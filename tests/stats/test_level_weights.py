@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hengwen.stats.level_weights import level_index, level_weights
+from hengwen.stats.mean_interval import level_index, level_weights
 
 LEVELS = st.lists(st.integers(0, 4), min_size=1, max_size=60)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.stats.level_weights import precision_weights
+from hengwen.stats.mean_interval import precision_weights
 
 
 def test_they_are_the_inverse_variance_with_a_mean_of_one() -> None:

@@ -10,7 +10,7 @@ from rows import each_row
 from scipy import sparse, stats
 
 from hengwen.objective.diversity.metrics import distinct_n, ngram_entropy
-from hengwen.stats.set_exchange import distinct_share, exchange_test, jackknife_interval, normalised_entropy
+from hengwen.stats.exchange import distinct_share, jackknife_interval, normalised_entropy, set_exchange_test
 
 from .set_exchange_simulations import coverage, rejections
 
@@ -37,7 +37,7 @@ def enumerated_p(first, second, statistic):
 @each_row("seed", range(3))
 def test_few_prompts_are_exchanged_in_every_way(statistic, seed) -> None:
     first, second = matrices(seed, 7)
-    test = exchange_test(sparse.csr_array(first), sparse.csr_array(second), statistic)
+    test = set_exchange_test(sparse.csr_array(first), sparse.csr_array(second), statistic)
     assert test.p == pytest.approx(enumerated_p(first, second, statistic))
     assert test.first == pytest.approx(statistic(first.sum(axis=0)[None])[0])
     assert test.difference == test.second - test.first
@@ -45,8 +45,8 @@ def test_few_prompts_are_exchanged_in_every_way(statistic, seed) -> None:
 
 def test_equal_sets_do_not_differ_and_few_prompts_are_not_tested() -> None:
     first, second = map(sparse.csr_array, matrices(1, 20))
-    assert exchange_test(first, first, distinct_share).p == 1
-    assert exchange_test(first[:5], second[:5], distinct_share) is None
+    assert set_exchange_test(first, first, distinct_share).p == 1
+    assert set_exchange_test(first[:5], second[:5], distinct_share) is None
     assert jackknife_interval(0.5, [0.4] * 5) is None
 
 

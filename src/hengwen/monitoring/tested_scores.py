@@ -1,18 +1,21 @@
-"""Choose the scores of runs to test: the headline scores, or those that the user names."""
+"""Choose the scores of runs to test: headline scores, those that the user names, scores of whole sets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.score_summaries import task_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from hengwen.records import Run
+    from hengwen.results.group_comparison import GroupComparison
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
 
 Family = Literal["headline", "breakdown"]
 """``headline``: a main score of a task, or one that the user named. ``breakdown``: any other score."""
@@ -39,3 +42,19 @@ def named_scores(
         if address not in by_address:
             raise ConfigError(f"no score {address!r} to {verb}{did_you_mean(address, by_address)}")
     return [("headline", by_address[address]) for address in dict.fromkeys(addresses)]
+
+
+def compare_groups(
+    store: Store, runs: Sequence[Run], *, used: Collection[str] = ()
+) -> tuple[GroupComparison, ...]:
+    """Compare the scores of whole sets of answers (all, or those ``used``) of runs in training order."""
+    newest = [score for score in store.statuses(runs[-1:]) if score.role == "answer"]
+    groups = [score for score in newest if score.part == "checkpoint"]
+    if not groups:
+        return ()
+    table = store.table(runs, groups)
+    tasks = {score.task for score in groups}
+    singles = {score.task: score for score in newest if score.task in tasks and score not in groups}
+    if singles:  # they have the clusters
+        table.series |= store.table(runs[-1:], list(singles.values())).series
+    return compare_sets(store.responses, runs, table, used=used)

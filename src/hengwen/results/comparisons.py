@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, compress
-from math import fsum, inf, isinf, sqrt
+from math import ceil, fsum, inf, isinf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,7 +22,8 @@ from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.stats.difference_interval import pseudo_interval, unseen_reach
 from hengwen.stats.mean_interval import cluster_sums
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
-from hengwen.stats.power import detectable_difference
+from hengwen.stats.power import MIN_UNITS as MIN_ESTIMATED
+from hengwen.stats.power import POWER, detectable_difference, least_number, power_of_t
 from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
 
 if TYPE_CHECKING:
@@ -88,6 +89,31 @@ class Comparison:
     def clusters(self) -> int:
         """Number of clusters of these prompts."""
         return self.test.clusters
+
+    def prompts_to_tell(self) -> int | None:
+        """Return how many prompts would show the difference, if it is the true one, with power 80 %."""
+        if self.level is None or self.detectable is None or self.verdict == "mean undecided":
+            return None
+        return self._prompts_for(self.test.difference, self.level, 2)
+
+    def prompts_within(self, slack: float) -> int | None:
+        """Return how many prompts would show that a checkpoint is within a margin, with power 80 %.
+
+        ``slack`` is the part of the margin that the observed difference leaves, if it is the true one.
+        """
+        return self._prompts_for(slack, ALPHA / 2, 1) if slack > 0 else None
+
+    def _prompts_for(self, effect: float, level: float, sides: Literal[1, 2]) -> int | None:
+        test = self.test
+        if test.clusters < MIN_ESTIMATED or not test.error or not effect:
+            return None
+        deviation = test.error * sqrt(test.clusters)
+
+        def is_enough(clusters: int) -> bool:
+            return power_of_t(effect, deviation / sqrt(clusters), clusters - 1, level, sides=sides) >= POWER
+
+        clusters = least_number(is_enough, MIN_ESTIMATED)
+        return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
 
 
 def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:

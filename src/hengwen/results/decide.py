@@ -22,7 +22,6 @@ from hengwen.results.comparability import UNKNOWN
 from hengwen.results.comparisons import compare_checkpoints, family_size
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import CheckpointStanding, Decision, Disagreement, ScoreDecision
-from hengwen.results.prompts_needed import prompts_to_tell, prompts_within
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.results.score_series import score_series
 from hengwen.results.score_summaries import scoring_conflict, task_scores
@@ -366,8 +365,8 @@ class _Standings:
             return None
         if self.standings[index] == "undecided" and self.margin is not None:
             shortfall = self._merit(self.best(range(len(self.merits)))) - self._merit(index)
-            return prompts_within(pair, self.margin - shortfall)
-        return prompts_to_tell(pair)
+            return pair.prompts_within(self.margin - shortfall)
+        return pair.prompts_to_tell()
 
     def _named(self, index: int, labels: Sequence[str]) -> CheckpointStanding:
         standing, mean = self.standings[index], self.course.means[index]

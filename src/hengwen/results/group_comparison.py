@@ -10,7 +10,7 @@ from hengwen.stats.paired import PairedTest
 
 if TYPE_CHECKING:
     from hengwen.records import Scale
-    from hengwen.stats.set_exchange import ExchangeTest
+    from hengwen.stats.exchange import ExchangeTest
 
 GroupVerdict = Literal["better", "worse", "no difference seen"]
 

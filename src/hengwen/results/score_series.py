@@ -1,4 +1,4 @@
-"""The value of each prompt for one score, at the checkpoints of a report."""
+"""The values of one score at many checkpoints: all repeats in arrays, and the value of each prompt."""
 
 from __future__ import annotations
 
@@ -7,18 +7,167 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.results.aggregate import value_by_prompt
-from hengwen.results.coverage import answers_by_prompt, coverages
-from hengwen.results.score_matrix import ScoreMatrix
+from hengwen.results.aggregate import reduce_repeats, value_by_prompt
+from hengwen.results.coverage import Answers, answers_by_prompt, coverages, usual_number
 from hengwen.results.score_table import Column, SeriesKey
+from hengwen.stats.checkpoints import fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.records import Kind, Scale
+    from numpy.typing import NDArray
+
+    from hengwen.records import Kind, Reducer, Scale
     from hengwen.results.comparability import ComparabilityKey
+    from hengwen.results.coverage import Coverage
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+class _Repeats(NamedTuple):
+    """Values of one score at one checkpoint, sorted by prompt and repeat."""
+
+    prompts: NDArray[np.int32]
+    values: Floats
+
+
+@dataclass(slots=True)
+class ScoreMatrix:
+    """Values of one score, for every combination of prompt, checkpoint and repeat that has a value.
+
+    A score of a group of answers (one number for all answers of a task) is stored as one prompt with an empty
+    name.
+    """
+
+    reducer: Reducer = "mean"
+    higher_is_better: bool = True
+    is_group_score: bool = False
+    _codes: dict[str, int] = field(default_factory=dict)
+    _clusters: list[str] = field(default_factory=list)
+    _repeats: list[_Repeats] = field(default_factory=list)
+    _answers: list[Mapping[str, Answers]] = field(default_factory=list)
+    """For each checkpoint, the number of answers to each prompt to which the score applies."""
+    _not_applicable: list[frozenset[str]] = field(default_factory=list)
+    """For each checkpoint, the names of prompts to which the score does not apply."""
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the prompts, in order of appearance."""
+        return tuple(self._codes)
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """Cluster of each prompt, in the order of ``prompts``."""
+        return tuple(self._clusters)
+
+    def add(self, column: Column) -> None:
+        """Append a checkpoint, whose scores and failures are in a column."""
+        prompts: list[int] = []
+        repeats: list[int] = []
+        values: list[float] = []
+        not_applicable: set[str] = set()
+        for sample, repeat, cluster, status, value in column.rows():
+            if status == "not_applicable":
+                not_applicable.add(sample or "")
+                continue
+            code = self._codes.setdefault(sample or "", len(self._codes))
+            if code == len(self._clusters):
+                self._clusters.append(cluster)
+            self.is_group_score = self.is_group_score or sample is None
+            if value is not None:
+                prompts.append(code)
+                repeats.append(repeat or 0)
+                values.append(value)
+        order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
+        self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
+        self._answers.append({name or "": counts for name, counts in answers_by_prompt(column).items()})
+        self._not_applicable.append(frozenset(not_applicable))
+        if len(column):
+            self.reducer = column.reducer
+        if column.scale is not None:
+            self.higher_is_better = column.scale.higher_is_better
+
+    def coverages(self, among: Sequence[int] = ()) -> list[Coverage]:
+        """Return the shares of prompts and answers with a value, for each checkpoint.
+
+        Every checkpoint should have the prompts and answers of the checkpoints in ``among``.
+        """
+        known = dict.fromkeys(name for index in among for name in self._answers[index])
+        runs = []
+        for own, names in zip(self._answers, self._not_applicable, strict=True):
+            none = Answers(0, usual_number(own))
+            runs.append({**dict.fromkeys((name for name in known if name not in names), none), **own})
+        return coverages(runs, among)
+
+    def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
+        """Return how many repeats of each prompt have a value, shape (prompts, checkpoints)."""
+        chosen = self._chosen(checkpoints)
+        counts = [np.bincount(item.prompts, minlength=len(self._codes)) for item in chosen]
+        return np.stack(counts, axis=1).astype(np.int64)
+
+    def means(self, limits: Ints | None = None, checkpoints: Sequence[int] | None = None) -> Floats:
+        """The value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing."""
+        columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]
+        return np.stack(columns, axis=1)
+
+    def has_unequal_repeats(self) -> bool:
+        """Return whether a prompt has different numbers of repeats at the checkpoints that have a value."""
+        counts = self.counts()
+        return bool(((counts > 0) & (counts < counts.max(axis=1, keepdims=True))).any())
+
+    def differences(self, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return later minus earlier value of each prompt (row) in each pair, from equally many repeats."""
+        counts = self.counts()
+        columns = [np.empty((len(self._codes), 0))]
+        for pair in pairs:
+            values = self.means(counts[:, list(pair)].min(axis=1), pair)
+            columns.append(values[:, 1:] - values[:, :1])
+        return np.concatenate(columns, axis=1)
+
+    def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
+        """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints."""
+        if self.reducer != "mean":
+            return None
+        squares, freedom = 0.0, 0
+        for item in self._chosen(checkpoints):
+            counts = np.bincount(item.prompts, minlength=len(self._codes))
+            means = self._reduced(item, None)
+            squares += float(np.square(item.values - means[item.prompts]).sum())
+            freedom += int(np.maximum(counts - 1, 0).sum())
+        return squares / freedom if freedom else None
+
+    def _chosen(self, checkpoints: Sequence[int] | None) -> list[_Repeats]:
+        return self._repeats if checkpoints is None else [self._repeats[index] for index in checkpoints]
+
+    def _reduced(self, item: _Repeats, limits: Ints | None) -> Floats:
+        """Return the value of each prompt at one checkpoint; NaN if the prompt has none."""
+        size = len(self._codes)
+        prompts, values = item
+        if limits is not None:
+            starts = np.searchsorted(prompts, prompts, side="left")
+            kept = np.arange(len(prompts)) - starts < limits[prompts]
+            prompts, values = prompts[kept], values[kept]
+        counts = np.bincount(prompts, minlength=size)
+        result = np.full(size, np.nan)
+        scored = counts > 0
+        if self.reducer == "mean":
+            result[scored] = np.bincount(prompts, weights=values, minlength=size)[scored] / counts[scored]
+            return result
+        cells = np.split(values, np.cumsum(counts[scored])[:-1]) if scored.any() else []
+        result[scored] = [
+            reduce_repeats(cell.tolist(), self.reducer, higher_is_better=self.higher_is_better)
+            for cell in cells
+        ]
+        return result
+
+
+def adjusted_means(table: Floats) -> Floats:
+    """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint."""
+    table = table[~np.isnan(table).all(axis=1)]
+    return np.asarray(fill_missing(table).mean(axis=0), np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +213,15 @@ def score_series(
     answers = [
         {} if column is None or None in column.sample_ids else answers_by_prompt(column) for column in columns
     ]
-    points = [PromptPoints.from_column(column) for column in columns]
-    clusters: dict[str, str] = {}
-    for point in points:
-        clusters |= point.clusters
+    clusters = {
+        sample: cluster
+        for column in columns
+        for sample, _, cluster, status, _ in (column.rows() if column else ())
+        if sample is not None and status != "not_applicable"
+    }
     return ScoreSeries(
         address=score.address,
-        values=tuple(point.values for point in points),
+        values=tuple(_values_of_prompts(column) for column in columns),
         clusters=clusters,
         coverages=tuple(coverage.least for coverage in coverages(answers)),
         signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
@@ -92,23 +243,7 @@ def _unequal_repeats(columns: Sequence[Column]) -> ScoreMatrix | None:
     return matrix if matrix.has_unequal_repeats() else None
 
 
-class PromptPoints(NamedTuple):
-    """The value of each prompt for one score at one checkpoint."""
-
-    values: dict[str, float]
-    clusters: dict[str, str]
-
-    @classmethod
-    def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the value of each prompt in a column; values of groups of answers are left out."""
-        if column is None:
-            return cls({}, {})
-        cluster_of = {
-            sample: cluster
-            for sample, cluster, status in zip(
-                column.sample_ids, column.clusters, column.statuses, strict=True
-            )
-            if sample is not None and status != "not_applicable"
-        }
-        values = {name: value for name, value in value_by_prompt(column).items() if name is not None}
-        return cls(values, cluster_of)
+def _values_of_prompts(column: Column | None) -> dict[str, float]:
+    """Return the value of each prompt in a column; values of groups of answers are left out."""
+    values = {} if column is None else value_by_prompt(column)
+    return {name: value for name, value in values.items() if name is not None}

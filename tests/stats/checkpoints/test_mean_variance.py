@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rows import each_row
 
-from hengwen.results.score_matrix import adjusted_means
+from hengwen.results.score_series import adjusted_means
 from hengwen.stats.checkpoints import mean_variance
 
 SINGLE = [1] * 8

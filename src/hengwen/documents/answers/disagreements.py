@@ -10,7 +10,7 @@ from hengwen.documents.answers.outcomes import answer_key
 from hengwen.documents.answers.sources import SourceKey
 from hengwen.documents.blocks import Cell, Chart, Column, Details, Point, Sentence, Series
 from hengwen.documents.cells import count_cell, left, number_cell, right, table_of
-from hengwen.results.disagreements import disagreements
+from hengwen.results.answers_to_read import disagreements
 from hengwen.stats.difference_interval import average_ranks
 from hengwen.text.language import Bilingual
 from hengwen.text.numbers import count, interval, minus, number, signed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block
     from hengwen.records import Run
-    from hengwen.results.disagreements import Disagreement
+    from hengwen.results.answers_to_read import Disagreement
     from hengwen.results.score_summaries import ScoreSummaries, TaskScores
     from hengwen.results.score_table import ScoreTable
 

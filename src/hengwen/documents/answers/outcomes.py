@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Text
     from hengwen.objective.lyrics.side_by_side import SectionPair
     from hengwen.records import Outcome
-    from hengwen.results.prompt_changes import PromptChange
+    from hengwen.results.answers_to_read import PromptChange
     from hengwen.score_id import ScoreId
 
 TEXT_LIMIT = 8000

@@ -25,7 +25,7 @@ from hengwen.documents.score_names import score_names
 from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.side_by_side import side_by_side
 from hengwen.records import Score
-from hengwen.results.prompt_changes import part_changes, prompt_changes
+from hengwen.results.answers_to_read import part_changes, prompt_changes
 from hengwen.score_id import LEVEL
 from hengwen.text.language import COLON, MIDDLE_DOT, SPACE, Bilingual
 from hengwen.text.numbers import count, minus, number, plural, signed
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Block, Text
     from hengwen.objective.lyrics.score_lyric import LyricScore
     from hengwen.objective.lyrics.side_by_side import SectionPair
-    from hengwen.results.prompt_changes import PromptChange, PromptValue
+    from hengwen.results.answers_to_read import PromptChange, PromptValue
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId

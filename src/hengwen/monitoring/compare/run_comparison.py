@@ -31,7 +31,7 @@ from hengwen.stats.difference_interval import (
     equal_length_difference,
     mcnemar_p,
 )
-from hengwen.stats.level_weights import precision_weights
+from hengwen.stats.mean_interval import precision_weights
 from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
 from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS

@@ -15,8 +15,7 @@ from hengwen.results.comparability import UNKNOWN, comparability_of, distinct_pa
 from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
 from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
-from hengwen.results.score_matrix import ScoreMatrix
-from hengwen.results.score_series import ScoreSeries
+from hengwen.results.score_series import ScoreMatrix, ScoreSeries
 from hengwen.results.score_table import Column, SeriesKey
 from hengwen.score_id import LEVEL
 

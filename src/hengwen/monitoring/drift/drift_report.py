@@ -13,8 +13,8 @@ from hengwen.monitoring.drift.collect import collect_scores, decision_of
 from hengwen.monitoring.drift.human_agreement import read_human_values
 from hengwen.monitoring.drift.score_drift import DriftReport
 from hengwen.monitoring.drift.series import TestedSeries
-from hengwen.monitoring.group_scores import compare_groups
 from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.monitoring.tested_scores import compare_groups
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.store.empty_answers import empty_answers
 

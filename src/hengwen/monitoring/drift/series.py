@@ -10,7 +10,7 @@ import numpy as np
 
 from hengwen.monitoring.drift.score_drift import CheckpointMean
 from hengwen.results.comparisons import ScorePairs, pairs_to_test
-from hengwen.results.score_matrix import adjusted_means
+from hengwen.results.score_series import adjusted_means
 from hengwen.stats.checkpoints import mean_variance, variance_by_source
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.drift.collect import CollectedScore
     from hengwen.monitoring.drift.score_drift import LeftOut
-    from hengwen.results.score_matrix import ScoreMatrix
+    from hengwen.results.score_series import ScoreMatrix
     from hengwen.stats.checkpoints import VarianceBySource
 
     Floats = NDArray[np.float64]

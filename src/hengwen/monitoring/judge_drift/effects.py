@@ -16,8 +16,7 @@ from hengwen.stats.equivalence import (
     scale_factor,
     units_needed,
 )
-from hengwen.stats.level_weights import level_weights
-from hengwen.stats.mean_interval import cluster_sums, jackknife
+from hengwen.stats.mean_interval import cluster_sums, jackknife, level_weights
 from hengwen.stats.paired import EXACT_UP_TO, sign_flip_test
 
 if TYPE_CHECKING:

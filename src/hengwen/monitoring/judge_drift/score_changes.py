@@ -30,7 +30,7 @@ from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement
 from hengwen.records import Score
 from hengwen.results.paired_values import pair_values
 from hengwen.score_id import LEVEL
-from hengwen.stats.level_weights import level_index
+from hengwen.stats.mean_interval import level_index
 from hengwen.stats.paired import sign_flip_test
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from hengwen.objective.text import mixed_tokens
 from hengwen.results.group_comparison import GroupComparison
 from hengwen.results.score_table import SeriesKey
+from hengwen.stats.exchange import distinct_share, normalised_entropy, set_exchange_test
 from hengwen.stats.paired import holm
-from hengwen.stats.set_exchange import distinct_share, exchange_test, normalised_entropy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Run
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
-    from hengwen.stats.set_exchange import SetStatistic
+    from hengwen.stats.exchange import SetStatistic
 
     Ints = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def compare_sets(
             grams = _grams(texts, n)
             for earlier, later in pairs[score]:
                 counts = _counts(grams[earlier], grams[later], clusters)
-                test = counts and exchange_test(*counts, _STATISTICS[name], draws=draws)
+                test = counts and set_exchange_test(*counts, _STATISTICS[name], draws=draws)
                 if test:
                     compared.append(
                         GroupComparison(

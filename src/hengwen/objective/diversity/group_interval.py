@@ -8,7 +8,7 @@ import numpy as np
 
 from hengwen.objective.diversity.packed_ngrams import TokenChunk, first_rows
 from hengwen.objective.text import mixed_tokens
-from hengwen.stats.set_exchange import jackknife_interval
+from hengwen.stats.exchange import jackknife_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.compare.document import compare_document
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import compare_runs, scoring_conflict
-from hengwen.results.prompt_changes import prompt_changes
+from hengwen.results.answers_to_read import prompt_changes
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hengwen.documents.answers.sources import SourceKey
     from hengwen.documents.blocks import Document
     from hengwen.records import Run
-    from hengwen.results.prompt_changes import PromptChange
+    from hengwen.results.answers_to_read import PromptChange
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
     from hengwen.store import Store

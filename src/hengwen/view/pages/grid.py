@@ -12,8 +12,7 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import scoring_conflict
 from hengwen.objective.duplicates.similarity import near_duplicates
 from hengwen.results.aggregate import value_by_prompt
-from hengwen.results.disagreements import disagreements
-from hengwen.results.prompt_changes import prompt_changes
+from hengwen.results.answers_to_read import disagreements, prompt_changes
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from hengwen.records import Run
-    from hengwen.results.prompt_changes import PromptChange
+    from hengwen.results.answers_to_read import PromptChange
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import Column, ScoreTable
     from hengwen.store import Store

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from score_rows import score_of
 
 from hengwen.records import Scale
-from hengwen.results.disagreements import disagreements
-from hengwen.results.prompt_changes import part_changes, prompt_changes
+from hengwen.results.answers_to_read import disagreements, part_changes, prompt_changes
 from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 
 SCORE = score_of("j.level")

@@ -14,7 +14,7 @@ from hengwen.documents.decision import decision_record
 from hengwen.documents.drift.document import drift_document
 from hengwen.documents.groups import group_verdicts
 from hengwen.documents.render.markdown import to_markdown
-from hengwen.monitoring.group_scores import compare_groups
+from hengwen.monitoring.tested_scores import compare_groups
 from hengwen.objective.diversity import compare_sets
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.runs.run_plan import run_plan

@@ -1,15 +1,20 @@
-"""Which prompts a score fell on between two runs, and which parts of the score fell with it."""
+"""The answers to read: where a score fell between two runs, and where two scores disagree most."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from hengwen.results.paired_values import pair_values
 from hengwen.results.score_table import SeriesKey
+from hengwen.stats.difference_interval import average_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from hengwen.records import Kind
     from hengwen.results.score_table import Column, ScoreTable
@@ -73,12 +78,8 @@ def prompt_changes(
 
 
 def _answer_values(column: Column) -> dict[tuple[str, int], float]:
-    rows = zip(column.sample_ids, column.repeats, column.values, strict=True)
-    return {
-        (sample, repeat or 0): value
-        for sample, repeat, value in rows
-        if sample is not None and value is not None
-    }
+    values = column.by_answer().items()
+    return {(sample, repeat or 0): value for (sample, repeat), value in values if sample is not None}
 
 
 def part_changes(
@@ -89,3 +90,65 @@ def part_changes(
         part: {item.sample_id: item.merit for item in prompt_changes(table, runs, part, kind)}
         for part, kind in parts
     }
+
+
+class Disagreement(NamedTuple):
+    """One answer with its values in two scores."""
+
+    run_id: str
+    sample_id: str
+    repeat: int
+    first: float
+    second: float
+    difference: float
+    """Second minus first: of the values if both scores have one scale, else of their places (0: the worst of
+    all answers that have both scores, 1: the best)."""
+
+
+def disagreements(
+    table: ScoreTable,
+    run_ids: Sequence[str],
+    first: tuple[ScoreId, Kind],
+    second: tuple[ScoreId, Kind],
+    *,
+    by_place: bool,
+) -> list[Disagreement]:
+    """Return the answers that have both scores, those with the largest difference first.
+
+    Args:
+        table: Has both scores.
+        run_ids: Runs whose answers are compared.
+        first: A score of answers.
+        second: Another score of the same answers.
+        by_place: Whether the places of the answers are compared, because the scales differ; else the values.
+    """
+    keys: list[tuple[str, str, int]] = []
+    values: tuple[list[float], list[float]] = ([], [])
+    for run in run_ids:
+        columns = [table.series.get(SeriesKey(run, *score)) for score in (first, second)]
+        sides = [_answer_values(column) if column else {} for column in columns]
+        for answer, value in sides[0].items():
+            if answer in sides[1] and answer[1]:  # no score of all repeats
+                keys.append((run, *answer))
+                values[0].append(value)
+                values[1].append(sides[1][answer])
+    merits = [
+        np.array(column) * _sign(table, run_ids, *score)
+        for column, score in zip(values, (first, second), strict=True)
+    ]
+    differences = _places(merits[1]) - _places(merits[0]) if by_place else merits[1] - merits[0]
+    rows = [
+        Disagreement(*key, *pair, float(difference))
+        for key, pair, difference in zip(keys, zip(*values, strict=True), differences, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -abs(row.difference))
+
+
+def _sign(table: ScoreTable, run_ids: Sequence[str], score: ScoreId, kind: Kind) -> int:
+    scales = [column.scale for run in run_ids if (column := table.series.get(SeriesKey(run, score, kind)))]
+    return 1 if all(scale is None or scale.higher_is_better for scale in scales) else -1
+
+
+def _places(merits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the place of each value between 0 (lowest) and 1 (highest); equal values share one place."""
+    return (average_ranks(merits) - 1) / max(len(merits) - 1, 1)
