@@ -15,7 +15,6 @@ from hengwen.monitoring.monitor_state import (
     Alarm,
     AlarmDirection,
     MonitorState,
-    check_saved,
 )
 from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
@@ -214,6 +213,8 @@ class Monitor:
             >>> Monitor.from_dict(json.loads(saved)).state == state
             True
         """
+        from hengwen.monitoring.saved_monitor import check_saved
+
         check_saved(data)
         monitor = cls.__new__(cls)
         monitor._restore(data)
