@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, isinf, log10
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hengwen.documents.blocks import Bounds, Cell, Column, Table
+from hengwen.documents.blocks import Bar, Bounds, Cell, Column, Table
 from hengwen.stats.power import MIN_UNITS
 from hengwen.text.catalogue import MAX_LENGTH, bilingual
 from hengwen.text.language import NO_TEXT, NOTED, Bilingual
@@ -25,8 +25,8 @@ from hengwen.text.safety import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from hengwen.documents.blocks import Bar, Text, Tone, Value
-    from hengwen.records import Run
+    from hengwen.documents.blocks import Text, Tone, Value
+    from hengwen.records import Run, Scale
 
 Item = TypeVar("Item")
 MIN_DECIMALS = 2
@@ -77,6 +77,23 @@ def bar_limits(*bars: Bounds | float | None) -> Bounds:
 def signed_cell(value: float | None, decimals: int) -> Cell:
     """Return a cell with a difference without an interval."""
     return Cell(text=signed(value, decimals), values={"": value})
+
+
+def difference_bar(
+    value: float,
+    bounds: Bounds | None,
+    scale: Scale | None,
+    family: Bounds | None = None,
+    limits: Bounds | None = None,
+) -> Bar:
+    """Return a difference of a score with its intervals beside 0, by default on an axis of its own."""
+    return Bar(
+        value=value,
+        interval=bounds,
+        family_interval=family,
+        limits=limits or bar_limits(value, bounds, family),
+        lower_is_better=scale is not None and not scale.higher_is_better,
+    )
 
 
 def interval_cell(

@@ -232,8 +232,7 @@ def _bar(score: JudgedScoreDrift, effect: Effect) -> Bar:
     """Return a change beside 0, on an axis that all changes of the score share."""
     effects = [item for item in (score.judge, score.interaction, score.model) if item is not None]
     limits = cells.bar_limits(*(end for item in effects for end in (item.difference, item.interval)))
-    is_turned = score.scale is not None and not score.scale.higher_is_better
-    return Bar(value=effect.difference, interval=effect.interval, limits=limits, lower_is_better=is_turned)
+    return cells.difference_bar(effect.difference, effect.interval, score.scale, limits=limits)
 
 
 def _detectable_text(effect: Effect, decimals: int) -> Text:

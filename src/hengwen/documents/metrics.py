@@ -15,12 +15,13 @@ from hengwen.documents.cells import (
     number_cell,
     plain_p_cell,
     right,
+    signed_cell,
     table_of,
     thousands_cell,
 )
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, METRICS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, p_number, signed
+from hengwen.text.numbers import NOTHING, count, p_number
 
 if TYPE_CHECKING:
     from hengwen.objective.overlap.corpus import CorpusScore
@@ -86,7 +87,7 @@ def _value_cell(score: CorpusScore) -> Cell:
 def _baseline_cells(baseline: CorpusScore, comparison: SystemComparison) -> tuple[Cell, ...]:
     return (
         _value_cell(baseline),
-        Cell(text=signed(comparison.difference, 2), values={"": comparison.difference}),
+        signed_cell(comparison.difference, 2),
         Cell(
             text=p_number(comparison.p),
             values={"": comparison.p, **fields(comparison, "n", "test", "trials", "seed")},
@@ -119,7 +120,7 @@ def sequence_document(summary: SequenceSummary) -> Document:
         (right("value", "值", "value"), lambda row: number_cell(row[1].value, row[0].decimals)),
         (right("null_mean", "随机次序", "random order"), lambda row: number_cell(row[1].null_mean)),
         (right("null_sd", "sd", "sd"), lambda row: number_cell(row[1].null_sd)),
-        (right("z", "z", "z"), lambda row: Cell(text=signed(row[1].z, 2), values={"": row[1].z})),
+        (right("z", "z", "z"), lambda row: signed_cell(row[1].z, 2)),
         (P, lambda row: plain_p_cell(row[1].p)),
         key="metrics",
     )

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Bar, ScoreLine
+from hengwen.documents.blocks import ScoreLine
 from hengwen.documents.groups import at_equal_length, group_verdicts
 from hengwen.documents.missing import least_text, missing_text
 from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import Bilingual
+from hengwen.text.language import COMMA, SEMICOLON, Bilingual
 from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.documents.blocks import Tone, Value
+    from hengwen.documents.blocks import Tone
     from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.results.group_comparison import GroupComparison
@@ -47,50 +48,36 @@ def score_line(
     comparison: RunComparison, score: ScoreComparison, name: ScoreName, group: GroupComparison | None
 ) -> ScoreLine:
     """Return the line of a score; ``group`` is its test if it is a score of whole sets of answers."""
-    if group is not None:
-        return _group_line(comparison, score, name, group)
     tone, word = _OUTCOMES[score.outcome]
-    scale = scale_text(score.scale)
-    values: dict[str, Value] = {"family": score.family, "verdict": score.outcome}
+    line = ScoreLine(
+        key=f"score-{score.address}",
+        name=name.head,
+        address=score.address,
+        scale=scale_text(score.scale),
+        tone=tone,
+        word=word,
+        values={"family": score.family, "verdict": score.outcome},
+        details=tuple(_reasons(comparison, score)),
+    )
+    if group is not None:
+        return _group_line(comparison, line, group)
     if score.test is None or score.means is None:
-        return ScoreLine(
-            key=f"score-{score.address}",
-            name=name.head,
-            address=score.address,
-            scale=scale,
-            tone=tone,
-            word=word,
-            values=values,
-            details=tuple(_reasons(comparison, score)),
-        )
+        return line
     decimals, test = score_decimals(score), score.test
     bounds = score.interval.bounds if score.interval else None
     before, after = (mean_text(mean, decimals) for mean in score.means)
     p = test.p if score.p_adjusted is None else score.p_adjusted
-    values |= {"before": score.means[0], "after": score.means[1], "p": score.p_adjusted, "p_raw": test.p}
-    values |= {"prompts": test.prompts, "clusters": test.clusters}
-    return ScoreLine(
-        key=f"score-{score.address}",
-        name=name.head,
-        address=score.address,
-        scale=scale,
+    values = {"before": score.means[0], "after": score.means[1], "p": score.p_adjusted, "p_raw": test.p}
+    return replace(
+        line,
         before=before,
         after=after,
-        bar=Bar(
-            value=test.difference,
-            interval=bounds,
-            family_interval=score.family_interval,
-            limits=cells.bar_limits(test.difference, bounds, score.family_interval),
-            lower_is_better=score.scale is not None and not score.scale.higher_is_better,
-        ),
+        bar=cells.difference_bar(test.difference, bounds, score.scale, score.family_interval),
         difference=difference_text(test.difference, bounds, decimals),
         p=p_text(p),
         family=_family(comparison, score),
         prompts=_prompts_text(score),
-        tone=tone,
-        word=word,
-        values=values,
-        details=tuple(_reasons(comparison, score)),
+        values={**line.values, **values, "prompts": test.prompts, "clusters": test.clusters},
     )
 
 
@@ -113,27 +100,23 @@ def _prompts_text(score: ScoreComparison) -> Bilingual:
     if score.effects is None:
         return Bilingual(f"{score.test.prompts} 题", plural(score.test.prompts, "prompt"))
     worse, better, equal = score.effects.losses, score.effects.wins, score.effects.ties
-    same = (f"，{equal} 平", f", {equal} equal") if equal else ("", "")
+    text = Bilingual(f"{worse} 差，{better} 好", f"{worse} worse, {better} better")
+    if equal:
+        text = COMMA.join([text, Bilingual(f"{equal} 平", f"{equal} equal")])
     if score.test.clusters < score.test.prompts:
-        groups = cells.prompts_short(score.test.prompts, score.test.clusters)
-        assert isinstance(groups, Bilingual)
-        same = (f"{same[0]}；{groups.zh}", f"{same[1]}; {groups.en}")
-    return Bilingual(f"{worse} 差，{better} 好{same[0]}", f"{worse} worse, {better} better{same[1]}")
+        text = SEMICOLON.join([text, cells.prompts_short(score.test.prompts, score.test.clusters)])
+    return text
 
 
-def _group_line(
-    comparison: RunComparison, score: ScoreComparison, name: ScoreName, group: GroupComparison
-) -> ScoreLine:
+def _group_line(comparison: RunComparison, line: ScoreLine, group: GroupComparison) -> ScoreLine:
     """Return the line of a score of whole sets of answers, whose test exchanges whole prompts."""
     labels = run_labels((comparison.before, comparison.after))
     tone, word = _OUTCOMES[group.verdict]
     decimals = decimals_for(group.scale, group.values)
     before, after = (mean_text(value, decimals) for value in group.values)
     n = group.test.units
-    return ScoreLine(
-        key=f"score-{score.address}",
-        name=name.head,
-        address=score.address,
+    return replace(
+        line,
         scale=scale_text(group.scale),
         before=before,
         after=after,
@@ -144,7 +127,7 @@ def _group_line(
         tone=tone,
         word=word,
         values={
-            "family": score.family,
+            **line.values,
             "verdict": group.verdict,
             "before": group.values[0],
             "after": group.values[1],

@@ -5,17 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from hengwen.documents import cells
 from hengwen.documents.blocks import Bar, Cell, Column, Decision, Details, Document, Sentence, Table, Verdict
-from hengwen.documents.cells import (
-    SCORE,
-    count_cell,
-    interval_cell,
-    left,
-    number_cell,
-    right,
-    table_of,
-    verdict_cell,
-)
 from hengwen.documents.judges.calibration_words import (
     DECISIONS,
     WITHIN,
@@ -65,12 +56,12 @@ _DROPPED = {
     "no_majority": Bilingual("标注者没有多数", "without a majority of raters"),
 }
 _MEAN_COLUMNS = (
-    left("checkpoint", "检查点", "checkpoint"),
-    right("judge_alone", "仅评审", "judge alone"),
-    right("labels_alone", "仅标注", "labels alone"),
-    right("corrected", "校正后", "corrected"),
-    right("lam", "λ", "λ"),
-    right("n", "n", "n"),
+    cells.left("checkpoint", "检查点", "checkpoint"),
+    cells.right("judge_alone", "仅评审", "judge alone"),
+    cells.right("labels_alone", "仅标注", "labels alone"),
+    cells.right("corrected", "校正后", "corrected"),
+    cells.right("lam", "λ", "λ"),
+    cells.right("n", "n", "n"),
 )
 
 
@@ -128,20 +119,20 @@ def _decisive(calibrations: Sequence[Calibration]) -> Iterator[Table]:
         )
         rows.append(
             (
-                verdict_cell(DECISIONS[decision], decision, tone),
+                cells.verdict_cell(DECISIONS[decision], decision, tone),
                 Cell(text=calibration.address),
-                interval_cell(decisive.value, bounds, 2, bar),
-                _estimate_cell(pooled) if pooled else interval_cell(None, None),
-                count_cell(agreement.n if agreement else None),
+                cells.interval_cell(decisive.value, bounds, 2, bar),
+                _estimate_cell(pooled) if pooled else cells.interval_cell(None, None),
+                cells.count_cell(agreement.n if agreement else None),
             )
         )
     if rows:
         columns = (
-            left("decision", "结论", "result"),
-            SCORE,
-            right("kappa", "检查点内 kappa", "kappa within checkpoints"),
-            right("pooled", "全部回答", "over all", is_detail=True),
-            right("labels", "标注", "labels"),
+            cells.left("decision", "结论", "result"),
+            cells.SCORE,
+            cells.right("kappa", "检查点内 kappa", "kappa within checkpoints"),
+            cells.right("pooled", "全部回答", "over all", is_detail=True),
+            cells.right("labels", "标注", "labels"),
         )
         yield Table(key="decisions", columns=columns, rows=tuple(rows))
 
@@ -207,9 +198,9 @@ def _agreement_table(calibration: Calibration, agreement: Agreement, key: str) -
         ),
         columns=(
             Column(key="measure", head=""),
-            right("value", "值", "value"),
+            cells.right("value", "值", "value"),
             Column(key="interval", head=f"{calibration.level:.0%}", align="right"),
-            right("undefined", "无定义", "undefined"),
+            cells.right("undefined", "无定义", "undefined"),
         ),
         rows=tuple(
             _estimate_row(title, estimate, agreement.resamples)
@@ -226,7 +217,7 @@ def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell
         text, undefined = no_estimate_text(estimate.reason), ""
     return (
         Cell(text=title),
-        number_cell(estimate.value, 2),
+        cells.number_cell(estimate.value, 2),
         Cell(text=text, values={"low": estimate.low, "high": estimate.high}),
         Cell(text=undefined, values={"": estimate.undefined}),
     )
@@ -234,15 +225,15 @@ def _estimate_row(title: Text, estimate: Estimate, resamples: int) -> tuple[Cell
 
 def _within_table(within: WithinAgreement, key: str) -> Table:
     """Return the agreement and the bias within each checkpoint."""
-    return table_of(
+    return cells.table_of(
         within.checkpoints,
-        (left("checkpoint", "检查点", "checkpoint"), lambda item: Cell(text=item.checkpoint)),
-        (right("n", "n", "n"), lambda item: count_cell(item.n)),
-        (right("human_mean", "人工均值", "people"), lambda item: number_cell(item.human_mean, 2)),
-        (right("judge_mean", "评审均值", "judge"), lambda item: number_cell(item.judge_mean, 2)),
-        (right("bias", "偏差", "bias"), lambda item: _estimate_cell(item.bias)),
+        (cells.left("checkpoint", "检查点", "checkpoint"), lambda item: Cell(text=item.checkpoint)),
+        (cells.right("n", "n", "n"), lambda item: cells.count_cell(item.n)),
+        (cells.right("human_mean", "人工均值", "people"), lambda item: cells.number_cell(item.human_mean, 2)),
+        (cells.right("judge_mean", "评审均值", "judge"), lambda item: cells.number_cell(item.judge_mean, 2)),
+        (cells.right("bias", "偏差", "bias"), lambda item: _estimate_cell(item.bias)),
         (
-            right("quadratic_kappa", "二次加权 kappa", "quadratic kappa"),
+            cells.right("quadratic_kappa", "二次加权 kappa", "quadratic kappa"),
             lambda item: _estimate_cell(item.quadratic_kappa),
         ),
         key=key,
@@ -276,7 +267,7 @@ def _confusion_table(agreement: Agreement, key: str) -> Table:
         columns=(
             Column(key="human_level", head=""),
             *(Column(key=f"judge_{level}", head=level, align="right") for level in levels),
-            right("human", "人工", "human"),
+            cells.right("human", "人工", "human"),
         ),
         rows=(*rows, judge),
         notes=(note,) if between else (),
@@ -289,14 +280,14 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
     raw = (
         Cell(text=Bilingual("原值", "raw"), values={"": "raw"}),
         *(Cell(text=text, values={"": value}) for text, (value, _) in zip(levels, first.levels, strict=True)),
-        number_cell(first.raw_error, 4),
+        cells.number_cell(first.raw_error, 4),
         Cell(text=""),
     )
     rows = [
         (
             Cell(text=report.kind),
-            *(number_cell(value, 2) for _, value in report.levels),
-            number_cell(report.error, 4),
+            *(cells.number_cell(value, 2) for _, value in report.levels),
+            cells.number_cell(report.error, 4),
             _estimate_cell(report.gain, 4),
         )
         for report in calibration.maps
@@ -307,8 +298,8 @@ def _maps_table(calibration: Calibration, key: str) -> Table:
         columns=(
             Column(key="map", head=""),
             *(Column(key=f"level_{level}", head=level, align="right") for level in levels),
-            right("error", "误差", "error"),
-            right("gain", "增益", "gain"),
+            cells.right("error", "误差", "error"),
+            cells.right("gain", "增益", "gain"),
         ),
         rows=(raw, *rows),
     )
@@ -325,17 +316,17 @@ def _mean_row(report: MeanReport) -> tuple[Cell, ...]:
     bounds = None if mean.labels_mean is None or low is None or high is None else (low, high)
     return (
         name,
-        number_cell(mean.judge_mean, 2),
+        cells.number_cell(mean.judge_mean, 2),
         # a dash if the labelled answers are not a random sample
-        nothing if bounds is None else interval_cell(mean.labels_mean, bounds, 2),
-        interval_cell(mean.mean, (mean.low, mean.high), 2),
-        number_cell(mean.lam, 2),
+        nothing if bounds is None else cells.interval_cell(mean.labels_mean, bounds, 2),
+        cells.interval_cell(mean.mean, (mean.low, mean.high), 2),
+        cells.number_cell(mean.lam, 2),
         Cell(text=f"{mean.n}+{mean.others}", values={"labelled": mean.n, "others": mean.others}),
     )
 
 
 def _estimate_cell(estimate: Estimate, decimals: int = 2) -> Cell:
-    return interval_cell(estimate.value, _bounds(estimate), decimals)
+    return cells.interval_cell(estimate.value, _bounds(estimate), decimals)
 
 
 def _bounds(estimate: Estimate) -> tuple[float, float] | None:

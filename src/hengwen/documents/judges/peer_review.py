@@ -12,6 +12,7 @@ from hengwen.documents.cells import (
     left,
     percent_cell,
     right,
+    signed_cell,
     table_of,
     thousands_cell,
 )
@@ -252,15 +253,11 @@ def _without(group: RankingWithout, position: int) -> Table:
         (right("rank", "名次", "rank"), lambda model: count_cell(model.rank)),
         (right("without", "去掉后名次", "rank without"), lambda model: count_cell(model.rank_without)),
         (right("ranks", "去掉后区间", "ranks without"), lambda model: _ranks_cell(model.ranks_without)),
-        (right("difference", "名次差", "difference"), lambda model: _shift_cell(model.difference)),
+        (right("difference", "名次差", "difference"), lambda model: signed_cell(model.difference, 0)),
         (right("alone", "仅由他们评", "by them alone"), lambda model: count_cell(model.rank_alone)),
         key=f"without-{position}",
         notes=(tau.format(_METHODS[group.method], number(group.tau, 2)), *_WITHOUT_NOTES),
     )
-
-
-def _shift_cell(places: int) -> Cell:
-    return Cell(text=signed(places, 0), values={"": places})
 
 
 def _judges(review: PeerReview) -> Table:

@@ -92,10 +92,7 @@ def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
 
 def _records(table: Table, language: Language) -> Iterator[dict[str, Value]]:
     for values in table.records:
-        yield {
-            strip_controls(key): strip_controls(value) if isinstance(value, str) else value
-            for key, value in values.items()
-        }
+        yield {strip_controls(key): _clean(value) for key, value in values.items()}
     for row in () if table.records else table.rows:
         record: dict[str, Value] = {}
         for column, cell in zip(table.columns, row, strict=True):
@@ -111,7 +108,11 @@ def _name(column: Column, key: str = "") -> str:
 def _values(cell: Cell, language: Language) -> dict[str, Value]:
     text = strip_controls(in_language(cell.text, language))
     values = dict(cell.values) or {"": None if text in ("", NOTHING) else text}
-    return {key: strip_controls(value) if isinstance(value, str) else value for key, value in values.items()}
+    return {key: _clean(value) for key, value in values.items()}
+
+
+def _clean(value: Value) -> Value:
+    return strip_controls(value) if isinstance(value, str) else value
 
 
 def _csv_value(value: Value) -> object:

@@ -181,6 +181,7 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
     before = score.summaries[peak] if peak is not None else None
     alone = len(report.labels) == 1 and newest is not None
     chosen = _chosen(report, score)
+    low, high = (chosen.interval if chosen else None) or (None, None)
     problem = "one checkpoint" if alone else _verdict(decided)
     tone, word = WORDS[problem]
     is_judged = score.kind == "judge" and name.is_known
@@ -205,8 +206,8 @@ def _line(report: Report, decided: ScoreDecision, score: ScoreSummaries, name: S
             "before": before.mean if before else None,
             "after": newest,
             "chosen": None if chosen is None else chosen.mean,
-            "chosen_low": None if chosen is None or chosen.interval is None else chosen.interval[0],
-            "chosen_high": None if chosen is None or chosen.interval is None else chosen.interval[1],
+            "chosen_low": low,
+            "chosen_high": high,
             "p": None,
             "prompts": None,
             "verdict": problem,

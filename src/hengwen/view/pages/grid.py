@@ -39,7 +39,6 @@ COLUMNS = 8
 """Checkpoints beside each other: those around the chosen one, and the one it is compared with."""
 ROWS = 60
 SHADES = 5
-SORTS = ("drop", "rise", "spread", "disagreement", "plan")
 
 
 class Answer(NamedTuple):
@@ -94,7 +93,7 @@ class Choice:
         self.score = next(
             (item for item in self.scores if item.address == query.get("score")), self.scores[0]
         )
-        self.sort = query.get("sort", "drop") if query.get("sort") in SORTS else "drop"
+        self.sort = query.get("sort", "drop") if query.get("sort") in words.SORTS else "drop"
         self.start = max(_integer(query.get("from"), 0), 0)
         self.marks_repeats = query.get("repeats") == "1"
         self.against = query.get("against", "before")

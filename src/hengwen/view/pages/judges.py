@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from hengwen.documents.blocks import Cell, Chart, Column, Decision, Document, Point, Sentence, Series, Table
-from hengwen.documents.cells import right
+from hengwen.documents.blocks import Cell, Chart, Decision, Document, Point, Sentence, Series, Table
+from hengwen.documents.cells import count_cell, left, right
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.judges.calibrate import calibrate_document
 from hengwen.documents.judges.doctor import attack_words, check_words
@@ -126,8 +126,8 @@ def _blocks(judges: Sequence[JudgeTrust]) -> Iterator[Block]:
             key="checks",
             title=Bilingual("准入测试", "admission tests"),
             columns=(
-                Column(key="judge", head=Bilingual("评审", "judge")),
-                Column(key="check", head=Bilingual("检查", "check")),
+                left("judge", "评审", "judge"),
+                left("check", "检查", "check"),
                 right("passed", "通过", "passed"),
                 right("decided", "判定", "decided"),
             ),
@@ -165,8 +165,8 @@ def _checks(judge: JudgeTrust) -> Iterator[tuple[Cell, ...]]:
         yield (
             name,
             Cell(text=check_words(check), tone="worse" if failed else "plain"),
-            Cell(text=str(passed), values={"": passed}),
-            Cell(text=str(n), values={"": n}),
+            count_cell(passed),
+            count_cell(n),
         )
     if record.attacks:
         words = attack_words(record.fooled, record.informative, record.attacks)
