@@ -15,13 +15,11 @@ Reduced = tuple[Any, tuple[Any, ...]]
 
 
 def _reducer(record: type[Any], restore: Callable[..., Any]) -> Callable[[Any], Reduced]:
-    """Return the function that pickles a record of a class with slots."""
     fields = attrgetter(*record.__dataclass_fields__)
     return lambda instance: (restore, fields(instance))
 
 
 def _restorer(record: type[Any]) -> Callable[..., Any]:
-    """Return the function that makes a record of its fields."""
     setters = tuple(getattr(record, name).__set__ for name in record.__dataclass_fields__)
 
     def restore(*values: Any) -> Any:

@@ -117,7 +117,6 @@ class _Process:
 
 
 def _cause_of_death(status: int) -> str:
-    """Return how a process ended."""
     if status >= 0:
         return f"exit code {status}"
     try:
@@ -292,7 +291,6 @@ class WorkerPool(Generic[Item, Result]):
             raise _ProcessDiedError(str(error)) from error
 
     def _start(self) -> _Process:
-        """Start a process."""
         try:
             with self._changed:
                 if self._closed:

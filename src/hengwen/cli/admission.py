@@ -186,7 +186,6 @@ async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
 
 
 def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
-    """Wrap a backend so that it reports the number of its completed calls."""
     from hengwen.judges.trust.admission_run import FreshCallBackend
 
     class CountingBackend(FreshCallBackend):

@@ -118,7 +118,6 @@ def _answers(store: Store, run: Run, tasks: Collection[str]) -> dict[tuple[str, 
 
 
 def _repeats(run: Run, task: str, default: int) -> int:
-    """Return the number of answers to each prompt of a task in a run."""
     facts: dict[str, dict[str, dict[str, str]]] = dict(run.facts)  # type: ignore[arg-type]
     text = facts.get("tasks", {}).get(task, {}).get("repeats", "")
     return int(text) if text.isdigit() else default

@@ -120,7 +120,6 @@ def _fields(
     where: str,
     aliases: Mapping[str, tuple[str, ...]],
 ) -> dict[str, tuple[str, ...]]:
-    """Return the columns of each field."""
     fields = _named_columns(header, named, where, aliases)
     taken = {column for columns in fields.values() for column in columns}
     by_name = {_plain(column): column for column in reversed(header) if column not in taken}

@@ -183,7 +183,6 @@ def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
 
 
 def _fastchat(row: DataRow) -> Iterator[Verdict]:
-    """Yield the two verdicts of a judgment of FastChat."""
     models = two_models(row, "model_1", "model_2")
     question, turn, judge = row.required_text("question_id"), row.positive_int("turn", 1), judge_name(row)
     for name, first in zip(FASTCHAT_FIELDS, (1, -1), strict=True):

@@ -1,4 +1,7 @@
-"""Scorers and judges as scorers of lm-eval, EvalScope, OpenCompass, inspect_ai and MLflow."""
+"""Scorers and judges as scorers of lm-eval, EvalScope, OpenCompass, inspect_ai and MLflow.
+
+Each function takes a scorer or judge, and the name of the score; default: the first.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +51,6 @@ def to_evalscope(scorer: Scorer | Judge, *, name: str | None = None) -> type:
 
     A failure raises ``MetricUnavailableError``, by which EvalScope leaves the answer out of means.
 
-    Args:
-        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
-        name: Name of the score; default: the first.
-
     Examples:
         >>> from evalscope.api.registry import register_metric                 # doctest: +SKIP
         >>> register_metric("lyric")(to_evalscope(scorer))                     # doctest: +SKIP
@@ -79,10 +78,6 @@ def to_opencompass(scorer: Scorer | Judge, *, name: str | None = None) -> type:
     """Return an evaluator of OpenCompass, for ``ICL_EVALUATORS.register_module()``.
 
     Its result has the mean of the scored answers, their share as ``coverage``, and ``details``.
-
-    Args:
-        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
-        name: Name of the score; default: the first.
 
     Examples:
         >>> from opencompass.registry import ICL_EVALUATORS                    # doctest: +SKIP
@@ -127,10 +122,6 @@ def to_inspect(scorer: Scorer | Judge, *, name: str | None = None) -> Callable[.
 
     A failure is an unscored ``Score`` with its reason, which inspect_ai leaves out of every metric. The
     metadata of a score has its signature.
-
-    Args:
-        scorer: A scorer, such as one of ``hengwen.objective``, or a judge.
-        name: Name of the score; default: the first.
 
     Examples:
         >>> from inspect_ai import Task                                        # doctest: +SKIP

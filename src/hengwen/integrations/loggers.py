@@ -132,7 +132,6 @@ def _is_whole(step: float | None) -> bool:
 
 
 def _metrics(store: Store, run: Run) -> Metrics:
-    """Return the headline scores of a run by their names in a logger."""
     metrics: Metrics = {}
     for task in task_scores([run], store.table([run])):
         for score in task.tested:

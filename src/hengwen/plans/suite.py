@@ -246,7 +246,6 @@ def load_judges(plan: Plan, *, trust: bool = False) -> LoadedPlan:
 
 
 def _load_responses(plan: Plan, samples: Sequence[SampleSet]) -> dict[str, ResponseSet]:
-    """Return the stored answers by checkpoint."""
     responses = {}
     for index, checkpoint in enumerate(plan.checkpoints):
         if checkpoint.responses is not None:
@@ -314,7 +313,6 @@ def key_variable(spec: BackendSpec) -> str:
 
 
 def _parameters(group: registry.Group, plugin: str) -> Mapping[str, inspect.Parameter]:
-    """Return the arguments that the constructor of a plug-in accepts."""
     try:
         return inspect.signature(registry.load(group, plugin)).parameters
     except (TypeError, ValueError):
@@ -374,7 +372,6 @@ def _load_rules(plan: Plan, index: int) -> RuleSet | None:
 
 
 def _load_panel(plan: Plan, index: int, rules: RuleSet | None) -> tuple[ConfiguredJudge, ...]:
-    """Load the rubrics of a task's judges, and check the options of the judges."""
     spec = plan.tasks[index]
     panel = []
     for number, judge in enumerate(spec.judges):

@@ -157,7 +157,6 @@ class CheckpointRun:
         ]
 
     def _earlier_run(self) -> Run | None:
-        """Return the newest run of the checkpoint; None if there is none."""
         runs = self._store.runs(self._suite.plan.name)
         return next((run for run in runs if run.checkpoint == self._spec.name), None)
 
@@ -274,7 +273,6 @@ def _start_after(earlier: Run | None) -> str:
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
-    """Return the addresses of the scores of answers and tasks in the order in which reports list them."""
     return tuple(
         score.address
         for judged in tasks

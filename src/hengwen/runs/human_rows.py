@@ -65,7 +65,6 @@ def store_labels(suite: LoadedPlan, labels: Sequence[Label], store: Store, gone:
 
 
 def _is_of(label: Label, text: str) -> bool:
-    """Return whether a label is for an answer with this text."""
     return not label.output or same_text(label.output, text)
 
 

@@ -86,7 +86,6 @@ class RunResources:
         self.batches = batch_session(self)
 
     def _needs_key(self) -> bool:
-        """Return whether the run needs API keys."""
         if self.dry or self.options.batch is None:
             return not self.dry
         action = self.options.batch.action
@@ -153,7 +152,6 @@ class RunResources:
         return self._pool
 
     def _count_answers(self) -> int:
-        """Return the maximum number of answers that the runs of the command evaluate."""
         count = 0
         for checkpoint in self.suite.plan.checkpoints:
             if self.checkpoints is not None and checkpoint.name not in self.checkpoints:

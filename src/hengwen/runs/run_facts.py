@@ -96,7 +96,6 @@ class FactCollector:
         responses: ResponseSet,
         earlier: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return what is recorded about one task in a run (its facts), such as hashes of the samples."""
         name, total = task.spec.name, len(task.samples.samples)
         taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
         hashes = self._sample_hashes(task, taken)

@@ -24,17 +24,8 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
 PACKAGES = (
-    "hengwen",
-    "numpy",
-    "scipy",
-    "jieba",
-    "opencc",
-    "pypinyin",
-    "rapidfuzz",
-    "openai",
-    "aiohttp",
-    "langchain-core",
-    "langchain-openai",
+    *("hengwen", "numpy", "scipy", "jieba", "opencc", "pypinyin", "rapidfuzz"),
+    *("openai", "aiohttp", "langchain-core", "langchain-openai"),
 )
 """Packages whose versions a run records, because they can change a score."""
 

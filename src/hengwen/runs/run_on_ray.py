@@ -34,21 +34,13 @@ Progress = dict[str, tuple[int, int]]
 """Samples done and samples in total, by checkpoint."""
 
 
-class Coordinator:
-    """State that the workers of a run share; its methods are quick, because it serves one call at a time."""
+class Coordinator(LimitPool):
+    """Limits and progress that the workers share; its methods are quick, as it serves one call at a time."""
 
     def __init__(self, limits: Mapping[str, EndpointLimits]) -> None:
-        self._pool = LimitPool(limits)
+        super().__init__(limits)
         self._progress: Progress = {}
         self._is_stopping = False
-
-    def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
-        """Return what a worker may use of an endpoint; see ``LimitPool.sync``."""
-        return self._pool.sync(worker, endpoint, demand)
-
-    def forget(self, worker: str) -> None:
-        """Let the other workers use the slots of a worker that has ended or was killed."""
-        self._pool.forget(worker)
 
     def report(self, progress: Progress) -> bool:
         """Record the progress that a worker sees; return whether the worker should stop."""
@@ -286,7 +278,6 @@ class _Driver:
         self._running[self._run.remote(job, name, self._coordinator)] = name
 
     def _wait(self) -> None:
-        """Wait for a short time; show the progress, and handle workers that ended."""
         ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=WAIT_SECONDS)
         if self._options.progress is not None:
             for checkpoint, (done, total) in self._ray.get(self._coordinator.progress.remote()).items():

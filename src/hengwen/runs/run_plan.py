@@ -255,7 +255,6 @@ def _lock(resources: RunResources) -> AbstractAsyncContextManager[PlanSharing | 
 
 
 async def _evaluate(resources: RunResources, sharing: PlanSharing | None) -> tuple[list[Run], list[str]]:
-    """Evaluate all checkpoints; return their runs and warnings."""
     runs: list[Run] = []
     warnings: list[str] = []
     for order, checkpoint in enumerate(resources.suite.plan.checkpoints):

@@ -178,7 +178,6 @@ def write_scored(
 
 
 def _column_names(source: Path) -> list[str]:
-    """Return the names of all columns of a file, in order of appearance."""
     names: dict[str, None] = {}
     for row in scan_rows(source):
         if isinstance(row, DataRow):

@@ -319,7 +319,6 @@ _CALL_FIELDS = tuple(name for name in BatchCall.__dataclass_fields__ if name != 
 
 
 def _same_attempt() -> ColumnElement[bool]:
-    """Return the condition that joins a call with its attempt."""
     request, attempt = tables.batch_request, tables.attempt
     return and_(
         request.c.call_key == attempt.c.call_key,

@@ -102,7 +102,6 @@ def open_database(location: str | Path) -> Database:
 
 
 def _options(url: URL) -> dict[str, Any]:
-    """Return the options with which connections are opened."""
     if url.drivername in ("postgresql+psycopg", "postgresql+psycopg2"):
         # otherwise a lost connection would print a second line on stderr
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -166,7 +165,6 @@ def store_errors(engine: Engine) -> Iterator[None]:
 
 
 def _message(url: URL, kind: str, reason: str) -> str:
-    """Return the message for a database error."""
     path = sqlite_path(url)
     if kind.startswith("SQLITE_NOTADB"):
         return "not a hengwen store, but another kind of file; name another file with --store"

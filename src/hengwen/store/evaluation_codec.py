@@ -235,7 +235,6 @@ def _number(outcome: Outcome) -> str:
 
 
 def _notes_text(outcomes: Sequence[Outcome]) -> str:
-    """Return the notes of an evaluation as JSON text; "" if there are none."""
     notes = [_note(outcome) for outcome in outcomes]
     while notes and not notes[-1]:
         notes.pop()

@@ -27,23 +27,13 @@ if TYPE_CHECKING:
 TEXTS = "string"
 WHOLE = "int64"
 TYPES: dict[str, str] = {
-    "run": TEXTS,
-    "plan": TEXTS,
-    "checkpoint": TEXTS,
+    **dict.fromkeys(("run", "plan", "checkpoint"), TEXTS),
     "step": WHOLE,
-    "task": TEXTS,
-    "sample": TEXTS,
+    **dict.fromkeys(("task", "sample"), TEXTS),
     "repeat": WHOLE,
-    "cluster": TEXTS,
-    "prompt": TEXTS,
-    "answer": TEXTS,
-    "score": TEXTS,
-    "kind": TEXTS,
+    **dict.fromkeys(("cluster", "prompt", "answer", "score", "kind"), TEXTS),
     "value": "double",
-    "level": TEXTS,
-    "status": TEXTS,
-    "reason": TEXTS,
-    "signature": TEXTS,
+    **dict.fromkeys(("level", "status", "reason", "signature"), TEXTS),
 }
 """The columns of an export with their types in Arrow."""
 FILE_FORMATS = (".parquet", ".csv", ".jsonl")
@@ -218,7 +208,6 @@ def _rows_of(store: Store, run: Run) -> Iterator[dict[str, object]]:
 
 
 def _prompt(stored: str | None) -> str | None:
-    """Return the text of a stored prompt."""
     if stored is None:
         return None
     prompt = json.loads(stored)

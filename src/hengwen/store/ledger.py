@@ -270,7 +270,6 @@ class SqlLedger:
 
 
 def _completed(run_id: str, *, only_by_models: bool) -> Select[Any]:
-    """Return the query for the keys and statuses of the evaluations of a run."""
     evaluation, evaluator, note = tables.evaluation, tables.evaluator, tables.note
     query = (
         select(

@@ -86,16 +86,8 @@ def read_only_uri(url: URL) -> str | None:
 
 
 NETWORK_FILE_SYSTEMS = {
-    "9p",
-    "afs",
-    "ceph",
-    "cifs",
-    "fuse.sshfs",
-    "glusterfs",
-    "lustre",
-    "nfs",
-    "nfs4",
-    "smb3",
+    *("9p", "afs", "ceph", "cifs", "fuse.sshfs", "glusterfs"),
+    *("lustre", "nfs", "nfs4", "smb3"),
 }
 """Types of file systems that several machines can write, as Linux names them."""
 MOUNTS = Path("/proc/self/mountinfo")

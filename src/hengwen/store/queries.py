@@ -246,7 +246,6 @@ def _statuses(text: str, count: int) -> list[str]:
 
 
 def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:
-    """Return the query for the evaluations that some evaluators gave in a run."""
     evaluation, evaluator = tables.evaluation, tables.evaluator
     is_read = or_(evaluator.c.kind == "judge", evaluation.c.sample_id == "", evaluation.c.statuses != "")
     names = ("series_id", "evaluator_id", "sample_id", "repeat", "cluster", "statuses", "numbers")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+_RUN_MAPPINGS = ("versions", "reducers", "facts")
 _USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
 _ATTEMPT_FIELDS = tuple(name for name in Attempt.__dataclass_fields__ if name != "usage")
 _attempt_values = attrgetter(*_ATTEMPT_FIELDS)
@@ -43,11 +44,8 @@ def run_columns(run: Run) -> dict[str, Any]:
     """Return the columns of a run."""
     columns = asdict(run)
     columns["position"] = columns.pop("order")
-    columns["versions"] = to_json(dict(run.versions))
     columns["layout"] = to_json(columns.pop("score_order"))
-    columns["reducers"] = to_json(dict(run.reducers))
-    columns["facts"] = to_json(dict(run.facts))
-    return columns
+    return columns | {name: to_json(dict(getattr(run, name))) for name in _RUN_MAPPINGS}
 
 
 def run_from(columns: RowMapping) -> Run:
@@ -55,11 +53,8 @@ def run_from(columns: RowMapping) -> Run:
     values = dict(columns)
     values["order"] = values.pop("position")
     values["step"] = None if values["step"] is None else without_fraction(values["step"])
-    values["versions"] = json.loads(values["versions"])
     values["score_order"] = tuple(json.loads(values.pop("layout")))
-    values["reducers"] = json.loads(values["reducers"])
-    values["facts"] = json.loads(values["facts"])
-    return Run(**values)
+    return Run(**values | {name: json.loads(values[name]) for name in _RUN_MAPPINGS})
 
 
 def sample_columns(sample: Sample) -> dict[str, Any]:

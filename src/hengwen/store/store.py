@@ -119,7 +119,6 @@ class Store:
         return self._rejudging(run.id)
 
     def _rejudging(self, run_id: str, plan: str | None = None) -> list[Run]:
-        """Return the runs that judge the answers of a run again."""
         query = select(tables.run).order_by(tables.run.c.started.desc(), tables.run.c.position.desc())
         query = query.where(tables.run.c.rejudges == run_id)
         if plan is not None:

@@ -35,7 +35,6 @@ metadata = MetaData()
 
 
 def _required(**types: Any) -> list[Column[Any]]:
-    """Return columns that are never NULL."""
     return [Column(name, kind, nullable=False) for name, kind in types.items()]
 
 

@@ -228,7 +228,6 @@ async def _remove_platform_headers(request: HttpRequest) -> None:
 
 
 def _id_of(value: Any) -> str:
-    """Return the id of a file or batch."""
     identity = _text(getattr(value, "id", None))
     if not identity:
         raise ValueError("the answer has no id")

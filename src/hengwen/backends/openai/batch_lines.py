@@ -177,7 +177,6 @@ class BatchLines:
         )
 
     def _error_of(self, error: object) -> BackendError:
-        """Return the error of a request that was not executed."""
         words = redact(message_of_error_body({"error": error}), self._secrets) or "no message"
         code: Any = error.get("code") if isinstance(error, dict) else None
         text = redact(replace_surrogates(json.dumps(error, ensure_ascii=False)), self._secrets)

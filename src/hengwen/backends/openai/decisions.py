@@ -47,13 +47,8 @@ class DecisionsBackend(OpenAIClient):
     ``Reply.logprobs`` holds too. Judges of this backend compute expected levels from them.
 
     Args:
-        model: Name of the model at the endpoint.
-        base_url: URL of the endpoint; default: the variable ``OPENAI_BASE_URL``, else OpenAI's own URL.
-        api_key_env: Name of the environment variable that holds the key.
-        params: Parameters that are sent unchanged, such as ``prompt_cache_key``.
-        timeout: Seconds for one call in total, > 0.
-        check_key: Whether a missing key is an error when the backend is built; False for a dry run, which
-            sends nothing.
+        params: Parameters that are sent unchanged, such as ``prompt_cache_key``. The other arguments are
+            those of ``OpenAIBackend``.
 
     Raises:
         ConfigError: The key for OpenAI's own endpoint is missing, or an argument is invalid.

@@ -38,12 +38,7 @@ def label(
         Path | None,
         typer.Option("-o", "--output", help="Label file, .csv or .jsonl; default: the plan's labels."),
     ] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            "--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."
-        ),
-    ] = None,
+    pairs: options.Pairs = None,
     lang: options.Lang = None,
     trust: options.Trust = False,
     store: options.Store = options.DEFAULT_STORE,

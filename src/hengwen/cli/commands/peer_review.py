@@ -74,12 +74,7 @@ def peer_review(
             "--human", help="Human ranking: a .csv or .jsonl with model and score, or model and rank."
         ),
     ] = None,
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            "--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."
-        ),
-    ] = None,
+    pairs: options.Pairs = None,
     questions: Annotated[
         Path | None, typer.Option("--questions", help="FastChat's question.jsonl, for --pairs.")
     ] = None,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
     from hengwen.runs.score_file import FileScoreResult
     from hengwen.runs.shards.schedule import ShardPool
-    from hengwen.runs.shards.score_folder import FolderScoreResult
     from hengwen.store.store import Store
 
 FOLDER_ONLY = ("ray_address", "shard_rows")
@@ -103,8 +102,7 @@ def score(
         _exit(folder, strict=strict)
 
 
-def _report(output: Path, result: FileScoreResult | FolderScoreResult, face: Face) -> None:
-    """Print how many rows were scored."""
+def _report(output: Path, result: FileScoreResult, face: Face) -> None:
     from hengwen.cli.ui.messages import print_info
 
     if face.as_json:
@@ -116,7 +114,7 @@ def _report(output: Path, result: FileScoreResult | FolderScoreResult, face: Fac
         print_info(f"{output}: scored {result.rows - result.failed} of {result.rows} rows")
 
 
-def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
+def _exit(result: FileScoreResult, *, strict: bool) -> None:
     """Print how many rows failed; exit with 1 if all failed, or if some failed and ``strict`` is set."""
     from hengwen.cli.ui.messages import print_error
 
@@ -128,7 +126,7 @@ def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
         raise typer.Exit(1 if strict else 0)
 
 
-def _warn_of_failed_rows(result: FileScoreResult | FolderScoreResult) -> None:
+def _warn_of_failed_rows(result: FileScoreResult) -> None:
     from hengwen.cli.ui.messages import print_warning
 
     if result.failed:
@@ -136,7 +134,6 @@ def _warn_of_failed_rows(result: FileScoreResult | FolderScoreResult) -> None:
 
 
 def _only(files: list[Path], message: str) -> Path:
-    """Return the only file of a list, or raise an error with the message."""
     from hengwen.errors import ConfigError
 
     if len(files) > 1:

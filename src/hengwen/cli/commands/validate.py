@@ -68,7 +68,6 @@ def validate(
 
 
 def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
-    """Print each gate with its power at the plan's number of prompts."""
     if not suite.plan.gates:
         return
     from hengwen.cli.ui.inputs import open_or_create_store

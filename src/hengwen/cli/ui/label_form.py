@@ -152,7 +152,6 @@ class LabelSession:
         self._print_block(self._text("回答", "answer"), question.response.text, style="bold")
 
     def _print_context(self, question: Question, max_lines: int | None) -> None:
-        """Print the prompt and the references, each cut to a number of lines."""
         uses = question.rubric.uses
         if "input" in uses:
             self._print_block(self._text("题目", "input"), self._cut(question.sample.text, max_lines))
@@ -180,7 +179,6 @@ class LabelSession:
         self._console.print(panel)
 
     def _level_table(self, rubric: Rubric) -> Table:
-        """Return a table of the levels, best first; long descriptions are wrapped."""
         levels = Table.grid(padding=(0, 2, 0, 0))
         levels.add_column()
         levels.add_column(overflow="fold")  # rich cuts a long line without spaces by default

@@ -157,6 +157,10 @@ PromptLang = Annotated[str, typer.Option("--prompt-lang", help="Language of the 
 Columns = Annotated[
     list[str] | None, typer.Option("--column", help="COLUMN=FIELD, such as lyric=output; repeatable.")
 ]
+Pairs = Annotated[
+    Path | None,
+    typer.Option("--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."),
+]
 
 
 def parse_language(value: str, flag: str = "--lang") -> Language:

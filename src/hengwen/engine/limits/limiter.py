@@ -172,7 +172,6 @@ class Limiter:
                 task.cancel()
 
     def _slots(self) -> int:
-        """Return the number of slots, in use or free."""
         return int(self.limit)
 
     def _may_send(self) -> bool:

@@ -65,7 +65,6 @@ def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[ImportNote]]:
 def _kinds(
     exchange: Exchange, train: TrainingSet, prompts: set[str], pairs: set[tuple[str, str]]
 ) -> Iterable[str]:
-    """Yield each kind of overlap that a row has with the training data."""
     pair = (with_particles(exchange.prompt), with_particles(exchange.label))
     if pair[0] and pair[0] in prompts:
         yield "prompt"

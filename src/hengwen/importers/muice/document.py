@@ -134,7 +134,6 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the name of the rubric that belongs to the scoring table of a task."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:

@@ -317,7 +317,6 @@ def _repairs(
     options: MuiceOptions,
     notes: Sequence[ImportNote],
 ) -> str:
-    """Return the text of repairs.json."""
     content = {
         "source": {"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()},
         "choices": {

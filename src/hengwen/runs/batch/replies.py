@@ -132,7 +132,6 @@ def _failed(
 
 
 def _attempt_columns(status: str, raw: str, reply: Reply | None) -> dict[str, Any]:
-    """Return the new values of the columns of an attempt, from its reply or its error."""
     usage = Usage() if reply is None else reply.usage
     return {
         "status": status,

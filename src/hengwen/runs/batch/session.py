@@ -117,7 +117,6 @@ class BatchSession:
         return await evaluate()
 
     async def _send(self, submissions: list[Submission]) -> None:
-        """Upload the files, and wait until all batches have ended."""
         for submission in submissions:
             await submission.upload()
         await self._poll([submission.advance for submission in submissions])
@@ -162,7 +161,6 @@ class BatchSession:
             raise asyncio.CancelledError
 
     def _open_submissions(self) -> list[Submission]:
-        """Return the submissions of all backends that have a batch endpoint."""
         if not self._backends:
             raise ConfigError(
                 "no backend of the plan has a batch endpoint: it needs provider: openai and batch: true"

@@ -108,7 +108,6 @@ class Submission:
         return [file for file in files if file.backend == self._backend.name and file.state in states]
 
     def _attempts(self) -> AsyncRetrying:
-        """Return an iterator over the attempts to make a call of the API."""
         return retrying(self._backend.retries, lambda seconds: interruptible_sleep(seconds, self._stopping))
 
     async def _retried(self, call: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
@@ -227,7 +226,6 @@ class Submission:
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
-        """Handle a batch that the provider refused because of its token limit."""
         if self._exceeds_tokens(file):
             self._budget.reserved -= self._reserved(file)
             self._queue.remove(file)

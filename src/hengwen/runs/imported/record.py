@@ -300,7 +300,6 @@ def _human_rows(
 
 
 def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> ImportedRuns:
-    """Return what was imported."""
     counts = sum(survey.statuses.values(), Counter[str]())
     scores = counts.pop("ok", 0)
     numbered = sum(file.numbered for file in survey.files)

@@ -178,7 +178,6 @@ class Survey:
 
 
 def _in_order(course: Mapping[str, RunKey], checkpoints: Sequence[str]) -> list[str]:
-    """Return the names of checkpoints in training order."""
     for name in checkpoints:
         if name not in course:
             raise ConfigError(f"no checkpoint {name!r} in the files{did_you_mean(name, course)}")

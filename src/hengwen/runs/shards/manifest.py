@@ -170,7 +170,6 @@ def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSe
 
 
 def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
-    """Return the record of an input file with its current modification time."""
     if (present := present_state(file, settings)) is None:
         raise ConfigError(
             f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
@@ -187,7 +186,6 @@ def present_state(file: InputFile, settings: ScorerSettings) -> InputFile | None
 
 
 def _stored_results(folder: Path, stored: Mapping[str, Any]) -> Iterator[ShardResult]:
-    """Yield the results in the manifest and in the progress file."""
     for shard in stored["shards"]:
         if shard["result"] is not None:
             yield ShardResult(**shard["result"])

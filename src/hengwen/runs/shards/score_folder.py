@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.output_files import check_output
-from hengwen.runs.score_file import build_scorer
+from hengwen.runs.score_file import FileScoreResult, build_scorer
 from hengwen.runs.shards.manifest import (
     MANIFEST,
     ScorerSettings,
@@ -53,21 +53,15 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FolderScoreResult:
-    """Result of scoring files into a folder."""
+class FolderScoreResult(FileScoreResult):
+    """Result of scoring files into a folder; the rows are all rows in the folder."""
 
-    rows: int
-    """Number of rows in the folder."""
-    failed: int
-    """Number of rows without scores in the folder."""
     shards: int
     """Number of shards."""
     reused: int
     """Number of shards that an earlier command had finished."""
     errors: tuple[str, ...] = ()
     """For each shard that could not be scored: its output file, input file and lines, and the reason."""
-    first_failure: str = ""
-    """Message of the first row without scores, with file and line."""
 
 
 def score_folder(
@@ -132,7 +126,6 @@ def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
 
 
 def _tasks(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> Iterator[ShardTask]:
-    """Yield the tasks of the shards that are not finished."""
     key = manifest_key(folder)
     finished = frozenset(results)
     for shard in manifest.shards:

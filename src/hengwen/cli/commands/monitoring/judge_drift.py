@@ -16,18 +16,10 @@ from hengwen.cli.ui.usage import Without
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
 
-_CALL_OPTIONS = [
-    "score",
-    "base_url",
-    "concurrency",
-    "budget",
-    "price",
-    "time_limit",
-    "dry_run",
-    "fresh",
-    "wait",
-    "trust",
-]
+_CALL_OPTIONS = (
+    *("score", "base_url", "concurrency", "budget", "price"),
+    *("time_limit", "dry_run", "fresh", "wait", "trust"),
+)
 """Options that have no effect if stored scores are compared."""
 
 
