@@ -141,11 +141,7 @@ class PassOrFail(SingleScore):
     __slots__ = ()
     scale: ClassVar[Scale] = PASS_SCALE
     prefix: ClassVar[str]
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"{self.prefix}.match"
+    name_pattern: ClassVar[str] = "{0.prefix}.match"
 
     def pass_score(self, passed: bool, reason: str) -> Score:
         """Return the score of a check (1 if the answer passed, else 0), with the reason."""

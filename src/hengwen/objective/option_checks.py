@@ -51,20 +51,22 @@ def check_scope(scope: str) -> None:
 
 
 class SingleScore:
-    """Base class of a scorer with one score; a subclass defines ``name``, ``signature`` and ``scale``."""
+    """Base class of a scorer with one score; ``{0.n}`` in a pattern stands for the option ``n``."""
 
     __slots__ = ()
     scale: ClassVar[Scale] = Scale(low=0, high=1)
+    name_pattern: ClassVar[str]
+    signature_pattern: ClassVar[str]
 
     @property
     def name(self) -> str:
         """Name of the score, such as ``distinct_2.checkpoint``."""
-        raise NotImplementedError
+        return self.name_pattern.format(self)
 
     @property
     def signature(self) -> str:
         """Text with every setting that can change the value."""
-        raise NotImplementedError
+        return self.signature_pattern.format(self)
 
     @property
     def names(self) -> tuple[str, ...]:

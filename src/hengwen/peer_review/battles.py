@@ -27,20 +27,15 @@ class Battles:
     """
 
     models: tuple[str, ...]
-    """Names of the models."""
     judges: tuple[str, ...]
     """Names of the judges. A judge whose name is also the name of a model is this model."""
     questions: tuple[str, ...]
     """Names of the questions. Verdicts on one question depend on each other, so the bootstrap draws
     questions, not verdicts."""
     model_a: NDArray[np.intp]
-    """Model of answer A."""
     model_b: NDArray[np.intp]
-    """Model of answer B."""
     judge: NDArray[np.intp]
-    """Judge that gave the verdict."""
     question: NDArray[np.intp]
-    """Question that both models answered."""
     outcome: NDArray[np.float64]
     """1 if the judge prefers answer A, 0 if it prefers B, 0.5 for a tie; between them, how sure it is."""
     first: NDArray[np.int8]
@@ -50,7 +45,6 @@ class Battles:
     length_a: NDArray[np.float64] | None = None
     """Length of answer A in any unit, 0 for an empty answer; None if lengths are unknown."""
     length_b: NDArray[np.float64] | None = None
-    """Length of answer B."""
     failures: int = 0
     """Number of verdicts that are missing because the judge failed; a failure is never a verdict."""
 

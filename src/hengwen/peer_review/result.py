@@ -50,7 +50,6 @@ class ReviewedJudge:
 
     name: str
     verdicts: int
-    """Number of verdicts."""
     weight: float | None
     """Weight of the judge. ``judge-bt``: the discrimination; 1 is average, and 0 means that quality does not
     affect the verdicts. ``consistency``: the weight from 0 to 1. None if all judges count alike."""
@@ -109,7 +108,6 @@ class RankingWithout:
     code: TasteCode
     """The note that names the group."""
     judges: tuple[str, ...]
-    """The judges of the group."""
     method: RankingMethod
     """Method of the ranking without the group: that of the review, but ``bradley-terry`` in place of
     ``judge-bt`` if fewer than three judges are left."""
@@ -147,7 +145,6 @@ class PeerReview:
     resamples: int
     """Number of resamples; 0 for fewer than two questions."""
     confidence: float
-    """Confidence level of all intervals."""
     seed: int
     tau_uniform: float | None
     """Kendall's tau-b between this ranking and the ranking by the method ``uniform``, in which all judges

@@ -98,9 +98,7 @@ class PersonaTask:
     about: str
     """Description for the reader of a plan."""
     rubric: str = "muice_live"
-    """Name of the packaged rubric."""
     repeats: int = 3
-    """Number of answers to each prompt."""
     rules: tuple[str, ...] = _CHAT_RULES
     """Names of the rules that may lower (cap) the judge's level, in the order of the plan."""
     scale: tuple[ScaleKey, float] = ("mean_times", 10)
@@ -189,7 +187,6 @@ class PlannedTask:
     rubric: str
     """Name of a packaged rubric, or of a rubric file in the plan's folder."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Sampling parameters."""
     preset: str = ""
     """Name of the preset that defines ``params``."""
     has_number: bool = False
@@ -200,9 +197,7 @@ class PlannedTask:
     backend: str | None = None
     """Backend of the model that judges; None for the rules judge, which uses no model."""
     language: Language = "zh"
-    """Language of the judge's prompt."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the rules judge."""
     absence_reason: str = ""
     """Why the task has no samples, and how to add them."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 
 
 _WAY_OUT = "pass numbers, one for each score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceResult:
+    """Result of one sequence: the size of the sequence and of its ordinal patterns."""
+
+    n: int
+    """Number of scores; for the method ``prompts`` of `bootstrap_ci`, the number of scores of each prompt."""
+    tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
+    m: int
+    """Number of scores in an ordinal pattern."""
+    delay: int
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
 
 
 def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:

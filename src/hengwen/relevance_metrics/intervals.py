@@ -10,6 +10,7 @@ import numpy as np
 
 from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core import (
+    SequenceResult,
     as_scores,
     check_choice,
     code_entropies,
@@ -33,7 +34,7 @@ _MIN_PATTERNS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(SequenceResult):
     """A confidence interval of a metric."""
 
     metric: Metric
@@ -50,23 +51,15 @@ class Interval:
     confidence: float
     """Confidence level, between 0 and 1."""
     method: IntervalMethod
-    n: int
-    """Number of scores in the sequence; for the method ``prompts``, the number of scores of each prompt."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
     """Number of prompts; None if there is only one sequence of scores."""
-    tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
     """Number of patterns in a block (for ``stationary``, the mean number); None if the method has no
     blocks."""
     n_boot: int | None
     """Number of bootstrap samples; None for ``u-statistic``."""
-    m: int
-    """Number of scores in an ordinal pattern."""
-    delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     seed: int
 
 

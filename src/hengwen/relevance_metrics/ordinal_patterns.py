@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core import as_sequence, entropy_of
+from hengwen.relevance_metrics.core import SequenceResult, as_sequence, entropy_of
 from hengwen.relevance_metrics.entropy import log_of_base
 from hengwen.relevance_metrics.inversions import count_pairs, tied_share
 from hengwen.relevance_metrics.ties import (
@@ -127,8 +127,7 @@ def pattern_counts(
         m: Number of scores in a window, at least 2.
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
-            NaN first).
+        nan: Policy for NaN, as in `permutation_entropy` without ``propagate``.
         seed: Seed for ``ties="random"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
@@ -155,7 +154,7 @@ def pattern_counts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingPatterns:
+class MissingPatterns(SequenceResult):
     """How many of the possible ordinal patterns (orders of the scores in a window) never occur."""
 
     missing: int
@@ -168,16 +167,8 @@ class MissingPatterns:
     """Mean number of missing patterns in random orders of the same scores."""
     examples: tuple[tuple[int, ...], ...]
     """The first missing patterns in sorted order, at most eight."""
-    n: int
-    """Number of scores."""
     windows: int
     """Number of windows with a pattern."""
-    tied_share: float
-    """Share of the pairs of scores that are equal, from 0 to 1."""
-    m: int
-    """Number of scores in an ordinal pattern."""
-    delay: int
-    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     ties: Ties
 
 
@@ -199,8 +190,7 @@ def missing_patterns(
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
             ``drop`` or ``raise``.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
-            NaN first).
+        nan: Policy for NaN, as in `permutation_entropy` without ``propagate``.
         seed: Seed of the random orders from which ``expected`` is computed.
         draws: Number of random orders.
 
@@ -266,8 +256,7 @@ def pattern_js_distance(
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; with ``2`` the distance is from 0 to 1.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
-            NaN first).
+        nan: Policy for NaN, as in `permutation_entropy` without ``propagate``.
 
     Returns:
         The square root of the Jensen-Shannon divergence: 0 if all patterns have equal shares in both

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core import as_sequence, check_choice, window_count
+from hengwen.relevance_metrics.core import SequenceResult, as_sequence, check_choice, window_count
 from hengwen.relevance_metrics.inversions import tied_share
 from hengwen.relevance_metrics.sequence_metrics import METRICS, Metric, SequenceMetric
 
@@ -85,7 +85,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PermutationTest:
+class PermutationTest(SequenceResult):
     """Result of a permutation test of one metric."""
 
     __test__ = False
@@ -111,16 +111,8 @@ class PermutationTest:
     """Number of orders from which the p-value is computed, including the observed order."""
     alternative: Alternative
     null: Null
-    n: int
-    """Number of scores."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
-    tied_share: float
-    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
-    m: int
-    """Number of scores in an ordinal pattern."""
-    delay: int
-    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     block: int | None
     """Length of a block, in scores; None unless blocks are exchanged."""
     groups: int | None

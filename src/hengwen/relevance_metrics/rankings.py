@@ -182,7 +182,6 @@ class RankingComparison:
     prompts: int | None
     """Number of prompts; None if model and humans each gave a single ranking."""
     confidence: float
-    """Confidence level of the intervals, between 0 and 1."""
     n_boot: int | None
     """Number of bootstrap samples; None if model and humans each gave a single ranking."""
     seed: int

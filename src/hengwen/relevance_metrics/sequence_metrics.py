@@ -46,7 +46,6 @@ class SequenceMetric:
     maximum: Callable[[int], int] | None = None
     """Function from the number of scores to the largest possible value, if the value is shown with it."""
     decimals: int = 0
-    """Decimal places of a value."""
     moments: Callable[[Rows], tuple[float, float]] | None = None
     """Function from a sequence to the exact mean and standard deviation over random orders, if there is a
     formula; the metric then also has a normal approximation."""
@@ -173,7 +172,6 @@ METRICS: dict[str, SequenceMetric] = {
     )
 }
 MAIN_METRICS = tuple(metric for metric in METRICS.values() if metric.is_main)
-"""Metrics that reports and drift tests show."""
 
 
 def enough_windows(m: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core import (
+    SequenceResult,
     as_scores,
     check_choice,
     has_nan,
@@ -224,7 +225,7 @@ def _weak_orders(m: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transitions:
+class Transitions(SequenceResult):
     """Counts of transitions from the pattern of one window to the pattern of the next."""
 
     patterns: tuple[tuple[int, ...], ...]
@@ -234,16 +235,8 @@ class Transitions:
     conditional_entropy: float
     """Entropy, in nats, of the next pattern given the current pattern; 0 if the current pattern determines
     the next."""
-    n: int
-    """Number of scores."""
     windows: int
     """Number of windows with a pattern."""
-    tied_share: float
-    """Share of tied pairs (two equal scores) among all pairs of scores in the sequence, from 0 to 1."""
-    m: int
-    """Number of scores in an ordinal pattern."""
-    delay: int
-    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:

@@ -44,7 +44,6 @@ class Agreement:
     n: int
     """Number of pairs of a human and a judge value."""
     prompts: int
-    """Number of prompts."""
     levels: tuple[float, ...]
     """All levels, ascending; empty for a continuous scale, whose quadratic kappa is Lin's concordance."""
     quadratic_kappa: Estimate

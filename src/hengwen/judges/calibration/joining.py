@@ -59,7 +59,6 @@ class JudgedAnswer:
     value: float | None
     """The judge's value; None if the judge failed."""
     signature: str = ""
-    """Signature of the judge."""
     cluster: str = ""
     """Prompt of the answer; by default the sample's id. Answers to the same prompt are not independent."""
 

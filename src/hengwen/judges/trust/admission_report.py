@@ -197,7 +197,6 @@ class AdmissionReport:
     """
 
     judge: str
-    """Signature of the judge."""
     rubric: str
     """Name, version and hash of the rubric."""
     cases: str
@@ -309,7 +308,6 @@ class AdmissionRecord:
     informative: int = 0
     """Number of attacks that could have raised a level."""
     attacks: int = 0
-    """Number of attacks."""
 
     @classmethod
     def of(cls, report: AdmissionReport, tested: str) -> AdmissionRecord:

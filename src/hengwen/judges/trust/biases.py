@@ -38,7 +38,6 @@ class LengthBias:
     """
 
     n: int
-    """Number of answers."""
     clusters: int
     """Number of prompts."""
     rho: float | None
@@ -138,13 +137,10 @@ class LabelledAnswer:
     """An answer with a value from the judge and a value from humans, on the same scale."""
 
     target: str
-    """Name of the model that wrote the answer."""
     judge: float
-    """Value that the judge gave."""
     human: float
     """Value that a human gave, or the mean of several humans."""
     cluster: str
-    """Prompt of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +150,6 @@ class TargetBias:
     same_family: bool
     """Whether the model and the judge come from the same vendor family."""
     n: int
-    """Number of answers."""
     clusters: int
     """Number of prompts."""
     mean: float

@@ -138,7 +138,6 @@ class CanaryReport:
 
     results: tuple[CanaryResult, ...]
     judge: str
-    """Signature of the judge."""
     rubric: str
     """Name, version and hash of the rubric."""
     canaries: str

@@ -23,7 +23,6 @@ class NgramCounts:
 
     def __init__(self) -> None:
         self.distinct = 0
-        """Number of different n-grams."""
         self.frequencies: Counter[int] = Counter()
         """Number of different n-grams, by how often they occur."""
 

@@ -30,17 +30,13 @@ class _NgramScorer(SingleScore):
 
     prefix: ClassVar[str]
     version: ClassVar[int]
+    signature_pattern: ClassVar[str] = "{0.prefix}|n:{0.n}|scope:{0.scope}|tok:mixed|v:{0.version}"
     n: int = 2
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
         whole_number("n", self.n)
         check_scope(self.scope)
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value."""
-        return f"{self.prefix}|n:{self.n}|scope:{self.scope}|tok:mixed|v:{self.version}"
 
     def interval(self, items: Sequence[tuple[Sample, Response]], value: float) -> dict[str, Any]:
         """Return the interval of the value as details; empty for the answers to one prompt."""
@@ -51,13 +47,9 @@ class _NgramScorer(SingleScore):
 class DistinctN(_NgramScorer):
     """Score a set of answers by its share of distinct n-grams, with the function ``distinct_n``."""
 
+    name_pattern: ClassVar[str] = "distinct_{0.n}.{0.scope}"
     prefix: ClassVar[str] = "distinct_n"
     version: ClassVar[int] = 2
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"distinct_{self.n}.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
@@ -69,13 +61,9 @@ class DistinctN(_NgramScorer):
 class NgramEntropy(_NgramScorer):
     """Score a set of answers by its normalised n-gram entropy; the details contain the entropy in bits."""
 
+    name_pattern: ClassVar[str] = "entropy_{0.n}.{0.scope}"
     prefix: ClassVar[str] = "ngram_entropy"
     version: ClassVar[int] = 1
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"entropy_{self.n}.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
@@ -93,21 +81,15 @@ def _compression(items: Sequence[tuple[Sample, Response]]) -> float:
 class Compression(SingleScore):
     """Score a set of answers by its compression ratio, with the function ``compression_ratio``."""
 
+    name_pattern: ClassVar[str] = "compression.{0.scope}"
+    signature_pattern: ClassVar[str] = (
+        f"compression|scope:{{0.scope}}|utf-8|zlib:{zlib.ZLIB_RUNTIME_VERSION}|level:9|v:1"
+    )
     scale: ClassVar[Scale] = Scale(low=0, high=1100, higher_is_better=False)
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
         check_scope(self.scope)
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value, including the version of zlib."""
-        return f"compression|scope:{self.scope}|utf-8|zlib:{zlib.ZLIB_RUNTIME_VERSION}|level:9|v:1"
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"compression.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
@@ -120,21 +102,13 @@ class Compression(SingleScore):
 class Repetition(SingleScore):
     """Score each answer by its share of repeated n-grams, with the function ``repetition_rate``."""
 
+    name_pattern: ClassVar[str] = "repetition_{0.n}.share"
+    signature_pattern: ClassVar[str] = "repetition|n:{0.n}|tok:mixed|v:1"
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     n: int = 4
 
     def __post_init__(self) -> None:
         whole_number("n", self.n)
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value."""
-        return f"repetition|n:{self.n}|tok:mixed|v:1"
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"repetition_{self.n}.share"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer."""
@@ -145,6 +119,7 @@ class Repetition(SingleScore):
 class TypeTokenRatio(SingleScore):
     """Score each answer by its share of distinct tokens, with the function ``type_token_ratio``."""
 
+    name_pattern: ClassVar[str] = "type_token_ratio.share"
     window: int | None = None
 
     def __post_init__(self) -> None:
@@ -155,11 +130,6 @@ class TypeTokenRatio(SingleScore):
     def signature(self) -> str:
         """Text with every setting that can change the value."""
         return f"type_token_ratio|window:{self.window or 'whole'}|tok:mixed|v:1"
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return "type_token_ratio.share"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer."""

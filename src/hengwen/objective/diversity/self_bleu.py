@@ -156,6 +156,8 @@ class _Texts(Collection[str]):
 class SelfBleu(SingleScore):
     """Score a set of answers by its self-BLEU: the mean BLEU of each answer against all other answers."""
 
+    name_pattern: ClassVar[str] = "self_bleu.{0.scope}"
+    signature_pattern: ClassVar[str] = "self_bleu|scope:{0.scope}|{0.options.plan_signature}"
     scale: ClassVar[Scale] = Scale(low=0, high=100, higher_is_better=False)
     scope: Scope = "repeats"
     tokenize: Tokenize = "auto"
@@ -166,16 +168,6 @@ class SelfBleu(SingleScore):
     def __post_init__(self) -> None:
         check_scope(self.scope)
         object.__setattr__(self, "options", BleuOptions(self.tokenize, width=self.width))
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value."""
-        return f"self_bleu|scope:{self.scope}|{self.options.plan_signature}"
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"self_bleu.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
         """Return the score of a set of answers; a set of only one answer is ``not_applicable``."""

@@ -35,6 +35,7 @@ class NearDuplicates(SingleScore):
     chosen by this project.
     """
 
+    name_pattern: ClassVar[str] = "near_duplicates.{0.scope}"
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False, discrete=True)
     threshold: float = THRESHOLD
     scope: Scope = "repeats"
@@ -47,11 +48,6 @@ class NearDuplicates(SingleScore):
     def signature(self) -> str:
         """Text with every setting that can change the value."""
         return build_signature("near_duplicates", ("at", self.threshold), ("scope", self.scope), ("v", 1))
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return f"near_duplicates.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
         """Return the score of a set of answers; a set of only one answer is ``not_applicable``."""
@@ -96,6 +92,8 @@ class Leakage(SingleScore):
     A copy of a training answer has the score 1.
     """
 
+    name_pattern: ClassVar[str] = "leakage.containment"
+    signature_pattern: ClassVar[str] = "leakage|corpus:{0._digest}|near:{0.near:g}|gram:5|v:1"
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]
     """Training files: JSON Lines, a JSON list, or ``.txt`` with one answer per line."""
@@ -113,16 +111,6 @@ class Leakage(SingleScore):
         answers, digest = read_answers(paths)
         object.__setattr__(self, "_digest", digest)
         object.__setattr__(self, "_training", TrainingSet(answers, near=self.near))
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value, and a digest of the training files."""
-        return f"leakage|corpus:{self._digest}|near:{self.near:g}|gram:5|v:1"
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return "leakage.containment"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Return the score of one answer; ``details["kind"]`` tells whether the answer is a copy."""

@@ -136,7 +136,6 @@ class PreparedText(NamedTuple):
     bare: str
     """The text without whitespace; it is compared if the text has neither letters nor digits."""
     text: str
-    """The normalised text."""
     bigrams: frozenset[str]
 
 

@@ -130,7 +130,6 @@ NAMED_RULES: dict[str, LyricRules] = {
     "document": LyricRules(),
     "muchin": LyricRules(reading="muchin", strict_bonus=0.7, near_bonus=0.4, line_guard=0.01, no_rhyme=0.0),
 }
-"""The two rule sets by name."""
 
 
 def resolve_rules(rules: RulesLike) -> LyricRules:

@@ -33,7 +33,6 @@ class Lyric:
     parse: Parse = "exact"
 
     options: LyricOptions = field(init=False, repr=False, compare=False)
-    """Checked options, built from the other fields."""
 
     def __post_init__(self) -> None:
         options = build_options(

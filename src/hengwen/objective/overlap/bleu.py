@@ -92,7 +92,6 @@ class Bleu:
     """Number of tokens of the reference whose length is closest to the length of the hypothesis; the smaller
     number if two references are equally close. For a corpus, the sum of this number over all texts."""
     tokenizer: BleuTokenizer
-    """Tokenizer that was used."""
     signature: str
     """Text with all settings that can change the value; it ends with sacrebleu's own signature."""
 

@@ -96,7 +96,6 @@ class CorpusScore:
     interval: tuple[float, float] | None
     """Confidence interval; None if there are fewer than two clusters (groups of dependent texts)."""
     confidence: float
-    """Confidence level of the interval."""
     n: int
     """Number of texts from which the value is computed."""
     failures: int = 0
@@ -104,11 +103,8 @@ class CorpusScore:
     all other metrics, a blank text is not left out: it adds no matches, but the length of its reference
     counts."""
     tokenizer: str
-    """Tokenizer that was used."""
     signature: str
-    """Text with every setting that can change the value."""
     scale: Scale
-    """Range and direction of the value."""
     details: Mapping[str, object] = field(default_factory=dict)
     """Parts of the value (such as the precisions of BLEU), as values for JSON."""
 

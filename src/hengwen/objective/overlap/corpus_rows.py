@@ -46,7 +46,6 @@ class CorpusRows:
     value_of: Callable[[Sequence[float]], float]
     """Function that computes the value from statistics (counts) summed over texts."""
     value: float
-    """Value of the corpus."""
     scale: Scale
     tokenizer: str
     signature: str

@@ -58,18 +58,8 @@ class OverlapScore(SingleScore):
     """Base class of a scorer whose options are the options of an overlap metric."""
 
     prefix: ClassVar[str]
-    score_name: ClassVar[str]
+    signature_pattern: ClassVar[str] = "{0.prefix}|{0.plan_signature}"
     plan_signature: str
-
-    @property
-    def name(self) -> str:
-        """Name of the score."""
-        return self.score_name
-
-    @property
-    def signature(self) -> str:
-        """Text with every setting that can change the value."""
-        return f"{self.prefix}|{self.plan_signature}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,7 @@ class BleuScorer(RequiresReferences, AutoTokenizerMixin, OverlapScore, bleus.Ble
     """Score each answer by its BLEU; ``tokenize: auto`` chooses the tokenizer by the task's references."""
 
     prefix: ClassVar[str] = "bleu"
-    score_name: ClassVar[str] = "bleu.sentence"
+    name_pattern: ClassVar[str] = "bleu.sentence"
     scale: ClassVar[Scale] = PERCENT_SCALE
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
@@ -97,7 +87,7 @@ class ChrfScorer(RequiresReferences, OverlapScore, chrfs.ChrfOptions):
     """Score each answer by its chrF (character n-gram F-score)."""
 
     prefix: ClassVar[str] = "chrf"
-    score_name: ClassVar[str] = "chrf.sentence"
+    name_pattern: ClassVar[str] = "chrf.sentence"
     scale: ClassVar[Scale] = PERCENT_SCALE
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
@@ -111,7 +101,7 @@ class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
     """Score each answer by its TER (translation edit rate); lower is better."""
 
     prefix: ClassVar[str] = "ter"
-    score_name: ClassVar[str] = "ter.sentence"
+    name_pattern: ClassVar[str] = "ter.sentence"
     scale: ClassVar[Scale] = TER_SCALE
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
@@ -148,7 +138,6 @@ class _CorpusScorer(OverlapScore):
     metric: ClassVar[Callable[..., CorpusRows]]
     """Function that takes texts, references and options, and returns the value and each text's counts."""
     level: float = 0.95
-    """Confidence level of the interval."""
     resamples: int = RESAMPLES
     seed: int = 0
     scope: Literal["checkpoint"] = "checkpoint"
@@ -193,7 +182,7 @@ class CorpusBleu(AutoTokenizerMixin, _CorpusScorer, bleus.BleuOptions):
     """Score all answers together by corpus BLEU, with the published formula (no n-gram length is skipped)."""
 
     prefix: ClassVar[str] = "bleu.corpus"
-    score_name: ClassVar[str] = "bleu.corpus"
+    name_pattern: ClassVar[str] = "bleu.corpus"
     metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(bleu_rows)
     scale: ClassVar[Scale] = PERCENT_SCALE
     effective_order: bool = False
@@ -204,7 +193,7 @@ class CorpusChrf(_CorpusScorer, chrfs.ChrfOptions):
     """Score all answers together by corpus chrF (character n-gram F-score)."""
 
     prefix: ClassVar[str] = "chrf.corpus"
-    score_name: ClassVar[str] = "chrf.corpus"
+    name_pattern: ClassVar[str] = "chrf.corpus"
     metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(chrf_rows)
     scale: ClassVar[Scale] = PERCENT_SCALE
 
@@ -214,6 +203,6 @@ class CorpusTer(_CorpusScorer, ters.TerOptions):
     """Score all answers together by corpus TER (translation edit rate); lower is better."""
 
     prefix: ClassVar[str] = "ter.corpus"
-    score_name: ClassVar[str] = "ter.corpus"
+    name_pattern: ClassVar[str] = "ter.corpus"
     metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(ter_rows)
     scale: ClassVar[Scale] = TER_SCALE

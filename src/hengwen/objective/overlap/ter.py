@@ -33,11 +33,9 @@ class Ter:
     score: float
     """Edits per 100 reference tokens; 0 for equal texts. The score has no upper bound."""
     edits: float
-    """Number of edits."""
     reference_length: float
     """Length of the reference in tokens; for several references, their mean length."""
     tokenizer: Split
-    """Tokenizer that was used."""
     signature: str
     """Text with all settings that can change the value; it ends with sacrebleu's own signature."""
 

@@ -58,7 +58,6 @@ class PairCounts:
     question: NDArray[np.intp]
     """Question of each match or verdict, shape (N,)."""
     questions: int
-    """Number of questions."""
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of the values of the matches or verdicts of each of P pairs, shape (1, P)."""

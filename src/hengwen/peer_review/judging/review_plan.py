@@ -71,7 +71,6 @@ class ReviewJudge(NamedTuple):
     rubric_source: str
     """Rubric as the plan names it."""
     endpoint: str
-    """Base URL of its model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +85,6 @@ class JudgedBattles:
     skipped: int
     """Number of verdicts that were not asked for because of the budget."""
     first_message: str
-    """Message of the first failure."""
     is_sure: bool | None
     """Whether an adaptive review ended because the order of every two models is sure (at 95 %); None for
     other reviews."""
