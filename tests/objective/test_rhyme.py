@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from rows import each_row
 
-from hengwen.objective import rhyme_class
+from hengwen.objective import rhyme_class, text
 from hengwen.objective.rhyme import (
     RHYME_CLASSES,
     last_han,
-    needs_segmenter,
     rhyme_name,
 )
 
@@ -90,9 +89,12 @@ def test_there_are_eighteen_classes_with_disjoint_finals() -> None:
     assert [RHYME_CLASSES[code].name for code in ("01M", "05Z", "18D")] == ["一麻", "五支", "十八东"]
 
 
-def test_the_segmenter_is_asked_only_where_a_word_could_matter() -> None:
-    lines = ("看见月光", "听音乐", "听音乐的风", "oh")
-    assert [needs_segmenter(line) for line in lines] == [False, True, False, False]
+def test_the_segmenter_is_asked_only_where_a_word_could_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(text, "last_word", lambda run: asked.append(run) or run[-1])
+    for line in ("看见月光", "听音乐", "听音乐的风", "oh"):
+        rhyme_class(line)
+    assert asked == ["听音乐"]
 
 
 def run(code: str) -> str:

@@ -86,11 +86,6 @@ class PairJudge(ModelJudge):
         Two answers with the same text are a tie without any call. A call that fails, even after a repair
         of its reply, is an opinion without a winner.
 
-        Args:
-            sample: Prompt with its references.
-            a: An answer to the sample.
-            b: Another answer to the sample.
-
         Raises:
             StoreError: A paid reply could not be stored.
 

@@ -4,11 +4,10 @@ A reducer combines the values of the judges (members) into one score:
 
 - ``mean`` and ``median`` are the mean and the median of the members' values;
 - ``majority`` is the most frequent value, even if fewer than half of the members gave it. If several values
-  are equally frequent, the result is the median of these values, and ``details["tied"]`` lists them. Unlike
-  the lowest or the first value, the median favours no member.
+  are equally frequent, the result is the median of these values, which favours no member, and
+  ``details["tied"]`` lists them.
 
-A combined value may lie between two levels, so the scale of a panel's score has no levels, whatever the
-reducer is.
+A combined value may lie between two levels, so the scale of a panel's score has no levels.
 """
 
 from __future__ import annotations
@@ -137,11 +136,6 @@ class Panel:
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
         """Let all members judge an answer; used tokens are added up, latency is that of the slowest member.
-
-        Args:
-            sample: Task input, references and metadata.
-            response: The answer.
-            context: Earlier answers and evidence, for the members that read them.
 
         Raises:
             StoreError: A member could not store a paid reply.

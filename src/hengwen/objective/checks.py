@@ -58,15 +58,6 @@ def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip
     return normalized(text, normalize) in expected
 
 
-def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: Normalize = "none") -> bool:
-    """Return whether a text contains all of the words; with ``every=False``, at least one of them."""
-    expected = [normalized(word, normalize) for word in words]
-    if not expected or not all(expected):
-        raise ValueError("words must be one or more, none of them empty")
-    searched = normalized(text, normalize)
-    return (all if every else any)(word in searched for word in expected)
-
-
 def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MAX_SECONDS) -> bool:
     """Return whether a regular expression matches a text; a search that takes too long is an error."""
     compiled = compile_pattern(pattern)
@@ -223,7 +214,8 @@ class Contains(PassOrFail):
 
     def _parse_words(self, value: object, name: str) -> tuple[str, ...]:
         words = parse_strings(value, name)
-        contains("", words, normalize=self.normalize)
+        if not words or not all(normalized(word, self.normalize) for word in words):
+            raise ValueError("words must be one or more, none of them empty")
         return words
 
 

@@ -74,12 +74,6 @@ def class_of_ending(text: str, end: int) -> str:
     return _class_of_run(run) if len(run) > _MAX_CACHED_CHARACTERS else _class_of_short_run(run)
 
 
-def needs_segmenter(text: str) -> bool:
-    """Return whether the rhyme class of a line depends on how jieba segments its end into words."""
-    end = last_han(text)
-    return end >= 0 and _table().is_ambiguous(_run(text, end))
-
-
 def _run(text: str, end: int) -> str:
     """Return the characters, up to the one at index ``end``, that jieba segments as one block."""
     match = _RUN_BACKWARDS.match(text[end::-1])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core import SequenceResult, as_sequence, check_choice
+from hengwen.relevance_metrics.core import as_sequence, check_choice
 from hengwen.relevance_metrics.inversions import tau_b, tied_share
 from hengwen.relevance_metrics.permutation_tests import significance
 from hengwen.relevance_metrics.sequence_metrics import (
@@ -109,9 +109,11 @@ class MetricResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceSummary(SequenceResult):
+class SequenceSummary:
     """Metrics of a sequence: how high its scores are, and in which order they come."""
 
+    n: int
+    """Number of scores."""
     mean: float
     median: float
     least: float
@@ -122,6 +124,12 @@ class SequenceSummary(SequenceResult):
     """Share of scores that are at least ``top``."""
     levels: int
     """Number of distinct scores."""
+    tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
+    m: int
+    """Number of scores in an ordinal pattern."""
+    delay: int
+    """Distance in positions between consecutive scores of an ordinal pattern; 1 means adjacent scores."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
     metrics: Mapping[Metric, MetricResult]

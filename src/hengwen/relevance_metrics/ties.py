@@ -240,10 +240,7 @@ class Transitions(SequenceResult):
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-        """Return, for each pattern, the share of its transitions that lead to each next pattern.
-
-        Patterns without a transition to a next pattern are left out.
-        """
+        """Return the share of each next pattern, for each pattern that has a next one."""
         shares = {}
         for pattern, row in zip(self.patterns, self.counts, strict=True):
             total = sum(row)

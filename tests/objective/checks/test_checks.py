@@ -202,7 +202,7 @@ def test_each_normalization_leaves_less_of_a_text(normalize: str, text: str) -> 
 @each_row("words", [[], [""], ["a", ""]])
 def test_a_search_needs_words_that_are_not_empty(words: list[str]) -> None:
     with pytest.raises(ValueError, match="^words must be one or more, none of them empty$"):
-        checks.contains("a", words)
+        checks.Contains(field="words").check_sample(Sample(id="1", metadata={"words": words}))
 
 
 @each_row("pattern", ["(?R)?a", "(a(?1)?b)", "(?P<x>a(?&x)?)", "((a{1000}){1000}){1000}", "a" * 10_001])

@@ -58,20 +58,13 @@ class OrdinalMap:
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike, levels: Sequence[float]) -> OrdinalMap:
-        """Fit the map by penalised maximum likelihood.
+        """Fit the proportional odds model by penalised maximum likelihood; ``levels`` are ascending.
 
-        Args:
-            judge: The judge's values, length n >= 1.
-            human: Human values of the same answers. A value between two levels counts partly for each of
-                these levels, and more for the nearer level.
-            levels: All levels, ascending.
+        A human value between two levels counts partly for each of them, and more for the nearer one.
+        McCullagh, Regression models for ordinal data, JRSS B 42, 1980.
 
         Raises:
             ValueError: The lengths differ or are 0.
-
-        Notes:
-            The map is the proportional odds model of McCullagh, Regression models for ordinal data, JRSS B
-            42, 1980.
 
         Examples:
             >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]
@@ -171,18 +164,10 @@ class IsotonicMap:
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
-        """Fit the map by least squares (pool adjacent violators algorithm).
-
-        Args:
-            judge: The judge's values, length n >= 1.
-            human: Human values of the same answers.
+        """Fit the map by least squares to the mean human value of each distinct value of the judge.
 
         Raises:
             ValueError: The lengths differ or are 0.
-
-        Notes:
-            For each distinct value of the judge, the mean human value is computed; then
-            ``scipy.optimize.isotonic_regression`` is applied to these means.
 
         Examples:
             >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3
@@ -228,10 +213,7 @@ class MapReport:
 
     @property
     def helps(self) -> bool | None:
-        """Whether the map reduces the error; None if the difference is not significant.
-
-        False means that the map increases the error significantly.
-        """
+        """Whether the map reduces the error, False if it increases it; None if that is not significant."""
         if self.gain.low is None or self.gain.high is None:
             return None
         return True if self.gain.low > 0 else False if self.gain.high < 0 else None

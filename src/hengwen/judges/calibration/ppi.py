@@ -70,11 +70,7 @@ class CorrectedMean:
 
     @property
     def narrowing(self) -> float | None:
-        """Width of the interval, divided by the width of the interval of ``labels_mean``.
-
-        A value below 1 means that the judge's values make the interval narrower. The value is None if
-        ``labels_mean`` is None.
-        """
+        """Width of the interval divided by that of ``labels_mean``; below 1 if the judge helps."""
         if self.labels_low is None or self.labels_high is None:
             return None
         labels = self.labels_high - self.labels_low

@@ -1,10 +1,8 @@
 """Compute agreement statistics for many bootstrap resamples at once.
 
-Equal pairs (human value, judge value) form one cell. If no value lies between two levels, five levels give
-at most 25 cells, however many labels there are. A resample is a row that states how often each cell counts;
-the labels themselves are such a row too. For 2,000 resamples of 50 labels, scipy takes about 0.5 s per
-coefficient, because it computes one resample at a time. This module takes about 0.01 s for all coefficients.
-The tests compare the results of this module with those of scipy, scikit-learn and krippendorff.
+Equal pairs (human value, judge value) form one cell. A resample is a row that states how often each cell
+counts; the labels themselves are such a row too. All coefficients of 2,000 resamples of 50 labels take 0.01 s
+(one coefficient by scipy, which computes one resample at a time: 0.5 s).
 """
 
 from __future__ import annotations

@@ -156,13 +156,7 @@ class RubricJudge(ModelJudge):
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
-        """Judge a response.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to judge.
-            context: Its evidence, sentences from the rules that ``evidence_signature`` describes, is part of
-                the prompt.
+        """Judge a response; the evidence of the context is part of the prompt.
 
         Raises:
             JudgeError: No reply contains a usable verdict.
@@ -211,15 +205,7 @@ class RubricJudge(ModelJudge):
         return parse_verdict(reply.text, self.rubric, reply.finish, quoted)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
-        """Return the request that asks the model to judge a response.
-
-        Random marks in the prompt show where the quoted response begins and ends.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to quote in the prompt.
-            repeat: Number of the verdict, from 1, if the model judges a response several times.
-        """
+        """Return the request for the verdict on a response, or for one of several verdicts from 1."""
         return self._request(sample, response, (), repeat, "first")
 
     def _request(

@@ -101,22 +101,14 @@ class CappedJudge:
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature (text of all settings) of each score, by name.
-
-        Scores that the judge itself gave have the judge's signature.
-        """
+        """Signature of each score, by name; scores of the judge itself have the judge's signature."""
         inner = dict.fromkeys(self.inner.names, self.inner.signature)
         return {**inner, **dict.fromkeys(self._finals, self.signature)}
 
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
-        """Judge an answer.
-
-        Args:
-            sample: Task input; ``metadata.exempt`` lists rules that do not apply to it.
-            response: The answer.
-            context: Earlier answers to the same sample.
+        """Judge an answer; ``metadata.exempt`` of the sample lists rules that do not apply to it.
 
         Raises:
             JudgeError: The wrapped judge gave no usable verdict.
@@ -136,14 +128,7 @@ class CappedJudge:
         response: Response,
         context: EvaluationContext = NO_CONTEXT,
     ) -> Sequence[Outcome]:
-        """Compute final scores from stored scores, for example after a threshold or a cap was changed.
-
-        Args:
-            outcomes: Stored scores and failures of the wrapped judge.
-            sample: Task input and metadata.
-            response: The answer.
-            context: Earlier answers to the same sample.
-        """
+        """Compute final scores from stored scores, for example after a threshold or a cap was changed."""
         return self._final_scores(outcomes, self.rules.evaluate(sample, response, context.earlier))
 
     def _final_scores(

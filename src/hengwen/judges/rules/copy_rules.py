@@ -27,11 +27,9 @@ DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
 class NearDuplicate:
     """Give the lowest final score to an answer that repeats an earlier answer to the same sample.
 
-    An answer is compared with every earlier answer, even if the earlier answer is itself a copy. If copies
-    were skipped, the result for three similar answers A, A', A'' would depend on their order. The first
-    answer keeps its score. The default thresholds were chosen by this project. The final score is the judge's
-    level, limited by the caps of rules. For each threshold in ``extra_thresholds``, the final score is also
-    computed with this threshold instead of ``zero_from``, for example as ``final_at_0.8``.
+    An answer is compared with every earlier answer, even with copies; the first answer keeps its score. For
+    each threshold in ``extra_thresholds``, the final score is also computed with this threshold instead of
+    ``zero_from``, for example as ``final_at_0.8``. The default thresholds were chosen by this project.
     """
 
     zero_from: float = THRESHOLD

@@ -192,10 +192,9 @@ _LAST: dict[type[RuleInput], RuleInput] = {}
 class ClauseInput(RuleInput):
     """The input of a clause, which is a single check by the rules judge; it includes the rubric's rules.
 
-    The rules judge also works without a plan, where samples are not checked in advance. Therefore the rules
-    judge reads samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys
-    ``exempt_copy``, ``exempt_duplicate`` and ``answer``. The rules judge removes only a ``<think>`` block
-    that opens at the start, and treats numbers that occur in the question like all other numbers.
+    The rules judge also works without a plan, so it reads samples that were not checked: it ignores a
+    malformed ``metadata.exempt``. It removes only a ``<think>`` block that opens at the start, and treats
+    numbers of the question like all others.
     """
 
     rules: RubricRules

@@ -140,15 +140,11 @@ class RulesJudge:
     async def judge(
         self, sample: Sample, response: Response, context: EvaluationContext = NO_CONTEXT
     ) -> Verdict:
-        """Judge an answer.
+        """Judge an answer; the level of a copy of an earlier answer to the sample is capped.
 
-        Args:
-            sample: Task input, references and metadata. ``metadata.number`` (or ``metadata.answer``) is the
-                right number. If ``metadata.exempt`` contains ``target_copy``, the answer may copy a
-                reference; if it contains ``near_duplicate``, the answer may repeat an earlier answer.
-                ``exempt_copy: true`` and ``exempt_duplicate: true`` have the same two effects.
-            response: The answer.
-            context: Earlier answers to the same sample; the level of a copy of such an answer is capped.
+        ``metadata.number`` (or ``metadata.answer``) is the right number. If ``metadata.exempt`` contains
+        ``target_copy`` (or ``exempt_copy`` is true), the answer may copy a reference; with ``near_duplicate``
+        (or ``exempt_duplicate``), an earlier answer.
         """
         results = self._evaluate(sample, response, context.earlier)
         criteria = [self._criterion(name, results) for name in self.rubric.criteria]

@@ -227,10 +227,7 @@ class AdmissionReport:
 
     @property
     def reasons(self) -> tuple[tuple[ReasonName, CheckStatus], ...]:
-        """What keeps the judge from being admitted: checks, ``bases`` or ``attacks``, each with its status.
-
-        ``bases`` means that fewer than ``MIN_BASES`` good answers have a verdict.
-        """
+        """What keeps the judge from admission: checks, ``bases`` (too few) or ``attacks``, with status."""
         reasons: list[tuple[ReasonName, CheckStatus]] = [
             (check.name, check.status) for check in self.checks if check.required and check.status != "passed"
         ]

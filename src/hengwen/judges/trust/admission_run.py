@@ -49,11 +49,7 @@ class JudgeFactory(Protocol):
 
 
 class FreshCallBackend(WrappedBackend):
-    """Backend that changes requests, so that a judge that is asked again does not reuse its earlier replies.
-
-    Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
-    its call key, so this backend changes ``repeat``.
-    """
+    """Backend that changes ``repeat``, which is part of the call key, so that no earlier reply is reused."""
 
     def __init__(self, backend: Backend, round_no: int) -> None:
         super().__init__(backend)

@@ -6,9 +6,8 @@ deletions) / total length); hashes of the distinct bigrams find pairs with a hig
 are divided into bands; two texts collide if all rows (hashes) of a band are equal. The number of rows in a
 band is chosen for the worst case, a pair exactly at the threshold that shares as few bigrams as possible. A
 pair in the worst case collides in some band with a probability of at least 0.95 (0.99 for the Jaccard index).
-Most similar pairs share more bigrams than in the worst case, so they almost always collide. With more rows in
-a band, fewer pairs of dissimilar texts collide by chance. The number of such chance collisions grows with the
-square of the number of texts; all other work grows linearly. Pairs that collide (candidates) are then
+With more rows in a band, fewer dissimilar pairs collide by chance; their number grows with the square of the
+number of texts, all other work linearly. Pairs that collide (candidates) are then
 compared exactly, so there are no false positives; ``tests/objective/duplicates/test_minhash_index.py``
 measures the false negatives.
 """

@@ -319,19 +319,15 @@ def score_lyrics(
     parse: Parse = "exact",
     workers: int = 1,
 ) -> list[LyricScore]:
-    """Score many lyrics; the options are those of ``score_lyric``.
+    """Score many lyrics.
 
     Args:
         pairs: Pairs (lyric, template), any number.
-        rules: Rule set: ``document``, ``muchin``, or custom weights (as in ``score_lyric``).
-        carry_phase1: Whether the ratio of phase 1 (similarity of the whole texts) also scales the points of
-            all later phases.
-        strict_count: Whether phase 3 (lengths of lines) counts only lines with exactly the required number of
-            characters.
-        rhyme_scope: Where rhymes are counted: ``matched`` means in pairs of lines at the same position of
-            matched sections, ``whole`` means in the whole texts.
-        parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric,
-            such as code fences, timestamps, titles and remarks to the reader.
+        rules: As in ``score_lyric``, like all further options but ``workers``.
+        carry_phase1: See ``score_lyric``.
+        strict_count: See ``score_lyric``.
+        rhyme_scope: See ``score_lyric``.
+        parse: See ``score_lyric``.
         workers: Number of processes, at least 1; with 1, no further process is started. Starting a process
             takes about a second, so further processes pay off from some thousand lyrics on.
 

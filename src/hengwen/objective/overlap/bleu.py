@@ -247,12 +247,11 @@ def corpus_bleu(
         hypotheses: The texts to score. A blank text adds no matches, but the length of its reference counts.
         references: For each text, its references or its only reference. sacrebleu's own functions take one
             list for each *set* of references instead.
-        tokenize: Name of a tokenizer of :func:`bleu`; ``auto`` chooses a single tokenizer from all
-            references.
-        smooth: Smoothing method for precisions that are 0.
+        tokenize: As in :func:`bleu`; ``auto`` chooses a single tokenizer from all references.
+        smooth: As in :func:`bleu`.
         effective_order: Whether to skip orders (n-gram lengths) for which the corpus has no n-gram.
-        lowercase: Whether to ignore case.
-        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
+        lowercase: As in :func:`bleu`.
+        width: As in :func:`bleu`.
 
     Raises:
         ValueError: The numbers of texts and references differ, all texts are blank, a text has no reference,

@@ -37,11 +37,6 @@ def as_references(references: References) -> tuple[str, ...]:
     )
 
 
-def reference_label(index: int, count: int) -> str:
-    """Return the name of a reference in messages."""
-    return f"reference {index + 1} of {count}" if count > 1 else "the reference"
-
-
 def check_hypothesis(hypothesis: str) -> None:
     """Raise an error unless the hypothesis has text to compare."""
     if not hypothesis or hypothesis.isspace():

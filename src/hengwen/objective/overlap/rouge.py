@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from hengwen.objective.lcs import lcs_length
 from hengwen.objective.option_checks import build_signature, check_choice, check_flag
-from hengwen.objective.overlap.pairs import reference_label
 from hengwen.objective.text import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
 if TYPE_CHECKING:
@@ -279,7 +278,7 @@ def score_text(hypothesis: str, references: References, options: RougeOptions) -
             overlaps.append(_compare(hypothesis_tokens, reference_tokens, options))
     if not overlaps:
         reference = references[0] or ""
-        label = reference_label(0, len(references))
+        label = f"reference 1 of {len(references)}" if len(references) > 1 else "the reference"
         raise ValueError(_unusable(reference, options.tokens_of(reference), label, options.order))
     if len(overlaps) == 1:
         return _ratio(overlaps[0], options.beta)
