@@ -239,11 +239,10 @@ def _tested(score: ScoreContext) -> Finding | None:
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
-            f"未见差异（最小 {smallest}）；{percentage} 的得分（每题每检查点一个）"
-            f"同为 {value}，此分数难以区分这些检查点；{next_zh}",
-            f"no difference seen (smallest {smallest}); {percentage} of the values (one for each "
-            f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
-            f"{next_en}",
+            f"{percentage} 的得分（每题每检查点一个）同为 {value}（最小 {smallest}），"
+            f"此分数难以区分这些检查点；{next_zh}",
+            f"{percentage} of the values (one for each prompt and checkpoint) are {value} (smallest "
+            f"{smallest}), so this score can hardly tell these checkpoints apart; {next_en}",
             short=Bilingual(
                 f"难以区分这些检查点，{percentage} 的得分（每题一个）同为 {value}",
                 f"can hardly tell these checkpoints apart, {percentage} of its values (one a prompt) are "
