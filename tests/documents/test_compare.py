@@ -98,7 +98,7 @@ TEN = [0.1] * 10
     [
         pytest.param(pair(*PASSES), "McNemar's p (not corrected)", id="passes and failures"),
         pytest.param(pair([0] * 4, [1] * 4), "at least 6 independent prompts are needed", id="few"),
-        pytest.param(pair([0] * 4, [1] * 4), "◇ Cannot be told: s (too few prompts)", id="few in words"),
+        pytest.param(pair([0] * 4, [1] * 4), "◇ Cannot be told (too few prompts): s", id="few in words"),
         pytest.param(
             pair(HALF, HALF),
             "difference cannot be estimated from these differences",
@@ -112,7 +112,7 @@ TEN = [0.1] * 10
         ),
         pytest.param(
             pair([0] * 60, [1, 1] + [0] * 58),
-            "◇ Cannot be told: s (too few prompts differ)",
+            "◇ Cannot be told (too few prompts differ): s",
             id="few changes in words",
         ),
         pytest.param(

@@ -198,16 +198,11 @@ CANNOT_TELL = Bilingual("无法判断", "cannot be told")
 """Verdict of a score by which no difference could have been seen."""
 
 
-def too_few_reason(clusters: int, *, all_differ: bool = False) -> Bilingual:
-    """Return in a few words why no difference could have been seen."""
+def cannot_tell_text(clusters: int, *, all_differ: bool = False) -> Bilingual:
+    """Return the verdict of a score by which no difference could have been seen, with the reason."""
     if clusters < MIN_UNITS or all_differ:
-        return Bilingual("题目太少", "too few prompts")
-    return Bilingual("得分不同的题目太少", "too few prompts differ")
-
-
-def with_reason(name: Bilingual, reason: Bilingual | None) -> Bilingual:
-    """Return a name with a reason behind it, if there is one."""
-    return name if reason is None else NOTED.format(name, reason)
+        return NOTED.format(CANNOT_TELL, Bilingual("题目太少", "too few prompts"))
+    return NOTED.format(CANNOT_TELL, Bilingual("得分不同的题目太少", "too few prompts differ"))
 
 
 def too_few_text(needed: int) -> Bilingual:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hengwen.documents import cells
@@ -19,7 +18,7 @@ from hengwen.documents.blocks import (
     Verdict,
 )
 from hengwen.documents.compare.effects import effect_table
-from hengwen.documents.compare.lines import score_line, too_few_reason
+from hengwen.documents.compare.lines import score_line, verdict_text
 from hengwen.documents.decision import decision_record
 from hengwen.documents.groups import group_records
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
@@ -73,13 +72,12 @@ def compare_document(comparison: RunComparison, changes: Sequence[Block] = ()) -
         return score_line(comparison, score, names[score.address], groups.get(score.address))
 
     lines = [line_of(score) for score in comparison.headline]
-    reasons = {score.address: too_few_reason(score) for score in comparison.headline}
     prompts = [item.test.prompts for item in comparison.headline if item.test]
     blocks: list[Block] = [
         Decision(
             title=_title(lines, names, before, after),
             bullets=(
-                *_bullets(lines, names, reasons),
+                *_bullets(comparison, lines, names),
                 *reward_verdicts(names),
                 *empty_verdicts(comparison.empty),
             ),
@@ -149,13 +147,9 @@ def _title(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], before: s
     return Bilingual(f"{before} 与 {after} 无法比较。", f"{before} and {after} cannot be compared.")
 
 
-def _listed(
-    lines: Sequence[ScoreLine],
-    names: Mapping[str, ScoreName],
-    reasons: Mapping[str, Bilingual | None] = MappingProxyType({}),
-) -> Bilingual:
+def _listed(lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]) -> Bilingual:
     """Return the names of scores as a list, of many the first and how many more there are."""
-    words = [cells.with_reason(names[line.address].words, reasons.get(line.address)) for line in lines]
+    words = [names[line.address].words for line in lines]
     more = len(lines) - MAX_NAMES
     if more > 0:
         rest = Bilingual(f" 等 {len(lines)} 项", f" and {more} more")
@@ -164,7 +158,7 @@ def _listed(
 
 
 def _bullets(
-    lines: Sequence[ScoreLine], names: Mapping[str, ScoreName], reasons: Mapping[str, Bilingual | None]
+    comparison: RunComparison, lines: Sequence[ScoreLine], names: Mapping[str, ScoreName]
 ) -> Iterator[Verdict]:
     """Yield what changed most, then in which scores nothing is seen or nothing can be told."""
     changed = sorted((line for line in lines if line.tone in _VERBS), key=lambda line: line.tone != "worse")
@@ -182,11 +176,11 @@ def _bullets(
             ),
         )
     others: dict[tuple[Tone, Bilingual], list[ScoreLine]] = {}
-    for line in lines:
+    for score, line in zip(comparison.headline, lines, strict=True):
         if line.tone not in _VERBS:
-            others.setdefault((line.tone, both(line.word)), []).append(line)
+            others.setdefault((line.tone, verdict_text(score, line.word)), []).append(line)
     for (tone, word), same in sorted(others.items(), key=lambda item: item[0][0] != "none"):
-        yield Verdict(tone=tone, subject=word.capitalized, sentence=_listed(same, names, reasons))
+        yield Verdict(tone=tone, subject=word.capitalized, sentence=_listed(same, names))
 
 
 def _breakdown(comparison: RunComparison, lines: Sequence[ScoreLine], compared: str) -> Details:

@@ -13,13 +13,13 @@ from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import COMMA, SEMICOLON, Bilingual
+from hengwen.text.language import COMMA, SEMICOLON, Bilingual, both
 from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.documents.blocks import Tone
+    from hengwen.documents.blocks import Text, Tone
     from hengwen.documents.score_names import ScoreName
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.results.group_comparison import GroupComparison
@@ -169,12 +169,12 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     return []
 
 
-def too_few_reason(score: ScoreComparison) -> Bilingual | None:
-    """Return in a few words why a score cannot tell the runs apart; None if it can, or has no test."""
+def verdict_text(score: ScoreComparison, word: Text) -> Bilingual:
+    """Return the verdict in words, with the reason where no difference could have been seen."""
     if score.outcome != "too few" or score.test is None:
-        return None
+        return both(word)
     effects = score.effects
-    return cells.too_few_reason(score.test.clusters, all_differ=effects is None or not effects.ties)
+    return cells.cannot_tell_text(score.test.clusters, all_differ=effects is None or not effects.ties)
 
 
 def _too_few(score: ScoreComparison, clusters: int) -> Bilingual:

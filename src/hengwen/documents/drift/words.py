@@ -91,8 +91,7 @@ def first_answers(report: DriftReport, names: Mapping[str, ScoreName]) -> list[V
         answer = (DIFFERS[score.differs][0], first_answer(score))
         if score.address in differing:
             answer = DIFFERS["differ"]
-        name = cells.with_reason(names[score.address].words, _too_few_reason(score))
-        answers.setdefault(answer, []).append(name)
+        answers.setdefault(answer, []).append(names[score.address].words)
     return [
         Verdict(
             tone=tone,
@@ -123,7 +122,7 @@ def direction_tone(score: ScoreDrift) -> Tone:
 
 def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
     """Return in words whether the checkpoints differ, and whether the newest differs from the baseline."""
-    answer = cells.with_reason(first_answer(score), _too_few_reason(score))
+    answer = first_answer(score)
     difference, level = score.difference, report.looks.differ_alpha
     if score.differs != "differ" or difference is None or level is None:
         return answer
@@ -139,6 +138,8 @@ def differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
 
 def first_answer(score: ScoreDrift) -> Bilingual:
     """Return in words whether the checkpoints differ in one score."""
+    if score.differs == "too few prompts":
+        return cells.cannot_tell_text(max((item.clusters for item in score.comparisons), default=0))
     return GROUP_SCORE if score.problem == "group score" else DIFFERS[score.differs][1]
 
 
@@ -190,12 +191,6 @@ def left_out_text(item: LeftOut, decimals: int) -> Bilingual:
         shares = item.coverage or 0.0, item.answer_coverage or 0.0
         return COMMA.join([missing_text(name, *shares, item.bounds, decimals), least_text()])
     return Bilingual(f"{name} 没有这项分数", f"{name} does not have this score")
-
-
-def _too_few_reason(score: ScoreDrift) -> Bilingual | None:
-    if score.differs != "too few prompts":
-        return None
-    return cells.too_few_reason(max((item.clusters for item in score.comparisons), default=0))
 
 
 def first_reasons(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:

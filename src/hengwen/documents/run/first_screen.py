@@ -7,7 +7,13 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from hengwen.documents.blocks import Bar, ScoreLine, Scores, Sentence, Verdict
-from hengwen.documents.cells import CANNOT_TELL, bar_limits, detectable_text, family_text
+from hengwen.documents.cells import (
+    CANNOT_TELL,
+    bar_limits,
+    cannot_tell_text,
+    detectable_text,
+    family_text,
+)
 from hengwen.documents.decision import DecisionWords, PromptChanges
 from hengwen.documents.groups import at_equal_length
 from hengwen.documents.judges.trust import trust_verdicts
@@ -21,6 +27,7 @@ from hengwen.documents.score_names import (
     score_names,
     value_text,
 )
+from hengwen.documents.standings import and_list
 from hengwen.results.comparisons import family_size
 from hengwen.text.language import COLON, COMMA, MIDDLE_DOT, SEMICOLON, SENTENCE, SPACE, Bilingual
 from hengwen.text.numbers import p_text, scale_text
@@ -90,7 +97,7 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
         )
         if lines
         else None,
-        further=(*_doubts(report, names), *reward_verdicts(names)),
+        further=(*_too_few(report, names), *_doubts(report, names), *reward_verdicts(names)),
         judges=trust_verdicts(report.judges, has_commands=report.data.is_kept),
         details=tuple(_details(report, names)),
     )
@@ -115,6 +122,21 @@ def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]
                 sentence=_about(finding.address, finding.short or finding.text, names),
                 link=finding.link if finding.link and report.has_rows(finding.link.rows) else None,
             )
+
+
+def _too_few(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
+    """Yield in which scores no difference could have been seen, for each reason."""
+    by_reason: dict[Bilingual, list[Bilingual]] = {}
+    uninformative, changes = _uninformative(report), _prompt_changes(report)
+    for decided in report.decision.scores:
+        pair = newest_pair(report, decided.address)
+        if pair is not None and decided.newest == "too few" and decided.address not in uninformative:
+            moved = changes.get(decided.address)
+            all_differ = moved is not None and moved.better + moved.worse == moved.prompts
+            reason = cannot_tell_text(pair.clusters, all_differ=all_differ)
+            by_reason.setdefault(reason, []).append(names[decided.address].words)
+    for reason, listed in by_reason.items():
+        yield Verdict(tone="open", subject=reason.capitalized, sentence=SENTENCE.format(and_list(listed)))
 
 
 def _about(address: str, text: Bilingual, names: Mapping[str, ScoreName]) -> Bilingual:
