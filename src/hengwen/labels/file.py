@@ -194,11 +194,9 @@ def write_pairs(target: Path, questions: Sequence[Question], labels: Iterable[La
 
 
 def preference_pairs(questions: Sequence[Question], labels: Iterable[Label]) -> Iterator[dict[str, Any]]:
-    """Yield a row for every two answers to one prompt that raters who labelled both value differently.
-
-    ``margin`` is the mean difference over these raters, which alone compare both.
-    ``contaminated_as_test`` is always true, because a model that is trained on the pair has seen the prompt.
-    """
+    """Yield a row for every two answers to one prompt that raters who labelled both value differently."""
+    # `margin` is the mean difference over these raters. `contaminated_as_test` is always true, because a
+    # model that is trained on the pair has seen the prompt.
     values: defaultdict[str, dict[str, float]] = defaultdict(dict)
     by_key = {question.key: question for question in questions}
     for label in labels:

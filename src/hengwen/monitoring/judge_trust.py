@@ -23,8 +23,10 @@ from hengwen.text.safety import one_line
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from hengwen.judges.calibration.agreement import Agreement
     from hengwen.judges.calibration.artifact import Calibration, Decision
     from hengwen.judges.calibration.estimates import Estimate
+    from hengwen.judges.calibration.within import WithinAgreement
     from hengwen.judges.trust.admission_report import AdmissionDecision
     from hengwen.records import Run
     from hengwen.results.score_table import Column, ScoreTable
@@ -35,9 +37,8 @@ CONFIDENCE = 0.95
 MAX_PATH = 4096
 """Maximum length of a path in a command; a cut command could not be copied."""
 JudgeKind = Literal["rules", "model", "imported", "pairs", "named"]
-"""``imported``: another tool gave the scores, so its judge cannot be asked again. ``pairs``: a model that
-compares two answers; its admission test is that of the same model and rubric on single answers. ``named``: a
-file of verdicts has its name, and no more is known."""
+"""``imported``: another tool gave the scores. ``pairs``: a model that compares two answers; its
+admission test is that of the same model and rubric on single answers. ``named``: only its name is known."""
 
 _RUBRIC = re.compile(r"\|rubric:(\d+\.[0-9a-f]{8})")
 _PANEL = re.compile(r"\|panel:.*?\|\[(.*)\]\|v:")
@@ -113,15 +114,9 @@ def judge_trust(
     *,
     used: Collection[str] | None = None,
 ) -> tuple[JudgeTrust, ...]:
-    """Return what is known of each judge of the newest run, in the order of the plan.
-
-    Args:
-        store: Store with the runs and with the admission tests of judges.
-        runs: The runs, the newest last.
-        calibrations: How well judges agree with people; where there is none, the agreement is computed from
-            the labels that are stored with the newest runs of the plan.
-        used: Addresses of the scores whose judges are meant; default: all.
-    """
+    """Return what is known of each judge of the newest run (the last), in the order of the plan."""
+    # Where there is no calibration, the agreement is computed from the labels that are stored with the
+    # newest runs of the plan. With `used`, only the judges of these addresses are meant.
     newest = runs[-1]
     scores = [score for score in store.statuses([newest], kind="judge") if score.is_of_run]
     judges = {score.with_part(LEVEL) for score in scores if used is None or score.address in used}
@@ -175,17 +170,8 @@ def pair_judge_trust(
     rubric_source: str = "",
     endpoint: str = "",
 ) -> JudgeTrust:
-    """Return what is known of a judge that compares two answers; without a signature, it is its name only.
-
-    Args:
-        admissions: Newest admission test of each judge, by the key of the judge.
-        judge: Name of the judge.
-        task: Its task.
-        models: Names of its model, as the server returned them.
-        signature: Signature of the judge of single answers with the same model and rubric.
-        rubric_source: Rubric as the plan names it.
-        endpoint: Base URL of its model.
-    """
+    """Return what is known of a judge that compares two answers; without a signature, it is its name only."""
+    # The signature is that of the judge of single answers with the same model and rubric.
     rubric, model, admission = _of_signature(signature, admissions)
     endpoints = [endpoint] if endpoint else []
     name = _doctor_name(model, endpoints)
@@ -314,12 +300,7 @@ def _calibrated(calibration: Calibration) -> KnownAgreement | None:
     agreement, within = calibration.agreement, calibration.within
     if agreement is None:
         return None
-    return KnownAgreement(
-        decision=calibration.decision,
-        n=agreement.n,
-        kappa=agreement.quadratic_kappa,
-        within=None if within is None else within.quadratic_kappa,
-    )
+    return _known(calibration.decision, agreement, within)
 
 
 def _computed(
@@ -342,8 +323,12 @@ def _computed(
         **settings,
     )
     within = measure_within(pairs, **settings)
+    return _known(decide(agreement, within, THRESHOLD)[0], agreement, within)
+
+
+def _known(decision: Decision, agreement: Agreement, within: WithinAgreement | None) -> KnownAgreement:
     return KnownAgreement(
-        decision=decide(agreement, within, THRESHOLD)[0],
+        decision=decision,
         n=agreement.n,
         kappa=agreement.quadratic_kappa,
         within=None if within is None else within.quadratic_kappa,

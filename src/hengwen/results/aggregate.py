@@ -1,13 +1,8 @@
 """Compute the mean, its confidence interval, the share of scored answers and the failures of each score.
 
-A series holds the outcomes (scores and failures) of one score in one run. First, the values of a prompt's
-repeats (several answers to one prompt) are combined by their mean, or by another function (reducer) that the
-plan names. Then the mean over prompts is computed, in which all prompts have the same weight. Intervals treat
-clusters (groups of prompts that depend on each other) as independent units; by default, each prompt is a
-cluster. Failures are counted and never enter a mean.
-
-Coverage is the share of answers, and of prompts, that have a score; those with the status ``not_applicable``
-are left out (see ``results/coverage.py``).
+The repeats of a prompt are combined by their mean, or by another function (reducer) that the plan names; then
+all prompts have the same weight. Intervals treat clusters (groups of prompts that depend on each other) as
+independent units. Failures are counted and never enter a mean.
 """
 
 from __future__ import annotations
@@ -190,10 +185,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
 
 
 def range_of(column: Column) -> tuple[float, float] | None:
-    """Return the range in which the values of a series may lie; None if they are unbounded.
-
-    It is the scale, or the plausible range of the plan if it holds all values.
-    """
+    """Return the scale, or the plausible range of the plan if it holds all values; None without bounds."""
     scale, plausible = column.scale, column.plausible
     if plausible is not None and _outside(column) is None:
         return plausible if scale is None else (max(plausible[0], scale.low), min(plausible[1], scale.high))

@@ -53,10 +53,7 @@ class PromptChange:
 def prompt_changes(
     table: ScoreTable, runs: tuple[str, str], score: ScoreId, kind: Kind
 ) -> list[PromptChange]:
-    """Return the common prompts of two runs (by id), those on which the score fell most first.
-
-    The value of a prompt is the one that the paired tests use: equally many answers of both runs count.
-    """
+    """Return the common prompts of two runs (by id), those on which the score fell most first."""
     before, after = (table.series.get(SeriesKey(run, score, kind)) for run in runs)
     if before is None or after is None or None in before.sample_ids or None in after.sample_ids:
         return []
@@ -113,15 +110,7 @@ def disagreements(
     *,
     by_place: bool,
 ) -> list[Disagreement]:
-    """Return the answers that have both scores, those with the largest difference first.
-
-    Args:
-        table: Has both scores.
-        run_ids: Runs whose answers are compared.
-        first: A score of answers.
-        second: Another score of the same answers.
-        by_place: Whether the places of the answers are compared, because the scales differ; else the values.
-    """
+    """Return the answers that have both scores, those with the largest difference (of places, or values)."""
     keys: list[tuple[str, str, int]] = []
     values: tuple[list[float], list[float]] = ([], [])
     for run in run_ids:

@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 HASH_LENGTH = 12
 """Number of hexadecimal digits of a hash in a comparability key."""
 MIN_SHARE = 0.05
-"""A model, a reply format or a method becomes part of the comparability key (description of the data behind a
-score) if it gave at least this share of the scores."""
+"""Least share of the scores from which a model, a reply format or a method is part of the key."""
 MAX_LABELS = 4
 """Maximum number of runs that a message about different settings names."""
 PROVENANCE = ("model", "form", "method")
-"""Details of a judge's score that become part of the comparability key (description of the data behind a
-score): the model name that the server returned, the structured format of the reply, and the method that
-computed the expected score."""
+"""Details of a judge's score that are part of the key: the model that the server named, the format of the
+reply, and the method that computed the expected score."""
 
 
 class Difference(NamedTuple):
@@ -46,8 +44,7 @@ class ComparabilityKey:
     """Description of the data behind a series (one score in one run); comparable series have equal keys."""
 
     parts: Mapping[str, str] = field(default_factory=dict)
-    """A text for each part of the data, such as a hash for ``samples`` and ``references``, the number of
-    answers to a prompt for ``repeats``, and the address of the judge's server for ``endpoint``."""
+    """A text for each part of the data, such as a hash for ``samples``, or the URL for ``endpoint``."""
 
     @property
     def is_known(self) -> bool:
@@ -71,8 +68,7 @@ class ComparabilityKey:
 
 
 UNKNOWN = ComparabilityKey({"run": "unknown"})
-"""Key of a series whose run recorded no facts about its data, because an older version of Hengwen wrote
-it."""
+"""Key of a series whose run, of an older version of Hengwen, recorded no facts about its data."""
 UNSCORED = ComparabilityKey({"run": "nothing scored"})
 """Comparability key of a series (one score in one run) that has only failures."""
 

@@ -117,11 +117,7 @@ class Comparison:
 
 
 def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
-    """Return the indices of the checkpoints to compare, in pairs.
-
-    These are all pairs of up to 40 checkpoints. Of more, each checkpoint is compared with the best one before
-    it, and the last with all.
-    """
+    """Return the indices of the checkpoints to compare, in pairs; all pairs of up to 40 checkpoints."""
     means = [float(np.mean(list(values.values()))) if values else np.nan for values in item.values]
     return [
         (earlier, later)
@@ -134,6 +130,7 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
 
 def pairs_to_test(means: Sequence[float], higher_is_better: bool) -> list[tuple[int, int]]:
     """Return the pairs of checkpoints to test, by their means; a checkpoint without values has NaN."""
+    # of many checkpoints, each is compared with the best one before it, and the last with all
     last = len(means) - 1
     pairs = list(combinations(range(len(means)), 2))
     if last < MAX_ALL_PAIRS:
@@ -161,8 +158,7 @@ class ScorePairs:
     pairs: Sequence[tuple[int, int]]
     """Indices of the checkpoints (earlier, later)."""
     differences: Floats | None = None
-    """Difference of each prompt (row) in each pair, if it is not that of ``values``, because checkpoints have
-    different numbers of repeats; NaN if missing."""
+    """Difference of each prompt (row) in each pair, if checkpoints have different numbers of repeats."""
 
     @classmethod
     def of(cls, item: ScoreSeries) -> ScorePairs:
@@ -333,10 +329,8 @@ def _level(critical: float, freedom: int) -> float:
 
 
 def family_level(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> float:
-    """Return the level of a test alone, of which a t test has the critical value of the family's maximum.
-
-    It is never below the level of independent tests, which the few flips of a small sample would allow.
-    """
+    """Return the level of a test alone, of which a t test has the critical value of the family's maximum."""
+    # never below the level of independent tests, which the few flips of a small sample would allow
     family = step_down([score.for_family() for score in scores], alpha)
     critical = zip(family.critical.tolist(), family.units.tolist(), strict=True)
     levels = [_level(value, units - 1) for value, units in critical if not isinf(value)]
@@ -355,10 +349,8 @@ def family_size(comparisons: Iterable[Comparison]) -> int:
 
 
 def min_clusters(tasks: int = 1, alpha: float = ALPHA) -> int:
-    """Return the smallest number of clusters of which a change of all is significant in a family.
-
-    The scores of a task are flipped together, so their number does not matter, but tasks flip apart.
-    """
+    """Return the smallest number of clusters of which a change of all is significant in a family."""
+    # the scores of a task are flipped together, so their number does not matter, but tasks flip apart
     clusters = MIN_UNITS
     while too_few(clusters, tasks, alpha):
         clusters += 1

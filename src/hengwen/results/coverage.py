@@ -105,11 +105,9 @@ def usual_number(run: Mapping[PromptName, Answers]) -> int:
 
 
 def failed_answers(statuses: Mapping[ScoreId, Mapping[str, int]]) -> Counter[str]:
-    """Return the number of failures by status, from the numbers for each score.
-
-    A scorer or judge that fails on an answer is one failure, however many scores it would have given; an
-    answer that is missing is one for all of them. Scores that are computed from others are left out.
-    """
+    """Return the number of failures by status, from the numbers for each score."""
+    # A scorer or judge that fails on an answer is one failure, however many scores it would have given; an
+    # answer that is missing is one for all of them.
     largest: dict[tuple[str, str, Role, str], int] = {}
     for score, counts in statuses.items():
         for status, count in counts.items():
@@ -124,16 +122,8 @@ def failed_answers(statuses: Mapping[ScoreId, Mapping[str, int]]) -> Counter[str
 
 
 def mean_bounds(column: Column, prompts: int | None = None) -> tuple[float, float] | None:
-    """Return the mean if every answer without a score had the lowest value, and if it had the highest.
-
-    Args:
-        column: Scores and failures of a series.
-        prompts: Number of prompts that should have a score; default: those of the column.
-
-    Returns:
-        The two means; None if no answer is missing, without a scale, and if repeats are not combined by their
-        mean.
-    """
+    """Return the mean if every answer without a score had the lowest value, and if it had the highest."""
+    # None if no answer (of at least `prompts`) is missing, without a scale, and if repeats are not averaged
     if column.scale is None or column.reducer != "mean" or None in column.sample_ids:
         return None
     _, scored, expected = _counts(column)

@@ -161,10 +161,7 @@ def decide_runs(
     table: ScoreTable,
     compare_sets: Callable[[Sequence[Run]], Sequence[GroupComparison]] = lambda _: (),
 ) -> Decision:
-    """Return which checkpoint of some runs to ship.
-
-    ``table`` has their scores; ``compare_sets`` tests those of whole sets of answers.
-    """
+    """Return which checkpoint to ship; ``compare_sets`` tests the scores of whole sets of answers."""
     order = training_order(runs)
     groups = () if order.problem else compare_sets(order.runs)
     tested = [score for task in task_scores(order.runs, table) for score in task.tested]
@@ -315,10 +312,8 @@ class _Standings:
         return "not worse"
 
     def _others(self, index: int) -> list[int]:
-        """Return the other checkpoints, the best first; for a score of single prompts only better ones.
-
-        A set of answers may have a lower value than another and be better at equal numbers of tokens.
-        """
+        """Return the other checkpoints, the best first; for a score of single prompts only better ones."""
+        # a set of answers may have a lower value than another and be better at equal numbers of tokens
         others = [
             other
             for other in range(len(self.merits))

@@ -23,18 +23,15 @@ class PairedValues:
     before: tuple[float, ...]
     after: tuple[float, ...]
     repeats: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-    """For each prompt, the repeats from which its two values are computed, equally many at both
-    checkpoints."""
+    """For each prompt, the repeats of its two values, equally many at both checkpoints."""
     subsampled: int
-    """Number of prompts for which one checkpoint has more scored repeats than the other, so that some repeats
-    are not used."""
+    """Number of prompts of which one checkpoint has more scored repeats than the other."""
     coverage: tuple[float, float]
     """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
     answer_coverage: tuple[float, float]
     """For each checkpoint, the share of answers with a score, among those that both should have."""
     repeat_variance: float | None
-    """Pooled variance of the repeats of a prompt; None if no prompt has several repeats, or if repeats are
-    not averaged."""
+    """Pooled variance of the repeats of a prompt; None without several repeats that are averaged."""
 
     @property
     def differences(self) -> list[float]:

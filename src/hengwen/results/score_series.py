@@ -36,11 +36,7 @@ class _Repeats(NamedTuple):
 
 @dataclass(slots=True)
 class ScoreMatrix:
-    """Values of one score, for every combination of prompt, checkpoint and repeat that has a value.
-
-    A score of a group of answers (one number for all answers of a task) is stored as one prompt with an empty
-    name.
-    """
+    """Values of one score by prompt, checkpoint and repeat; a group of answers is a prompt without a name."""
 
     reducer: Reducer = "mean"
     higher_is_better: bool = True
@@ -91,10 +87,7 @@ class ScoreMatrix:
             self.higher_is_better = column.scale.higher_is_better
 
     def coverages(self, among: Sequence[int] = ()) -> list[Coverage]:
-        """Return the shares of prompts and answers with a value, for each checkpoint.
-
-        Every checkpoint should have the prompts and answers of the checkpoints in ``among``.
-        """
+        """Return each checkpoint's shares of the prompts and answers that those ``among`` them have."""
         known = dict.fromkeys(name for index in among for name in self._answers[index])
         runs = []
         for own, names in zip(self._answers, self._not_applicable, strict=True):
@@ -183,12 +176,9 @@ class ScoreSeries:
     coverages: tuple[float, ...]
     """For each checkpoint, the share of prompts or of answers that have a value, whichever is lower."""
     signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
-    compared."""
+    """For each checkpoint, the signature of the scorer; only equal ones are compared."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, the comparability key: a description of the data behind the score, such as prompts
-    and references. Checkpoints whose known keys differ are not compared. The tuple is empty if no key is
-    known."""
+    """For each checkpoint, the data behind the score; those whose known keys differ are not compared."""
     scale: Scale | None = None
     """Range of the values; None if it is not known."""
     task: str = ""

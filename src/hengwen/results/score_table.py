@@ -314,14 +314,7 @@ class ScoreTable:
                 column.plausible = plausible
 
     def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
-        """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.
-
-        Args:
-            run_id: Id of the run.
-            task: Name of the task. The reducer is not set for scores of groups of answers.
-            reducer: Name of the function that combines repeats. A name other than ``mean`` is added to the
-                signatures of the scores, so that only scores with the same reducer are compared.
-        """
+        """Set the function that combines the repeats of a task's prompts; signatures name it unless mean."""
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
                 column.reducer = reducer
@@ -329,14 +322,7 @@ class ScoreTable:
                     column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}
 
     def set_sample_count(self, run_id: str, task: str, count: int) -> None:
-        """Set the number of samples of a task; with ``--limit``, a run has scores of fewer samples.
-
-        Args:
-            run_id: Run of the series.
-            task: Task of the series. The count is not set for human scores and scores of anchors (fixed
-                answers), because they cover other samples.
-            count: Number of samples in the task's files.
-        """
+        """Set the number of samples in a task's files; human scores and anchors cover other samples."""
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and key.score.is_of_run:
                 column.sample_count = count

@@ -1,13 +1,7 @@
 """Confidence sequences: intervals of the mean of a stream, which stay valid if read after every score.
 
-An ordinary 95 % interval contains the mean in 95 of 100 samples whose size was fixed in advance. A confidence
-sequence gives an interval after each score, and in 95 of 100 streams all of these intervals contain the mean.
-So the intervals of a confidence sequence may be read at any time, and the stream may be stopped because of
-what an interval shows. The intervals of a confidence sequence are about twice as wide as t intervals after
-100 or more scores, and even wider after fewer scores.
-
-The mean of a stream is the average of the expected values of its scores so far. So the intervals of a
-confidence sequence are also valid if the expected value changes during the stream.
+In 95 of 100 streams, all intervals after each score contain the mean: the average of the expected values so
+far, which may change. They are about twice as wide as t intervals after 100 or more scores.
 """
 
 from __future__ import annotations
@@ -19,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MIN_ASYMPTOTIC = 100
-"""Number of scores from which ``AsymptoticSequence`` returns an interval. Intervals after fewer scores miss
-the mean too often. For example, if 90 % of the scores are equal and the first interval is read after 30
-scores, the intervals miss the mean in 17 of 100 streams."""
+"""Number of scores from which ``AsymptoticSequence`` returns an interval. From 30 scores on, of which 90 %
+are equal, the intervals miss the mean in 17 of 100 streams."""
 NARROWEST_AT = 300
 """The intervals are tuned to be as narrow as possible after this number of scores."""
 

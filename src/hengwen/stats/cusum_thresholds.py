@@ -1,10 +1,8 @@
 """Simulate the alarm thresholds of a CUSUM (cumulative sum) chart that compares scores with a baseline.
 
-The chart raises an alarm when its statistic exceeds a threshold. A baseline of 100 scores only approximates
-the true mean and distribution of scores. With thresholds that ignore this error of the baseline, 13 to 16 of
-100 streams without any change raise an alarm, instead of 5. So each simulated stream draws its scores from a
-bootstrap resample of the baseline, while the chart keeps the mean and the standard deviation of the given
-baseline. The simulated false alarms then include those that occur because the baseline is only a sample.
+With thresholds that ignore the error of a baseline of 100 scores, 13 to 16 of 100 streams without any change
+raise an alarm, instead of 5. So each simulated stream draws its scores from a bootstrap resample of the
+baseline, while the chart keeps the mean and the standard deviation of the given baseline.
 
 If neighbouring scores of the baseline correlate, resamples and streams do too: they follow the ranks of a
 latent AR(1) process. Otherwise .35 of streams with a correlation of .3 would raise an alarm, instead of .05.

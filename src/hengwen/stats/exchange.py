@@ -151,22 +151,10 @@ def jackknife_interval(
 def set_exchange_test(
     first: Any, second: Any, statistic: SetStatistic, *, draws: int = 1999, seed: int = 0
 ) -> ExchangeTest | None:
-    """Test whether a statistic of two sets of answers to the same prompts differs.
-
-    If nothing differs between the sets, the answers to any prompt may change places; all exchanges, or random
-    ones with the identity, show how far the two statistics then lie apart.
-
-    Args:
-        first: Counts of each item, such as an n-gram, in the answers of each prompt; a sparse matrix of shape
-            (prompts, items).
-        second: The same for the other set, with the same rows and columns.
-        statistic: The number for a whole set.
-        draws: Number of random exchanges if there are more than ``EXACT_UP_TO`` prompts.
-        seed: Seed of the random exchanges.
-
-    Returns:
-        The test; None below ``MIN_UNITS`` prompts.
-    """
+    """Test whether a statistic of two sets of answers differs; None below ``MIN_UNITS`` prompts."""
+    # `first` and `second` are sparse matrices of shape (prompts, items): counts of each item, such as an
+    # n-gram. All exchanges, or random ones with the identity, show how far the statistics lie apart if
+    # nothing differs.
     n, items = first.shape
     if n < MIN_UNITS:
         return None

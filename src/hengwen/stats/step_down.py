@@ -9,7 +9,7 @@ and Young (1993).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -138,16 +138,8 @@ class _Pairs(NamedTuple):
 
     def take(self, indexes: Ints) -> _Pairs:
         """Return some of the pairs, in this order."""
-        return _Pairs(
-            self.places[indexes],
-            self.earlier[indexes],
-            self.later[indexes],
-            self.units[indexes],
-            self.totals[indexes],
-            self.squares[indexes],
-            self.changed[indexes],
-            self.reach[indexes],
-        )
+        taken: list[NDArray[Any]] = [values[indexes] for values in self]
+        return _Pairs(*taken)
 
     @property
     def smallest_p(self) -> Floats:

@@ -73,7 +73,7 @@ def differ_at_look(series_of: Make, values: Values, alpha: float) -> bool:
     series = series_of(values)
     question = DifferenceTests.of(series, order_known=True, mean_variance=series.mean_variance())
     with quick_tests():
-        return difference_answers([question], alpha)[0].answer == "differ"
+        return difference_answers([question], alpha)[0].differs == "differ"
 
 
 def test_twenty_looks_at_equal_checkpoints_differ_in_at_most_six_of_a_hundred_series(
@@ -102,7 +102,7 @@ def first_look(series_of: Make, *values: Values) -> tuple[str, str]:
     alpha = alpha_at_look(1)
     drift = corrected([tests.tests() for tests in drifts])
     with quick_tests():
-        return difference_answers(differences, alpha)[0].answer, drifts[0].answer(drift[0], alpha)
+        return difference_answers(differences, alpha)[0].differs, drifts[0].answer(drift[0], alpha)
 
 
 @pytest.mark.parametrize("checkpoints", [5, 8, 20])

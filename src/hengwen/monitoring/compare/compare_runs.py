@@ -40,13 +40,10 @@ if TYPE_CHECKING:
     """A headline score, its values in both runs, and their test."""
 
 EQUALIZED_PARTS = ("repeats", "set size")
-"""Parts of the comparability key (description of the data behind a score) that may differ between two runs.
-The number of repeats may differ, because a comparison uses equally many repeats of both runs. The size of a
-group of answers may differ, because scores of a group are not compared."""
+"""Parts of the comparability key that may differ between runs: equally many repeats of both are used, and
+scores of groups of answers are not compared."""
 PROMPT_PARTS = ("samples", "references")
-"""Parts of the comparability key (description of the data behind a score) that may differ between two runs if
-only their common prompts are compared (``common`` of ``compare_runs``). The prompts that differ are then left
-out of the comparison."""
+"""Parts of the comparability key that may differ if only the common prompts of two runs are compared."""
 
 
 def compare_runs(

@@ -1,10 +1,7 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores form two families. The headline scores are those of a report's summary, or those that the user
-named. They are tested like those of a report (``results/comparisons.py``), as one family: if no score truly
-differs, at most one comparison in twenty reports a difference. The p-values of the other scores (breakdowns)
-are corrected by the method of Benjamini and Hochberg: on average, at most one in twenty of the reported
-differences is false.
+Headline scores are one family, as in a report (``results/comparisons.py``): if nothing differs, at most one
+comparison in twenty reports a difference. Of the other differences (breakdowns), one in twenty is false.
 """
 
 from __future__ import annotations
@@ -67,8 +64,7 @@ class WeightedDifference:
 
     difference: float
     p: float
-    """The p-value of the sign-flip test of the weighted differences, not corrected for the number of
-    tests."""
+    """p-value of the sign-flip test of the weighted differences, not corrected."""
     interval: tuple[float, float] | None
 
 
@@ -84,14 +80,12 @@ class ScorePair:
     values: PairedValues | None = None
     """Values of the common prompts; None if ``problem`` is ``keys``, ``group score`` or ``not scored``."""
     bounds: tuple[Bounds | None, Bounds | None] = (None, None)
-    """For each checkpoint, the mean if every missing answer had the lowest value of the scale, and if it had
-    the highest; None if no answer is missing or the score has no scale."""
+    """See ``ScoreComparison.bounds``."""
     length_changes: Sequence[float] | None = None
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
     detail: str = ""
-    """How the settings of the scorer, or the data behind the score, differ between the runs; empty if they
-    are equal."""
+    """How the settings of the scorer, or the data behind the score, differ between the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -204,10 +204,7 @@ def obstacle_of(series: TestedSeries) -> Obstacle | None:
 def decisive_omissions(
     tests: DriftTests, others: Sequence[Mapping[str, float]], alpha: float
 ) -> tuple[Omission, ...]:
-    """Return the checkpoints before the newest without which a score would have another answer.
-
-    ``others`` are the p-values of the other scores, which belong to the same family of tests.
-    """
+    """Return the checkpoints before the newest without which a score would have another answer."""
     series = tests.series
     if len(tests.tests()) < 2 or series.checkpoints <= MIN_CORRELATED:
         return ()

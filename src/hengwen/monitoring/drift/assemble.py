@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.monitoring.drift.answers import DriftTests, corrected, course_of, decisive_omissions
-from hengwen.monitoring.drift.differences import DifferenceTests, difference_answers, rank_changes
+from hengwen.monitoring.drift.differences import DifferenceTests, difference_answers
 from hengwen.monitoring.drift.human_agreement import human_agreements
-from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
+from hengwen.monitoring.drift.score_drift import Looks
 from hengwen.records import Score
 from hengwen.results.comparisons import ALPHA
 from hengwen.stats.power import alpha_at_look
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.monitoring.drift.human_agreement import HumanValues
+    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.drift.series import TestedSeries
     from hengwen.records import Row, Run
     from hengwen.score_id import ScoreId
@@ -47,24 +48,20 @@ def answer_scores(
     drift = count_look("drift") if any(tests.tests() for tests in drift_tests) else None
     differ_alpha = ALPHA if differ is None else alpha_at_look(differ, ALPHA)
     drift_alpha = ALPHA if drift is None else alpha_at_look(drift, ALPHA)
-    answers = difference_answers(difference_tests, differ_alpha)
     p_values = [tests.tests() for tests in drift_tests]
     drift_p = corrected(p_values)
     drift_level = drift_alpha / max(1, sum(map(len, drift_p)))
     scores = []
-    for index, (differing, differences, drifting, p_drift) in enumerate(
-        zip(difference_tests, answers, drift_tests, drift_p, strict=True)
+    for index, (differing, drifting, p_drift) in enumerate(
+        zip(difference_answers(difference_tests, differ_alpha), drift_tests, drift_p, strict=True)
     ):
         answer = drifting.answer(p_drift, drift_alpha)
         course = course_of(drifting.series.means) if drifting.has_course else None
         scores.append(
             replace(
-                _description(differing),
-                differs=differences.answer,
+                differing,
                 drifts=answer,
                 direction=drifting.direction(p_drift, drift_alpha) if answer == "drift" else "",
-                difference=differences.baseline,
-                comparisons=differences.comparisons,
                 steps=drifting.step_tests(p_drift, drift_level, course),
                 omissions=decisive_omissions(drifting, p_values[:index] + p_values[index + 1 :], drift_alpha),
                 course=course,
@@ -77,30 +74,6 @@ def answer_scores(
         drift_alpha=None if drift is None else drift_alpha,
     )
     return tuple(scores), looks
-
-
-def _description(tests: DifferenceTests) -> ScoreDrift:
-    """Return a score with its mean at each checkpoint, largest changes on single prompts, and variance."""
-    series = tests.series
-    variance = series.variance()
-    ranked = None
-    if tests.differences is not None:
-        repeat_variance = series.matrix.repeat_variance(series.included)
-        ranked = rank_changes(tests.differences, repeat_variance)
-    return ScoreDrift(
-        address=series.score.address,
-        differs="not comparable",
-        drifts="not comparable",
-        problem=tests.problem(),
-        kind=series.score.kind,
-        scale=series.score.scale,
-        means=series.checkpoint_means(),
-        left_out=series.left_out,
-        changes=ranked.changes if ranked else (),
-        prompts_vary=ranked is None or ranked.prompts_vary,
-        shrunken=ranked is not None and ranked.shrunken,
-        variance=variance,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +109,7 @@ class JudgeRepeats(NamedTuple):
     variance: float | None
     """Variance of the score of one answer if the same answer is judged again; None if it is unknown."""
     unreadable: int = 0
-    """Number of answers whose judgments name a level of unknown value. If this number is above 0,
-    ``variance`` is None. A variance that ignores these answers would be too small."""
+    """Number of answers with a level of unknown value; without them, the variance would be too small."""
 
 
 def judge_repeats(rows: Iterable[Row], score: ScoreId) -> JudgeRepeats:

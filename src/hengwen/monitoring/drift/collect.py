@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     """Scores and human labels, in the same order, of the answers that have both."""
 
 EQUALIZED_PARTS = ("repeats",)
-"""Parts of the comparability key (description of the data behind a score) that may differ between
-checkpoints. The number of repeats may differ, because the tests use equally many repeats of each
-checkpoint."""
+"""Parts of the comparability key that may differ: tests use equally many repeats of each checkpoint."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,8 +49,7 @@ class CollectedScore:
     """Names of the checkpoints."""
     matrix: ScoreMatrix = field(default_factory=ScoreMatrix)
     keys: list[ComparabilityKey | None] = field(default_factory=list)
-    """For each checkpoint, a description of the data behind the score; None if the checkpoint does not have
-    the score."""
+    """For each checkpoint, the data behind the score; None if it does not have the score."""
     signatures: list[str] = field(default_factory=list)
     variances: list[float | None] = field(default_factory=list)
     """For each checkpoint, the squared standard error that the score of a group of answers brings."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.monitoring.drift.answers import baseline_members, obstacle_of
-from hengwen.monitoring.drift.score_drift import BaselineDifference, PromptChange
+from hengwen.monitoring.drift.score_drift import BaselineDifference, PromptChange, ScoreDrift
 from hengwen.results.comparisons import CHANGES, compare_pairs, family_size
 from hengwen.stats.checkpoints import shrink_changes
 from hengwen.stats.difference_interval import difference_interval, effect_sizes
@@ -52,8 +52,7 @@ class PromptDifferences:
     """Value of each prompt, averaged over the checkpoints of the baseline."""
     after: Floats
     repeats: Floats
-    """For each prompt, the harmonic mean of two numbers of repeats: at the checkpoints of the baseline
-    together, and at the newest checkpoint."""
+    """Harmonic mean of each prompt's repeats at the baseline's checkpoints together and at the newest."""
     test: PairedTest
     interval: DifferenceInterval
     effects: EffectSizes
@@ -151,17 +150,7 @@ class DifferenceTests:
         return self.series.left_out[-1].problem if self.series.left_out and not self.is_testable else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
-    """Whether the checkpoints of one score differ; p-values hold for all tests of the question."""
-
-    answer: DiffersAnswer
-    comparisons: tuple[Comparison, ...]
-    """The pairs of tested checkpoints."""
-    baseline: BaselineDifference | None
-
-
-def difference_answers(tests: Sequence[DifferenceTests], alpha: float) -> list[Differences]:
+def difference_answers(tests: Sequence[DifferenceTests], alpha: float) -> list[ScoreDrift]:
     """Return for each score whether its checkpoints differ, with an error of ``alpha`` for all scores."""
     share = PAIRS_SHARE if any(item.is_pooled for item in tests) else 1.0
     testable = [item for item in tests if item.is_testable]
@@ -191,16 +180,40 @@ def _differences(
     pooled: dict[str, float],
     alpha: float,
     level: float,
-) -> Differences:
+) -> ScoreDrift:
     baseline = None
     if tests.differences is not None:
         last = tests.series.checkpoints - 1
         pair = next((item for item in comparisons if (item.earlier, item.later) == (0, last)), None)
         baseline = _baseline(tests, None if tests.is_pooled else pair, pooled, level)
-    return Differences(
-        answer=_answer(tests, comparisons, baseline, alpha),
+    return replace(
+        _description(tests),
+        differs=_answer(tests, comparisons, baseline, alpha),
         comparisons=tuple(comparisons),
-        baseline=baseline,
+        difference=baseline,
+    )
+
+
+def _description(tests: DifferenceTests) -> ScoreDrift:
+    """Return a score with its mean at each checkpoint, largest changes on single prompts, and variance."""
+    series = tests.series
+    ranked = None
+    if tests.differences is not None:
+        repeat_variance = series.matrix.repeat_variance(series.included)
+        ranked = rank_changes(tests.differences, repeat_variance)
+    return ScoreDrift(
+        address=series.score.address,
+        differs="not comparable",
+        drifts="not comparable",
+        problem=tests.problem(),
+        kind=series.score.kind,
+        scale=series.score.scale,
+        means=series.checkpoint_means(),
+        left_out=series.left_out,
+        changes=ranked.changes if ranked else (),
+        prompts_vary=ranked is None or ranked.prompts_vary,
+        shrunken=ranked is not None and ranked.shrunken,
+        variance=series.variance(),
     )
 
 
@@ -266,12 +279,10 @@ class RankedChanges:
     """Prompts with the largest changes."""
 
     changes: tuple[PromptChange, ...]
-    """Changes of the prompts, the largest rise first. Empty if all changes are equal, or if they vary no more
-    than the repeats of one prompt."""
+    """The largest rise first; empty if changes vary no more than the repeats of one prompt."""
     prompts_vary: bool
     shrunken: bool
-    """Whether the changes are shrunken (drawn towards the mean change), which needs prompts with several
-    repeats."""
+    """Whether the changes are drawn towards their mean, which needs prompts with several repeats."""
 
 
 def rank_changes(differences: PromptDifferences, repeat_variance: float | None) -> RankedChanges:

@@ -243,11 +243,9 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
 
 
 def comparison_outcome(item: ScoreComparison, least: int) -> GateOutcome:
-    """Return the outcome of ``no_drop`` for one score.
-
-    A score that changes on few of many prompts has not dropped; only with fewer than ``least`` independent
-    prompts, of which not even a change of all would be significant, are there too few.
-    """
+    """Return the outcome of ``no_drop`` for one score."""
+    # A score that changes on few of many prompts has not dropped; there are too few prompts only where not
+    # even a change of all would be significant.
     if item.outcome == "too few" and item.test and item.test.clusters >= least:
         return "passed"
     return COMPARISON_OUTCOMES[item.outcome]

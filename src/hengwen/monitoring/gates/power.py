@@ -70,26 +70,20 @@ class TermPower:
     prompts: int = 0
     """Number of prompts of the score's task in the plan; for a pattern, the smallest number of any task."""
     power: float | None = None
-    """Probability that the condition passes a single test at a level of 5 %. For the kind ``score`` (limit
-    for a mean), the true mean is assumed to be the mean of the run. For ``noninferior`` (limit for a fall),
-    both checkpoints are assumed to be equal."""
+    """Probability that the condition passes a single test at a level of 5 %, if the true mean is that of the
+    run (``score``) or both checkpoints are equal (``noninferior``)."""
     power_at_first_look: float | None = None
-    """For ``noninferior``, the probability of passing the first test against a baseline, which has the
-    significance level .03."""
+    """For ``noninferior``, the same of the first test against a baseline, at a level of 3 %."""
     mean: float | None = None
-    """Mean of the score in the run from which the power is estimated; None if the power is unknown, or if the
-    condition is not a limit for a mean (kind ``score``)."""
+    """For ``score``, its mean in the run; None if the power is unknown."""
     provable: float | None = None
-    """For ``score``, the true mean with which 80 % of runs would pass; None if no mean on the scale is
-    enough. For ``noninferior``, the margin with which 80 % of runs would pass if both checkpoints are
-    equal; None if only a margin as wide as the scale is enough."""
+    """True mean (``score``) or margin (``noninferior``) with which 80 % of runs would pass; None if none on
+    the scale is enough."""
     needed_prompts: int | None = None
-    """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million. If
-    there are too few prompts for any result, the smallest number of prompts with which a result is
-    possible."""
+    """Number of prompts with which 80 % of runs would pass, or with which a result is possible if there are
+    too few for any; None if it is unknown or above a million."""
     falls: tuple[VisibleFall, ...] = ()
-    """For ``no_drop``, the smallest true fall of each score that is detected with a probability of 80 % by
-    the first test against a baseline."""
+    """For ``no_drop``, the smallest falls that the first test against a baseline detects."""
     scale: Scale | None = None
 
 

@@ -1,8 +1,7 @@
 """Does a judge still give an answer the verdict that it gave then, as far as it repeats itself at all?
 
-The stored answers are judged again twice. If the judge has not changed, its old verdict and its two new
-verdicts on an answer can be exchanged. Means alone do not show a judge that gives as many good levels as
-before, but to other answers.
+If the judge has not changed, its old verdict and its two new ones on an answer can be exchanged. Means alone
+do not show a judge that gives as many good levels as before, but to other answers.
 """
 
 from __future__ import annotations

@@ -44,12 +44,11 @@ class Effect:
     interval_90: Bounds | None
     """90 % interval; if it lies within plus and minus the margin, the change is too small to matter."""
     prompts: int = 0
-    """Number of prompts; 0 if the change is measured only on anchors (fixed answers that every run judges
-    again)."""
+    """Number of prompts; 0 if the change is measured only on anchors."""
     clusters: int = 0
     """Number of independent groups of prompts or anchors."""
     anchors: int = 0
-    """Number of anchors (fixed answers that every run judges again); 0 if none are used."""
+    """Number of anchors (fixed answers that every run judges); 0 if none are used."""
     error: float
     """Standard error of the mean change; 0 if all differences are equal or there is only one cluster."""
     freedom: float
@@ -61,8 +60,7 @@ class Effect:
     """Number of prompts that show with a probability of 80 % that the change is smaller than the margin, if
     the true change is 0; None if it is unknown."""
     anchors_needed: int | None = None
-    """Number of anchors that show with a probability of 80 % that the change is smaller than the margin, if
-    the true change is 0; None if it is unknown."""
+    """The same number of anchors; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

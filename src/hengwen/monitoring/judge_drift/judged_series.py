@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 PANEL_TAG = "|panel:"
 """Text that the signature of every panel (several models that judge together) contains."""
 SAMPLE_PARTS = ("samples", "references", "repeats", "set size", "anchors")
-"""Parts of a comparability key (description of the data behind a score) that describe prompts and answers. A
-comparison of judges ignores these parts."""
+"""Parts of a comparability key that describe prompts and answers, not the judge."""
 
 
 class JudgedSeries(NamedTuple):

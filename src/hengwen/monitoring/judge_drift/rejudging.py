@@ -1,9 +1,7 @@
 """``rejudge`` judges the stored answers of an earlier checkpoint again, twice, with the judges of a plan.
 
-The difference between the two new verdicts on an answer is the noise floor of the judge. The new verdicts of
-each pass are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore the new
-verdicts never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
-The old judge, where it still answers, judges the later answers once, in a run of the same kind.
+The verdicts of each pass are in a run of their own, which names the judged run (``Run.rejudges``), and so
+never among the scores of a checkpoint. The old judge, where it still answers, judges the later answers once.
 """
 
 from __future__ import annotations

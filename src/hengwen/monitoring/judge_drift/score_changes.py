@@ -62,8 +62,7 @@ class JudgedAnchor(NamedTuple):
     then: float
     now: float
     level: float
-    """Human value that decides the weight of the anchor: the human value of this score or, if people rated no
-    anchor on this score, the human value of the overall quality (``JUDGE.level``)."""
+    """Human value that decides the weight: of this score or, if there is none, of ``JUDGE.level``."""
     human: float | None
     """Human value of this score; None if people rated the anchors only overall (``JUDGE.level``)."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.panel import short_labels
@@ -55,7 +55,7 @@ class StoredVerdicts:
     _panels: dict[tuple[str, ScoreId], PanelVerdicts] = field(init=False)
     """Verdicts of the members of each panel; the key is (run id, score)."""
     _lengths_of: Mapping[str, Mapping[str, Mapping[AnswerId, int]]] = field(init=False)
-    """Characters of each answer, by run id and task."""
+    """Characters of each answer, by run id and task; none without new verdicts."""
     _anchors: dict[str, RunAnchors] = field(init=False)
     """Anchors (fixed answers that every run judges again) of each run, by run id."""
 
@@ -137,12 +137,8 @@ class StoredVerdicts:
         if then is None or again is None or now is None:
             return replace(drift, reason="not scored")
         is_pair = self.before.id != self.after.id
-        return with_changes(
-            drift,
-            Verdicts(then, again, now, crossed=crossed if is_pair else None),
-            differing=self.differing.get(new.task, ()),
-            equal=self.equal.get(new.task),
-            lengths=self._lengths(new.task),
+        return self._with_changes(
+            drift, Verdicts(then, again, now, crossed=crossed if is_pair else None), new.task
         )
 
     def drifts(self, score: ScoreId) -> list[JudgedScoreDrift]:
@@ -154,14 +150,12 @@ class StoredVerdicts:
         if then is None or now is None:
             return [replace(drift, reason="not scored")]
         verdicts = Verdicts(then, again, now, repeat, crossed)
-        whole = with_changes(
+        whole = self._with_changes(
             drift,
             verdicts,
+            score.task,
             anchors=self._anchors[self.before.id].pairs(self._anchors[self.after.id], score),
-            differing=self.differing.get(score.task, ()),
             incomplete=[self._incomplete(run, score) for run in self._runs],
-            equal=self.equal.get(score.task),
-            lengths=self._lengths(score.task),
         )
         return [whole, *self._members(score, verdicts)]
 
@@ -179,10 +173,18 @@ class StoredVerdicts:
         panel = self._panel(run, score)
         return panel.incomplete if panel else set()
 
-    def _lengths(self, task: str) -> tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]]:
-        """Return the characters of the earlier and of the later answers; none without new verdicts."""
+    def _with_changes(
+        self, drift: JudgedScoreDrift, verdicts: Verdicts, task: str, **more: Any
+    ) -> JudgedScoreDrift:
         earlier, later = (self._lengths_of.get(run.id, {}).get(task, {}) for run in (self.before, self.after))
-        return earlier, later
+        return with_changes(
+            drift,
+            verdicts,
+            differing=self.differing.get(task, ()),
+            equal=self.equal.get(task),
+            lengths=(earlier, later),
+            **more,
+        )
 
     def _members(self, score: ScoreId, verdicts: Verdicts) -> list[JudgedScoreDrift]:
         then, again, now, repeat, crossed = (self._panel(run, score) for run in self._runs)
@@ -208,16 +210,7 @@ class StoredVerdicts:
             anchors = self._anchors[self.before.id].pairs(
                 self._anchors[self.after.id], level, (earlier, later)
             )
-            drifts.append(
-                with_changes(
-                    drift,
-                    series,
-                    anchors=anchors,
-                    differing=self.differing.get(score.task, ()),
-                    equal=self.equal.get(score.task),
-                    lengths=self._lengths(score.task),
-                )
-            )
+            drifts.append(self._with_changes(drift, series, score.task, anchors=anchors))
         return drifts
 
 

@@ -66,11 +66,9 @@ judge of the later answers."""
 SECOND_ALPHA = 0.005
 """The verdict is ``both`` (model and judge drifted) only if both p-values are at most this value."""
 MIN_ANCHORS = 100
-"""Minimum number of anchors (fixed answers that every run judges); if the judge's change is measured on fewer
-anchors, the verdict is ``cannot tell``."""
+"""Minimum number of anchors; with fewer, the verdict is ``cannot tell``."""
 ANCHORS_FOR_VERDICT = 250
-"""Number of anchors (fixed answers that every run judges) with which a change of the judge by one level on a
-fifth of the answers is usually detected."""
+"""Number of anchors with which a change by one level on a fifth of the answers is usually detected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +93,9 @@ class JudgedScoreDrift:
     """``TASK/SCORE``."""
     family: DriftFamily = "headline"
     member: str = ""
-    """Signature (text of a judge's settings) of the panel member that gave the score; empty if the whole
-    judge or panel gave it."""
+    """Signature of the panel member that gave the score; empty if the whole judge or panel gave it."""
     label: str = ""
-    """Parts of the signature (text of a judge's settings) that distinguish a panel member from the other
-    members; empty if the whole judge or panel gave the score."""
+    """Parts of the signature that distinguish the panel member from the others."""
     verdict: DriftVerdict = "cannot tell"
     reason: Reason = ""
     arm: Arm | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,9 +96,9 @@ class VarianceCollector:
         conflict = scoring_conflict(score, run_labels(self.runs)) if after is not None else ""
         item = None
         if after is not None and not conflict:
-            item = self._of_pair(score, pair_values(before, after))
+            item = self._result(score, "two checkpoints", "", pair_values(before, after))
         if item is None or item.problem == "too few":
-            item = self._of_one(score, pair_values(before, before), conflict)
+            item = self._result(score, "one checkpoint", conflict, pair_values(before, before))
         return item
 
     def answers_per_prompt(self, item: ScoreVariance) -> float | None:
@@ -138,25 +138,18 @@ class VarianceCollector:
         column = self.table.series.get(SeriesKey(run.id, score.id, score.kind))
         return column if column is not None and column.has_scores else None
 
-    def _of_pair(self, score: ScoreSummaries, values: PairedValues) -> ScoreVariance:
-        differences = values.differences
-        return self._result(score, "two checkpoints", "", values, differences)
-
-    def _of_one(self, score: ScoreSummaries, values: PairedValues, conflict: str) -> ScoreVariance:
-        return self._result(score, "one checkpoint", conflict, values, values.before)
-
     def _result(
         self,
         score: ScoreSummaries,
         basis: Basis,
         conflict: str,
         values: PairedValues,
-        numbers: Sequence[float],
     ) -> ScoreVariance:
         item = ScoreVariance(score=score, basis=basis, conflict=conflict, values=values, problem="too few")
         if values.cluster_count < MIN_CLUSTERS:
             return item
         repeats = [len(taken) for taken, _ in values.repeats]
+        numbers = values.differences if basis == "two checkpoints" else list(values.before)
         data = (numbers, values.clusters, repeats, values.repeat_variance)
         scale = score.scale
         span = scale.high - scale.low if scale is not None and scale.discrete else 0.0
@@ -166,13 +159,10 @@ class VarianceCollector:
             else variance_from_one_checkpoint(*data, self.correlation, span=span)
         )
         total = variance.of_prompt(variance.repeats)
-        problem: Problem = "" if total > 1e-18 * max(map(abs, numbers), default=0.0) ** 2 else "constant"
-        return ScoreVariance(
-            score=score,
-            problem="constant" if total == 0 else problem,
-            basis=basis,
-            conflict=conflict,
-            values=values,
+        is_constant = total <= 1e-18 * max(map(abs, numbers), default=0.0) ** 2
+        return replace(
+            item,
+            problem="constant" if is_constant else "",
             variance=variance,
             judge_variance=self._judge_variance(score, variance.repeat),
         )

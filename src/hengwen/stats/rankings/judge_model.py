@@ -34,10 +34,7 @@ class JudgeDesign:
     judge: NDArray[np.intp]
     """Index of the judge of each cell (pair of models and judge), shape (C,)."""
     rows: NDArray[np.intp]
-    """Number of rows of each cell (pair of models and judge), >= 1, shape (C,).
-
-    A row is one battle, or several battles with equal covariates.
-    """
+    """Number of rows (battles with equal covariates) of each cell, >= 1, shape (C,)."""
     covariates: NDArray[np.float64]
     """Covariates of each row, shape (R, T), such as 1 if the first model is shown first and -1 if second."""
     groups: NDArray[np.intp]
@@ -164,10 +161,7 @@ class Prediction(NamedTuple):
     """Predictions of the model for K sets of parameters."""
 
     gap: NDArray[np.float64]
-    """Strength of the first model minus strength of the second model, shape (C, K).
-
-    There is one value for each cell (pair of models and judge).
-    """
+    """Strength of the first model minus that of the second in each cell, shape (C, K)."""
     slope: NDArray[np.float64]
     """Discrimination of the judge of each cell (pair of models and judge), shape (C, K)."""
     logit: NDArray[np.float64]
