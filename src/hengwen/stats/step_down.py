@@ -74,11 +74,6 @@ class StepDown:
     is_too_few: NDArray[np.bool_]
     """Whether a pair could not have been significant, even if all its differences had the same sign."""
 
-    @property
-    def tests(self) -> int:
-        """Number of pairs in the family."""
-        return int(self.is_tested.sum())
-
 
 def step_down(scores: Sequence[FamilyScore], alpha: float = 0.05, *, seed: int = 0) -> StepDown:
     """Test pairs of checkpoints in several scores, with a familywise error of at most ``alpha``."""

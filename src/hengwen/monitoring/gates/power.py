@@ -151,13 +151,9 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
     scale = column.scale
     sample, size = PromptSample.of(values, clusters, range_of(column) or ()), runs.sizes[task]
     power = replace(power, scale=scale)
-    if len(sample.sums) < MIN_CLUSTERS:
-        return replace(power, unknown="no spread")
-    if size < sample.fewest_prompts:
-        return replace(power, unknown="too few prompts", needed_prompts=sample.fewest_prompts)
     estimate = sample.at(size)
     if estimate is None:
-        return replace(power, unknown="no spread")
+        return _unestimated(power, sample)
     sign = 1 if term.operator in (">=", ">") else -1
 
     def effect(mean: float) -> float:
@@ -174,6 +170,13 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
     )
 
 
+def _unestimated(power: TermPower, sample: PromptSample) -> TermPower:
+    """Return a power that the spread of the prompts' values, or the plan's number of prompts, leaves open."""
+    if len(sample.sums) < MIN_CLUSTERS or power.prompts >= sample.fewest_prompts:
+        return replace(power, unknown="no spread")
+    return replace(power, unknown="too few prompts", needed_prompts=sample.fewest_prompts)
+
+
 def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermPower:
     collected = runs.pair(term.baseline)
     if collected is None:
@@ -188,13 +191,9 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
         return replace(power, unknown="no values by prompt")
     sample, size = difference_sample(pair.values, value_range(collected, views[0])), runs.sizes[task]
     power = replace(power, scale=pair.scale)
-    if len(sample.sums) < MIN_CLUSTERS:
-        return replace(power, unknown="no spread")
-    if size < sample.fewest_prompts:
-        return replace(power, unknown="too few prompts", needed_prompts=sample.fewest_prompts)
     estimate = sample.at(size)
     if estimate is None:
-        return replace(power, unknown="no spread")
+        return _unestimated(power, sample)
 
     def effect(_: float) -> float:
         return term.margin

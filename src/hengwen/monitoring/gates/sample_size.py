@@ -60,7 +60,7 @@ class PromptSample:
 
     def at(self, prompts: float) -> MeanEstimate | None:
         """The estimate for a number of prompts; None if they are too few or the standard error is 0."""
-        if prompts < self.fewest_prompts:
+        if len(self.sums) < MIN_CLUSTERS or prompts < self.fewest_prompts:
             return None
         size = np.full(len(self.ends), self.prompts_per_cluster)
         sums, sizes = np.append(self.sums, size * self.ends), np.append(self.sizes, size)
