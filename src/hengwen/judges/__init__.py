@@ -1,7 +1,4 @@
-"""Judges that score answers: a model that reads a rubric, fixed rules without a model, or a panel of judges.
-
-Names are imported on first use.
-"""
+"""Judges that score answers: a model that reads a rubric, fixed rules without a model, or a panel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Deterministic scorers of text; they use no model and no network.
-
-A submodule is imported when one of its names is first used.
-"""
+"""Deterministic scorers of text; they use no model and no network."""
 
 from __future__ import annotations
 

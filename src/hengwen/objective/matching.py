@@ -10,10 +10,8 @@ Three searches find the longest block; each is the cheapest for some ranges and 
 index ``x`` in ``a`` and ``y`` in ``b``; None if no block is left. ``after`` must be called with ascending
 indices. A size of 0 means that there is no common block.
 
-In long ranges, the longest block is found by the ranks of windows. A window is a stretch of characters
-whose length is a power of two (1, 2, 4 and so on); its rank is that of its content among all windows of
-that length, so windows with equal ranks have equal contents. A stretch of any other length consists of two
-overlapping windows. Testing whether there is a common block of a given length takes nearly linear time.
+In long ranges, the longest block is found by the ranks of windows, whose lengths are powers of two: windows
+with equal ranks have equal contents. A stretch of any other length consists of two overlapping windows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Find judges with a common taste: they favour the same models so much that no single ranking explains it.
 
-Battles cannot tell whether the judges with a common taste or the other judges are right, so a group of such
-judges is reported, not corrected.
+Battles cannot tell which judges are right, so such a group is reported, not corrected.
 """
 
 from __future__ import annotations

@@ -53,7 +53,6 @@ class Rolling:
     n: int
     """Number of scores in the sequence."""
     window: int
-    """Number of scores in a window."""
     step: int
     """Distance in positions between the starts of two neighbouring windows."""
     m: int

@@ -1,7 +1,4 @@
-"""Calibrate a judge on human labels: measure agreement, correct its values and means, and certify it.
-
-Names are imported on first use.
-"""
+"""Calibrate a judge on human labels: measure agreement, correct its values and means, and certify it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A judge with rules: the judge's scores are kept, and a final score that rules may lower is added.
 
-A cap is the best value that a rule allows. The final score is the judge's level or the strictest cap,
-whichever is lower. If the judge gave no level, there is no final score, because a failure never becomes a low
-value.
+The final score is the judge's level or the strictest cap (best value that a rule allows), whichever is lower.
+If the judge gave no level, there is no final score, because a failure never becomes a low value.
 """
 
 from __future__ import annotations

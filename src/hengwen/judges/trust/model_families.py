@@ -1,7 +1,6 @@
 """Map a model name to its vendor family, because judges tend to favour text of their own family.
 
-A distilled model belongs to both families if its name says so (``DeepSeek-R1-Distill-Qwen-7B``). A name that
-contains no known word belongs to no family, and nothing is concluded from it.
+A distilled model may belong to two families (``DeepSeek-R1-Distill-Qwen-7B``), others to none.
 """
 
 from __future__ import annotations
