@@ -24,6 +24,10 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".mutants"
@@ -37,14 +41,18 @@ AREAS = {
 }
 """Packages of each area; the folders of tests have the same names."""
 WHOLE = "all"
-"""The whole source, tested by all fast tests that mirror it. Not a part of a run unless it is named."""
+"""The whole source, tested by all fast tests that mirror it; only if it is named. Writing its mutants takes
+minutes, and importing them as long, so they are written again for the modules of the sample alone."""
 END_TO_END = {
     "runs": ("endtoend/test_judged_runs.py", "endtoend/test_persona_rules.py"),
     "engine": ("endtoend/test_judged_runs.py",),
 }
 """Further tests of an area. They are slow: a mutant that survives runs all tests that call its function."""
-RAW_IDS = "disable_test_id_escaping_and_forfeit_all_rights_to_community_support"
-"""Option of pytest. Without it, pytest escapes some ids again each time that mutmut collects the tests."""
+CHILD = """import os
+if os.environ.get("MUTANT_UNDER_TEST") == "stats":
+    del os.environ["MUTANT_UNDER_TEST"]
+"""
+"""Start of each program that a test starts: mutmut cannot note which functions it calls."""
 KILLED = ("killed", "timeout", "suspicious", "segfault")
 STATUSES = ("killed", "survived", "no tests", "timeout")
 
@@ -67,43 +75,43 @@ def main() -> int:
         # no mutant has this name: mutmut writes all mutants, then fails
         mutmut(folder, "none", jobs=options.jobs, check=False)
         names = draw(folder, options.only, options.sample, f"{options.seed} {area}")
+        if area == WHOLE:
+            folder = prepare(area, {name.partition(".x")[0] for name in names})
         mutmut(folder, *names, jobs=options.jobs)
         statuses = statuses_in(folder)
         results[area] = {name: statuses[name] for name in names}
     return report(results, options.fail_under)
 
 
-def prepare(area: str) -> Path:
-    """Copy the project into a folder for the area, with the settings of mutmut for it; return the folder."""
+def prepare(area: str, modules: Collection[str] = ()) -> Path:
+    """Copy the project into a folder for the area, with the settings of mutmut for it; return the folder.
+
+    With modules, only these are changed. The whole source without modules has no tests, as it is not run.
+    """
     folder = WORK / area
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    pages = [
-        "docs",
-        "benchmarks",
-        "examples",
-        "action.yml",
-        *(path.name for path in ROOT.glob("*.md")),
-    ]  # tests read them
+    pages = [path.name for path in ROOT.glob("*.md")]
+    pages += ["docs", "benchmarks", "examples", "action.yml"]  # tests read them
     for name in ("src", "tests", *pages):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     shared = ROOT.parent / "shared"
     if shared.exists():  # tests look for it beside the checkout, and mutmut tests a copy in a folder
         (folder / "shared").symlink_to(shared)
+    (folder / "start").mkdir()
+    (folder / "start" / "sitecustomize.py").write_text(CHILD, "utf-8")
+    changed = [f"{PACKAGE / name}/*" for name in AREAS.get(area, ("",))]
+    if modules:
+        paths = [PACKAGE.parent.joinpath(*name.split(".")) for name in modules]
+        changed = sorted(f"{path}/__init__.py" if path.is_dir() else f"{path}.py" for path in paths)
     settings = {
         "also_copy": pages,
         "source_paths": ["src/"],
-        "only_mutate": [f"{PACKAGE / name}/*" for name in AREAS.get(area, ("",))],
+        "only_mutate": changed,
         "do_not_mutate": ["*/migrations/*"],
-        "pytest_add_cli_args": [
-            "-p",
-            "no:cacheprovider",
-            "-o",
-            f"{RAW_IDS}=true",
-            *(["-m", "not slow"] if area == WHOLE else []),
-        ],
-        "pytest_add_cli_args_test_selection": tests_of(area),
+        "pytest_add_cli_args": ["-p", "no:cacheprovider", *(["-m", "not slow"] if area == WHOLE else [])],
+        "pytest_add_cli_args_test_selection": tests_of(area) if modules or area != WHOLE else ["tests/none"],
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
     project = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -127,6 +135,8 @@ def mutmut(folder: Path, *names: str, jobs: int, check: bool = True) -> None:
     """
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs), *names]
     environment = {**os.environ, "CI": "1", "PYTHONUTF8": "1"}  # CI: Hypothesis draws the same examples
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, [folder / "start", folder / "mutants" / "src"]))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules with mutants are long
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     (folder / "mutmut.log").write_text(done.stdout + done.stderr, "utf-8")
     if check and done.returncode:
