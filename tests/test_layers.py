@@ -51,7 +51,7 @@ BROUGHT_OR_OPTIONAL = {
         "opentelemetry",
         "pytest",
     ),  # users of integrations have them
-    "pandas",  # imported only where the user has it
+    *("pandas", "pypinyin_dict"),  # imported only where the user, or a developer of the project, has them
 }
 """Imports that no declared dependency provides by itself."""
 NAMES_EVERY_LAYER = {"registry"}

@@ -1,6 +1,6 @@
 """The rhyme class of a line: the class of its last Han character, as pronounced in the line's last word.
 
-A table (built by ``tools/rhyme_table.py``) holds the rhyme class of each character, and the words whose last
+A table (built by ``rhyme_table.py``) holds the rhyme class of each character, and the words whose last
 character has another class in the word than on its own. jieba (word segmentation) is used only if a line ends
 in a listed word.
 """

@@ -1,7 +1,6 @@
-"""Build ``src/hengwen/objective/rhyme_table.txt`` from pypinyin and pypinyin-dict.
+"""Build ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
 
-``python tools/rhyme_table.py`` prints the table of rhyme classes; with ``--write`` it writes the table into
-the package.
+``python -m hengwen.objective.rhyme_table`` prints the table; with ``--write`` it writes it into the package.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TABLE = Path(__file__).resolve().parents[1] / "src" / "hengwen" / "objective" / "rhyme_table.txt"
+TABLE = Path(__file__).with_name("rhyme_table.txt")
 _FIRST, _LAST = 0x4E00, 0x9FFF
 _NO_READING = "."
 """Mark of a character without a reading; such a character rhymes only with itself."""

@@ -1,11 +1,10 @@
-"""The tool that builds the rhyme table, on small dictionaries and on those that it reads."""
+"""The program that builds the rhyme table, on small dictionaries and on those that it reads."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -13,12 +12,7 @@ from typing import Any
 import pytest
 from rows import each_row
 
-ROOT = Path(__file__).parents[2]
-_SPEC = spec_from_file_location("rhyme_table", ROOT / "tools" / "rhyme_table.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-rhyme_table: Any = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(rhyme_table)
+from hengwen.objective import rhyme_table
 
 WORDS = [("丁一", "07Q"), ("一丁", "16T"), ("甲一", "01M"), ("乙一", "01M"), ("一七", "01M")]
 """Words with the class of their ending; the first ends in the class that its last character has alone."""
@@ -99,7 +93,7 @@ def test_the_program_writes_the_table_with_line_feeds(
 
 @pytest.mark.slow
 def test_the_table_is_what_the_dictionaries_give_today() -> None:
-    command = [sys.executable, "-X", "utf8", ROOT / "tools" / "rhyme_table.py"]
+    command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme_table"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     built, shipped = done.stdout.splitlines(), rhyme_table.TABLE.read_text(encoding="utf-8").splitlines()
     assert shipped[0].startswith("# rhyme classes of U+4E00..U+9FFF")
