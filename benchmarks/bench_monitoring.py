@@ -50,7 +50,7 @@ def mean(values: Sequence[bool]) -> float:
 
 def compare_figures(samples: int) -> Iterator[Figure]:
     """Measure the false alarms of ``hengwen compare`` if nothing changed."""
-    from tests.monitoring.compare import simulations as compare
+    from tests.monitoring import compare_simulations as compare
 
     for shares in compare.SHARES:
         for prompts in (10, 30):

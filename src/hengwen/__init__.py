@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         TimeLimitError as TimeLimitError,
         WorkerError as WorkerError,
     )
-    from hengwen.monitoring.compare.compare_runs import compare_runs as compare_runs
-    from hengwen.monitoring.compare.run_comparison import (
+    from hengwen.monitoring.compare_runs import compare_runs as compare_runs
+    from hengwen.monitoring.run_comparison import (
         RunComparison as RunComparison,
         ScoreComparison as ScoreComparison,
     )
@@ -79,8 +79,8 @@ _EXPORTS = {
         "BackendError ConfigError DataError HengwenError JudgeError PluginError StoreBusyError StoreError "
         "TimeLimitError WorkerError"
     ),
-    "monitoring.compare.compare_runs": "compare_runs",
-    "monitoring.compare.run_comparison": "RunComparison ScoreComparison",
+    "monitoring.compare_runs": "compare_runs",
+    "monitoring.run_comparison": "RunComparison ScoreComparison",
     "monitoring.drift.drift_report": "drift_report",
     "monitoring.drift.score_drift": "DriftReport ScoreDrift",
     "monitoring.gates.evaluate_gates": "evaluate_gates",

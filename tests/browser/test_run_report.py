@@ -14,8 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from fixed_report import long_data, make_data
 
 from hengwen import open_store, run_plan, write_document
-from hengwen.documents.run.demo import demo_document
-from hengwen.documents.run.document import run_document
+from hengwen.documents.run.document import demo_document, run_document
 
 pytestmark = pytest.mark.slow
 HOSTILE = (

@@ -8,7 +8,7 @@ from rows import each_row
 from score_pairs import comparison, pair
 
 from hengwen.documents.compare.document import compare_document
-from hengwen.monitoring.compare.run_comparison import ScorePair
+from hengwen.monitoring.run_comparison import ScorePair
 
 HALF, MORE = [0.125] * 12, [0.75, 0.875] * 6
 

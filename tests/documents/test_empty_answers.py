@@ -19,7 +19,6 @@ from hengwen.documents.render.markdown import to_markdown
 from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
 from hengwen.results.coverage import EmptyAnswers
 from hengwen.store import Store
-from hengwen.store.empty_answers import empty_answers
 
 EMPTY = [{"checkpoint": "step-2", "task": "t", "empty": 12, "answers": 60}]
 
@@ -91,7 +90,7 @@ def test_empty_answers_are_those_that_python_strips_to_nothing(plan: Path, reque
         run_plan(plan, store=store)
         runs = store.latest()
         expected = [EmptyAnswers(label, "t", len(blanks) + 1, len(texts)) for label in ("a", "b")]
-        assert list(empty_answers(store, runs, ["a", "b"])) == expected
+        assert list(store.empty_answers(runs, ["a", "b"])) == expected
 
 
 @each_row(("empty", "total"), [(0, 60), (1, 50), (2, 100)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
+from hengwen.monitoring.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.tested_scores import Family
 from hengwen.records import Run, Scale
 from hengwen.results.paired_values import PairedValues

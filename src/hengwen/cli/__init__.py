@@ -29,10 +29,10 @@ from hengwen.cli.commands import (
     validate,
 )
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
-from hengwen.cli.env_file import read_env_file
+from hengwen.cli.ui.inputs import read_env_file
 from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_error
-from hengwen.cli.ui.streams import lenient_streams
+from hengwen.cli.ui.messages import lenient_streams
 from hengwen.cli.ui.usage import Commands
 from hengwen.errors import ConfigError, HengwenError
 

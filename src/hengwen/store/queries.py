@@ -1,4 +1,4 @@
-"""Queries about runs: scores and failures, also as columns, and calls of models."""
+"""Queries about runs: scores and failures, also as columns, calls of models, and empty answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sqlalchemy import case, func, or_, select
 
+from hengwen.results.coverage import EmptyAnswers
 from hengwen.results.score_table import STATUS_CODES, AnswerKeys, ScoreTable, SeriesKey
 from hengwen.store import tables
 from hengwen.store.database import store_errors
@@ -316,3 +317,25 @@ def model_calls(connection: Connection, run_ids: Sequence[str]) -> list[ModelCal
         .order_by(attempt.role, attempt.model)
     )
     return [ModelCalls(*row) for row in connection.execute(query)]
+
+
+WHITESPACE = "".join(filter(str.isspace, map(chr, range(1, 0x3001))))
+"""All characters that ``str.strip`` removes."""
+
+
+def empty_answers(
+    connection: Connection, runs: Sequence[Run], labels: Sequence[str]
+) -> Iterator[EmptyAnswers]:
+    """Yield the runs, by their labels, and the tasks of which more than 2 % of the answers are empty."""
+    response = tables.response.c
+    is_empty = func.ltrim(response.text, WHITESPACE) == ""
+    query = (
+        select(response.run_id, response.task, func.sum(case((is_empty, 1), else_=0)), func.count())
+        .where(response.run_id.in_([run.id for run in runs]))
+        .group_by(response.run_id, response.task)
+        .order_by(response.run_id, response.task)
+    )
+    rows = connection.execute(query).all()
+    for run, label in zip(runs, labels, strict=True):
+        counts = (EmptyAnswers(label, task, empty, n) for run_id, task, empty, n in rows if run_id == run.id)
+        yield from (item for item in counts if item.is_finding)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Engine, Table
 
     from hengwen.records import Attempt, Kind, Outcome, Row
+    from hengwen.results.coverage import EmptyAnswers
     from hengwen.score_id import ScoreId
     from hengwen.store.queries import ResponseKey
 
@@ -299,6 +300,11 @@ class Store:
         """Return the calls of runs by role and model."""
         with self.connect() as connection:
             return queries.model_calls(connection, [run.id for run in runs])
+
+    def empty_answers(self, runs: Sequence[Run], labels: Sequence[str]) -> tuple[EmptyAnswers, ...]:
+        """Return the runs, by their labels, and the tasks of which more than 2 % of the answers are empty."""
+        with self.connect() as connection:
+            return tuple(queries.empty_answers(connection, runs, labels))
 
     def pin(self, run: Run, when: str) -> None:
         """Make a run the baseline of its plan.

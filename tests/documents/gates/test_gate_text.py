@@ -8,9 +8,9 @@ from rows import each_row
 
 from hengwen.documents.gates.gate import short_figures
 from hengwen.documents.gates.gate_text import gate_details, term_decimals
-from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateOutcome, GateResult, NoCertificate, Reason, TermResult
+from hengwen.monitoring.run_comparison import ScoreComparison
 from hengwen.records import Run, Scale
 from hengwen.score_id import ScoreId
 from hengwen.stats.paired import PairedTest

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from quick_tests import quick_tests
 
-from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.monitoring.power.answer_cost import AnswerCost
 from hengwen.monitoring.power.score_power import PowerSearch
+from hengwen.monitoring.run_comparison import ScorePair, compare_scores
 from hengwen.results.comparisons import ScorePairs, compare_pairs, family_level, independent_level
 from hengwen.results.paired_values import PairedValues
 from hengwen.stats.paired_variance import PairedVariance

@@ -6,7 +6,7 @@ from score_pairs import comparison, pair
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.compare.document import compare_document
-from hengwen.monitoring.compare.run_comparison import ScorePair
+from hengwen.monitoring.run_comparison import ScorePair
 
 LEVELS = [0.25, 0.5, 0.75, 0.5] * 3
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from hengwen.documents.blocks import Document
 from hengwen.documents.gates.gate import gate_document
-from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
+from hengwen.monitoring.run_comparison import ScoreComparison
 from hengwen.records import Run, Scale
 from hengwen.score_id import ScoreId
 from hengwen.stats.paired import PairedTest

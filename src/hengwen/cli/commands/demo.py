@@ -26,7 +26,7 @@ def demo(
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
-    from hengwen.documents.run.demo import demo_document
+    from hengwen.documents.run.document import demo_document
     from hengwen.errors import StoreError
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan

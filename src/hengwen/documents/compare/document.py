@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Block, Bounds, Text, Tone
     from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.tested_scores import Family
     from hengwen.store import Store
 

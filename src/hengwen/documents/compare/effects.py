@@ -14,7 +14,7 @@ from hengwen.text.numbers import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
 
 _NO_EQUAL_LENGTH: Mapping[str, Bilingual] = {
     "few prompts": Bilingual(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hengwen.documents.blocks import Text, Tone
     from hengwen.documents.score_names import ScoreName
-    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
     from hengwen.results.group_comparison import GroupComparison
 
 _OUTCOMES: Mapping[str, tuple[Tone, Bilingual]] = {

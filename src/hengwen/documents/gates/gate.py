@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hengwen.documents.blocks import Bounds, Tone, Value
-    from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.gates.results import GateOutcome, GateReport, GateResult, TermResult
+    from hengwen.monitoring.run_comparison import ScoreComparison
 
 MARGIN = 0.08
 """Share of the axis of a condition that is free beside its outermost value."""

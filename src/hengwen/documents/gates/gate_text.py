@@ -25,10 +25,10 @@ from hengwen.text.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.gates.power import TermPower
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
+    from hengwen.monitoring.run_comparison import ScoreComparison
 
 OUTCOMES: Mapping[str, Bilingual] = {
     "passed": Bilingual("通过", "passed"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from hengwen.documents.answers.sources import StoredAnswers
-from hengwen.documents.blocks import Cell, Column, Details, Document, Sentence, Table
+from hengwen.documents.blocks import Cell, Column, Command, Details, Document, Sentence, Table
 from hengwen.documents.cells import left, right, thousands_cell
 from hengwen.documents.run.first_screen import first_screen
 from hengwen.documents.run.judge_notes import RULES_JUDGE_NOTE
@@ -24,7 +25,6 @@ from hengwen.documents.run.tables import CHECKPOINT
 from hengwen.documents.run.words import GUIDE, STATUS_WORDS, sizes_in_words
 from hengwen.objective.diversity.compare_sets import compare_sets
 from hengwen.results.run_order import training_order
-from hengwen.store.empty_answers import empty_answers
 from hengwen.text.language import COLON, Bilingual
 from hengwen.text.numbers import NOTHING, format_timestamp, plural
 
@@ -36,7 +36,13 @@ if TYPE_CHECKING:
     from hengwen.documents.run.report import Report
     from hengwen.judges.calibration import Calibration
     from hengwen.records import Run
+    from hengwen.runs.run_plan import RunResult
     from hengwen.store import Store
+
+_NEXT = Command(
+    line="hengwen init my-model",
+    purpose=Bilingual("下一步，用自己的回答", "next, with answers of your own"),
+)
 
 
 def report_document(
@@ -92,7 +98,7 @@ def report_document(
         calibrations=tuple(calibrations),
         admissions=store.admissions(),
         groups=() if order.problem else compare_sets(store.responses, order.runs, table),
-        empty=tuple(empty_answers(store, order.runs, [run.checkpoint for run in order.runs])),
+        empty=store.empty_answers(order.runs, [run.checkpoint for run in order.runs]),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("hengwen"),
         baseline=baseline.id if baseline else "",
@@ -100,6 +106,16 @@ def report_document(
         is_kept=is_kept,
     )
     return run_document(data)
+
+
+def demo_document(store: Store, result: RunResult) -> Document:
+    """Return the report of the demo with the command that begins a plan of one's own.
+
+    A test of its judges would not change the next demo, so no command for that is named.
+    """
+    document = report_document(store, result.runs, warnings=result.warnings, is_kept=False)
+    first, *others = document.blocks
+    return replace(document, blocks=(first, _NEXT, *others))
 
 
 def _absent_baseline(baseline: Run) -> str:

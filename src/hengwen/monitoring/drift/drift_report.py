@@ -16,7 +16,6 @@ from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.monitoring.judge_trust import judge_trust
 from hengwen.monitoring.tested_scores import compare_groups
 from hengwen.results.run_order import run_labels, training_order
-from hengwen.store.empty_answers import empty_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +117,7 @@ def drift_report(
         unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
         groups=groups,
         judges=judge_trust(store, tested, used=used),
-        empty=tuple(empty_answers(store, tested, labels)),
+        empty=store.empty_answers(tested, labels),
     )
 
 

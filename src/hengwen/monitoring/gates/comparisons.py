@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
-from hengwen.monitoring.compare.run_comparison import compare_scores
+from hengwen.monitoring.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.gates.missing_scores import (
     pair_coverage,
     removed_scores,
@@ -17,6 +16,7 @@ from hengwen.monitoring.gates.missing_scores import (
 )
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
 from hengwen.monitoring.gates.sample_size import PromptSample
+from hengwen.monitoring.run_comparison import compare_scores
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm
 from hengwen.results.aggregate import range_of, summarize_column
@@ -31,10 +31,10 @@ from hengwen.stats.power import alpha_at_look
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import GateOutcome, Reason, RunCoverage
     from hengwen.monitoring.gates.tested_run import TestedRun
+    from hengwen.monitoring.run_comparison import ScoreComparison, ScorePair
     from hengwen.plans.gates import NoDropTerm
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary

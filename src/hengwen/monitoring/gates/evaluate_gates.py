@@ -19,7 +19,6 @@ from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.decide import rewards_of
 from hengwen.results.run_order import training_order
 from hengwen.score_id import split_address
-from hengwen.store.empty_answers import empty_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +149,7 @@ def evaluate_run(
         gates=tuple(results),
         warnings=warnings,
         judges=judge_trust(baselines.store, [run], calibrations, used=used),
-        empty=tuple(empty_answers(baselines.store, [run], [run.checkpoint])),
+        empty=baselines.store.empty_answers([run], [run.checkpoint]),
         rewards=tuple(sorted(used & rewards_of([run]))),
     )
 

@@ -7,7 +7,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.compare_runs import CollectedScores
+from hengwen.monitoring.compare_runs import CollectedScores
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.comparisons import difference_sample, value_range
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
@@ -25,8 +25,8 @@ from hengwen.stats.power import MIN_UNITS, POWER, alpha_at_look, detectable_effe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import ScorePair
     from hengwen.monitoring.gates.results import TermKind
+    from hengwen.monitoring.run_comparison import ScorePair
     from hengwen.plans.gates import Gate, NoDropTerm, Term
     from hengwen.plans.plan import Plan
     from hengwen.records import Run, Scale

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.judge_trust import JudgeTrust
+    from hengwen.monitoring.run_comparison import ScoreComparison
     from hengwen.plans.gates import Tier
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary

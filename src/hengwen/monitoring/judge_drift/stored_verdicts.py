@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.panel import short_labels
-from hengwen.monitoring.compare.compare_runs import differing_prompts
+from hengwen.monitoring.compare_runs import differing_prompts
 from hengwen.monitoring.judge_drift.judged_series import (
     JudgedSeries,
     PanelVerdicts,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.compare_runs import scoring_conflict
+from hengwen.monitoring.compare_runs import scoring_conflict
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.records import Score
 from hengwen.results.comparisons import ScorePairs

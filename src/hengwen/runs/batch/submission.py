@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from hengwen._internal.retries import retrying
 from hengwen.backends.openai.batch_client import TOKEN_LIMIT_CODE, MissingError
 from hengwen.engine.limits.limiter import interruptible_sleep
+from hengwen.engine.metered_backend import retrying
 from hengwen.errors import BackendError
 from hengwen.runs.batch.queue import file_errors, make_private_folder
 from hengwen.runs.batch.replies import ReplyCounts, record_replies

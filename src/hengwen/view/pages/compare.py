@@ -10,7 +10,7 @@ from hengwen.documents.answers.pairs import WorsePrompts
 from hengwen.documents.answers.sources import StoredAnswers
 from hengwen.documents.compare.document import compare_document
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.compare_runs import compare_runs, scoring_conflict
+from hengwen.monitoring.compare_runs import compare_runs, scoring_conflict
 from hengwen.results.answers_to_read import prompt_changes
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from starlette.routing import Route
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.compare_runs import scoring_conflict
+from hengwen.monitoring.compare_runs import scoring_conflict
 from hengwen.objective.duplicates.similarity import near_duplicates
 from hengwen.results.aggregate import value_by_prompt
 from hengwen.results.answers_to_read import disagreements, prompt_changes

@@ -48,7 +48,7 @@ def compare(
     from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.compare.document import changed_prompts, compare_document
-    from hengwen.monitoring.compare.compare_runs import compare_runs
+    from hengwen.monitoring.compare_runs import compare_runs
 
     if len(runs) > 2:
         raise typer.BadParameter(f"name at most two runs, got {len(runs)}")

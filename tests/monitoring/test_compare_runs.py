@@ -14,7 +14,7 @@ import yaml
 from hengwen import Store, compare_runs, open_store, run_plan
 from hengwen.errors import ConfigError
 from hengwen.importers.muchin import import_muchin
-from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+from hengwen.monitoring.run_comparison import RunComparison, ScoreComparison
 from hengwen.records import Run
 from hengwen.results.decide import decide_runs
 from hengwen.results.decision import Decision

@@ -11,7 +11,7 @@ import numpy as np
 from quick_tests import quick_tests
 from score_pairs import UNIT, pair
 
-from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair, Weights, compare_scores
+from hengwen.monitoring.run_comparison import ScoreComparison, ScorePair, Weights, compare_scores
 from hengwen.results.comparisons import ALPHA
 from hengwen.results.paired_values import pair_values
 from hengwen.results.score_table import Column

@@ -8,8 +8,8 @@ from math import log1p
 from typing import TYPE_CHECKING, cast, get_args
 
 from hengwen.errors import ConfigError
-from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.judge_trust import judge_trust
+from hengwen.monitoring.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.monitoring.tested_scores import compare_groups, named_scores, tested_scores
 from hengwen.results.comparisons import Comparison
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
@@ -19,12 +19,11 @@ from hengwen.results.run_order import run_labels
 from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_summaries import signature_conflict
 from hengwen.results.score_table import SeriesKey
-from hengwen.store.empty_answers import empty_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import ScoreComparison
+    from hengwen.monitoring.run_comparison import ScoreComparison
     from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
     from hengwen.results.comparisons import ComparisonVerdict
@@ -132,7 +131,7 @@ def compare_runs(
         unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
         groups=groups,
         judges=judge_trust(store, runs, used=used),
-        empty=tuple(empty_answers(store, runs, labels)),
+        empty=store.empty_answers(runs, labels),
         decision=decide_pair(headline, groups, labels, margins_of(runs)),
     )
 

@@ -9,12 +9,12 @@ from rows import each_row
 from scipy import stats
 from score_pairs import DOWN, UNIT, pair, paired
 
-from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
+from hengwen.monitoring.run_comparison import ScorePair, compare_scores
 from hengwen.records import Scale
 from hengwen.results import comparisons
 from hengwen.stats.power import detectable_effect
 
-from .simulations import (
+from .compare_simulations import (
     CLUSTER_SIZES,
     alarms_of_clusters,
     alarms_of_scores,
