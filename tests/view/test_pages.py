@@ -16,6 +16,7 @@ from tests.view.conftest import TOKEN, client_of, state_of
 from hengwen import Response, Row, Run, Sample, Scale, Score, open_store, run_plan
 from hengwen.results.score_table import ScoreTable
 from hengwen.score_id import ScoreId
+from hengwen.view.data import tags
 from hengwen.view.page import respond
 
 WORSE = {"a": "ckpt-3000", "b": "ckpt-4000", "score": "persona/persona_generic.level"}
@@ -182,6 +183,31 @@ def write(store, run, answers):
         rows.append(Row(run.id, score, run.checkpoint, sample.id, 1, sample.id, outcome))
     ledger.record_rows(rows)
     ledger.commit()
+
+
+def test_a_tag_to_filter_by_is_one_that_several_prompts_of_the_run_have() -> None:
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    with open_store("sqlite://") as store:
+        ledger = store.ledger()
+        ledger.begin(run)
+        for name, metadata in {"a": ["x", "y"], "b": "y", "c": "z"}.items():
+            sample = Sample(id=name, input=name, task="t", metadata={"kind": metadata})
+            ledger.record_response(run.id, sample, Response(sample_id=name, text=name, task="t"))
+        ledger.commit()
+        assert tags(store, run, "t") == ["y"]
+
+
+def test_a_page_of_the_grid_has_eight_checkpoints_with_the_one_that_is_compared(tmp_path) -> None:
+    path = tmp_path / "many.db"
+    with open_store(path) as store:
+        for number in range(12):
+            name = f"c{number:02}"
+            write(store, Run(id=f"r{number:02}", plan="p", plan_hash="", checkpoint=name, step=number), 2)
+    client = client_of(path)
+    client.get("/", params={"token": TOKEN})
+    page = client.get("/grid", params={"against": "c00"})
+    heads = re.findall(r'<th scope="col" class="checkpoint[^>]*><a [^>]*>(c\d\d)', page.text)
+    assert heads == ["c00", "c05", "c06", "c07", "c08", "c09", "c10", "c11"]
 
 
 @pytest.fixture

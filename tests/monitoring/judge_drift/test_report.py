@@ -10,6 +10,7 @@ from hengwen import JudgeDriftReport, judge_drift, rejudge, run_plan
 from hengwen.documents.judge_drift import judge_drift_document
 from hengwen.documents.render.markdown import to_markdown
 from hengwen.errors import ConfigError
+from hengwen.monitoring.judge_drift.report import pair_of_report
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
 pytestmark = pytest.mark.slow
@@ -50,6 +51,19 @@ def test_nothing_changed_is_stable(plans) -> None:
     assert (score.verdict, score.arm, score.margin) == ("stable", "re-judged", 0.04)
     assert (score.model.difference, score.judge.difference) == (0, 0)
     assert (score.model.prompts, score.judge.prompts) == (150, 150)
+
+
+def test_a_drift_report_of_two_runs_compares_these_two(plans) -> None:
+    for name in "abc":
+        plans.run(name, {"p0": [1], "p1": [2]})
+
+    def names(*chosen: str) -> tuple[str, str]:
+        pair = pair_of_report(plans.store, chosen, None, None)
+        return pair.before.checkpoint, pair.after.checkpoint
+
+    assert names("a", "b") == ("a", "b")
+    assert names("a", "b", "c") == ("b", "c")
+    assert names("b") == ("a", "b")
 
 
 def test_a_lower_model_is_told_from_a_lower_judge(plans) -> None:
