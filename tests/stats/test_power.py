@@ -10,7 +10,13 @@ import pytest
 from rows import each_row
 
 from hengwen.stats.paired_variance import PairedVariance
-from hengwen.stats.power import detectable_difference, detectable_effect, least_number, power_of_t
+from hengwen.stats.power import (
+    can_be_significant,
+    detectable_difference,
+    detectable_effect,
+    least_number,
+    power_of_t,
+)
 
 
 @each_row("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
@@ -148,3 +154,19 @@ def test_a_pass_rate_needs_the_prompts_of_the_variance_after_the_fall(fall: floa
     variance = PairedVariance(cluster=0, prompt=0.0777, repeat=None, repeats=1, freedom=99, jump=1)
     assert variance.prompts_for(fall, 1) == pytest.approx(prompts, abs=2)
     assert variance.smallest_difference(prompts, 1) == pytest.approx(fall, rel=0.01)
+
+
+@each_row("alpha", [0.05, 0.01])
+@each_row("n", [3, 6, 8, 20])
+def test_differences_of_one_sign_can_be_significant_where_scipy_and_the_sign_test_say_so(
+    n: int, alpha: float
+) -> None:
+    from scipy.stats import binomtest, ttest_1samp
+
+    rng = np.random.default_rng(n)
+    for spread in (0.1, 0.5, 1.0, 2.0, 4.0):
+        differences = rng.lognormal(0, spread, n)
+        square = differences.sum() ** 2 / np.square(differences).sum()
+        by_sign = binomtest(n, n).pvalue <= alpha
+        by_t = ttest_1samp(differences, 0).pvalue <= alpha
+        assert can_be_significant(n, square, n, alpha) == (by_sign and by_t)
