@@ -71,12 +71,14 @@ def main() -> int:
         parser.error(f"unknown area {unknown[0]!r}; known: {', '.join(AREAS)}, {WHOLE}")
     results: dict[str, dict[str, str]] = {}
     for area in options.areas or AREAS:
+        # No mutant is named none: mutmut writes all mutants, notes which tests call what, and fails.
+        # It tests mutants in a second process, because some tests do not pass twice in one.
         folder = prepare(area)
-        # no mutant has this name: mutmut writes all mutants, then fails
         mutmut(folder, "none", jobs=options.jobs, check=False)
         names = draw(folder, options.only, options.sample, f"{options.seed} {area}")
         if area == WHOLE:
             folder = prepare(area, {name.partition(".x")[0] for name in names})
+            mutmut(folder, "none", jobs=options.jobs, check=False)
         mutmut(folder, *names, jobs=options.jobs)
         statuses = statuses_in(folder)
         results[area] = {name: statuses[name] for name in names}
@@ -99,6 +101,9 @@ def prepare(area: str, modules: Collection[str] = ()) -> Path:
     shared = ROOT.parent / "shared"
     if shared.exists():  # tests look for it beside the checkout, and mutmut tests a copy in a folder
         (folder / "shared").symlink_to(shared)
+    (folder / "mutants" / "src").mkdir(
+        parents=True
+    )  # Python never looks again into a path that was not there
     (folder / "start").mkdir()
     (folder / "start" / "sitecustomize.py").write_text(CHILD, "utf-8")
     changed = [f"{PACKAGE / name}/*" for name in AREAS.get(area, ("",))]
