@@ -33,7 +33,7 @@ def test_a_dry_run_needs_no_key(hengwen, plan: Path) -> None:
     calls = {(cost["backend"], cost["role"]): cost["usage"]["calls"] for cost in done.json["expected"]}
     assert calls == {("m", "subject"): 2, ("m", "judge"): 12, ("n", "judge"): 6}
     missing = hengwen("run", "plan.yaml")
-    assert (missing.code, "backend needs a key: set OPENAI_API_KEY" in missing.err) == (2, True)
+    assert (missing.code, "no API key: set OPENAI_API_KEY" in missing.err) == (2, True)
 
 
 @pytest.mark.parametrize("by_variable", [False, True], ids=["option", "variable"])

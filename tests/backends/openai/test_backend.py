@@ -292,7 +292,7 @@ def test_a_missing_key_for_openai_itself_is_an_error_at_once(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     for value in ("", "  "):
         monkeypatch.setenv("OPENAI_API_KEY", value)
-        with pytest.raises(ConfigError, match="backend needs a key: set OPENAI_API_KEY"):
+        with pytest.raises(ConfigError, match="no API key: set OPENAI_API_KEY"):
             OpenAIBackend(model="gpt")
 
 

@@ -44,7 +44,7 @@ class OpenAIClient:
         check_key: bool,
     ) -> None:
         if not model.strip():
-            raise ConfigError("backend needs a model: name one in the plan")
+            raise ConfigError("no model: name one in the plan")
         if not timeout > 0:
             raise ConfigError(f"timeout must be above 0 seconds, got {timeout}")
         self.model = model
@@ -57,7 +57,7 @@ class OpenAIClient:
         self._access = Endpoint(self._base_url, api_key_env)
         is_hosted = api_key_env not in {"", "OPENAI_API_KEY"} and self._base_url.startswith("https://")
         if check_key and not self._access.key and (is_hosted or self._base_url == DEFAULT_BASE_URL):
-            raise ConfigError(f"backend needs a key: set {api_key_env}")
+            raise ConfigError(f"no API key: set {api_key_env}")
         self._transport: HttpTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
