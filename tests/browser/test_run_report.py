@@ -56,6 +56,19 @@ def test_a_phone_never_scrolls_sideways_and_shows_every_verdict(demo, opened, pi
     picture(page, f"demo.{language}.420")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [660, 800, 1000])
+def test_in_half_a_screen_values_and_names_stay_on_one_line(demo, opened, language, width) -> None:
+    page = opened(demo[language], width, 900)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    texts = page.locator(".scores .compared b, h1 .nowrap, .verdicts .nowrap").all()
+    assert len(texts) > 8
+    for text in texts:
+        assert text.evaluate("e => e.getBoundingClientRect().height") < 48
+    for cell in page.locator(".scores td, .scores tbody th").all():
+        assert cell.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+
+
 def test_a_value_of_the_first_screen_and_a_number_of_failures_lead_to_their_answers(
     demo, opened, tmp_path: Path
 ) -> None:

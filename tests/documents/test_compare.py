@@ -70,7 +70,7 @@ def test_the_effect_sizes_stand_in_the_details() -> None:
     text = words(pair(MORE, HALF, length_changes=[0.01 * index for index in range(12)]))
     assert "smallest detectable difference" in text
     details = [line for line in text.splitlines() if line.startswith("t/s ")][-1].split()
-    assert details[2:5] == ["0/12/0", "-1.00", "0.00"]
+    assert details[2:5] == ["0/12/0", "−1.00", "0.00"]
     assert details[-1] == "1.06"
 
 

@@ -91,13 +91,13 @@ def test_a_drift_is_said_in_words_with_its_evidence(record: Record) -> None:
     look = "run 1 tested against this baseline, so p up to .030 is significant"
     assert f"p corrected for 36 tests (maxT); {look}" in lines
     assert f"p corrected for 2 tests (Holm); {look}" in lines
-    assert any(line.startswith("  c8 is worse than c0: -0.79 [") for line in lines)
+    assert any(line.startswith("  c8 is worse than c0: −0.79 [") for line in lines)
     assert any(line.endswith(" more pairs differ") for line in lines)
     assert "▼ t/s.value: differ; drift for the worse" in lines
     assert row(text, 0).endswith("12 differ")
-    assert row(text, 1).startswith("t/s.value -0.8")
+    assert row(text, 1).startswith("t/s.value −0.8")
     assert row(text, 1).endswith("▼ drift for the worse")
-    assert "S -36, p < .001" in row(text, 2)
+    assert "S −36, p < .001" in row(text, 2)
     assert "36/36 [18.0] p < .001" in row(text, 3)
     assert row(text, 4).endswith("unknown – 12")
     assert "t/s.value: not reduced, there are no repeats" in lines

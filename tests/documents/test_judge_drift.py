@@ -34,8 +34,8 @@ def test_a_judge_that_drifted_in_english() -> None:
     rows = [line.split() for line in lines if line.startswith("t/j.level ")]
     shared = ["0.03", "60", "judge", "drifted"]
     assert [[cell for cell in row if not re.search("[│●]", cell)] for row in rows] == [
-        ["t/j.level", "judge", "0.70", "0.65", "-0.05", "[-0.07,", "-0.03]", ".001", *shared],
-        ["t/j.level", "model", "0.65", "0.65", "0.00", "[-0.02,", "0.02]", ".400", *shared],
+        ["t/j.level", "judge", "0.70", "0.65", "−0.05", "[−0.07,", "−0.03]", ".001", *shared],
+        ["t/j.level", "model", "0.65", "0.65", "0.00", "[−0.02,", "0.02]", ".400", *shared],
     ]
     assert any(line.startswith("change of the judge: the same answers of a, judged again") for line in lines)
 
@@ -101,7 +101,7 @@ def test_runs_of_older_versions_are_named() -> None:
 
 def test_stable_shows_the_intervals_that_decide() -> None:
     text = words(score(verdict="stable", judge=effect(0.0), model=effect(0.01)))
-    assert "both 90% intervals lie within ±0.040: judge [-0.015, 0.015], model [-0.005, 0.025]" in text
+    assert "both 90% intervals lie within ±0.040: judge [−0.015, 0.015], model [−0.005, 0.025]" in text
 
 
 def test_the_old_judge_on_later_answers_has_a_row_and_measures_the_model() -> None:

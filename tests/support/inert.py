@@ -54,7 +54,8 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag == "wbr":  # an address may break after each slash
             return
-        self.tags.append((tag, sorted(name for name, _ in attrs)))
+        if attrs != [("class", "nowrap")]:  # a name with hyphens stays on one line
+            self.tags.append((tag, sorted(name for name, _ in attrs)))
         if tag not in self.VOID:
             self.open.append(tag)
 

@@ -90,7 +90,7 @@ def document(**settings) -> Document:
 def test_a_page_opens_with_the_decision_and_links_its_numbers() -> None:
     page = to_html(document(), "en")
 
-    assert re.findall("<h1>(.*?)</h1>", page) == ["Keep step-1."]
+    assert re.findall("<h1>(.*?)</h1>", page) == ['Keep <span class="nowrap">step-1</span>.']
     assert 'voice (<a href="#worse">12 prompts worse</a>)' in page
     assert '<tr id="score-voice">' in page
     assert "How" not in page.split("</h1>")[0]

@@ -85,7 +85,7 @@ def test_a_table_of_scores_has_the_course_the_difference_as_a_line_and_the_verdi
     lines = printed(document(), 110)
     at = next(i for i, text in enumerate(lines) if text.startswith("lyric.total"))
     assert lines[at] == (
-        "lyric.total  ▃▁█▆▆▄  86.1 ckpt-2 → 78.2    -7.9    ───●─── │            .020  26 prompts  ▼ fallen"
+        "lyric.total  ▃▁█▆▆▄  86.1 ckpt-2 → 78.2    −7.9    ───●─── │            .020  26 prompts  ▼ fallen"
     )
     assert "─┼─●─" in lines[at + 1]
 
@@ -121,7 +121,7 @@ def test_below_the_table_are_the_tests_of_p_the_ends_of_bars_and_the_values_of_t
 def test_a_score_takes_two_lines_in_a_narrow_terminal() -> None:
     lines = printed(document(), 40)
     at = lines.index("lyric.total  ▼ fallen")
-    assert lines[at + 1] == "  ▃▁█▆▆▄ 86.1 → 78.2 -7.9 p .020"
+    assert lines[at + 1] == "  ▃▁█▆▆▄ 86.1 → 78.2 −7.9 p .020"
 
 
 def test_the_line_of_a_judge_is_cut_to_two_where_not_all_is_asked_for() -> None:
@@ -177,12 +177,12 @@ def test_an_unbounded_interval_reaches_both_ends_and_a_limit_has_a_column() -> N
 def test_bars_of_a_table_give_way_to_its_numbers() -> None:
     bar = Bar(value=-7.9, interval=(-12.8, -2.8), limits=(-16, 16))
     columns = (Column(key="gate", head="gate"), Column(key="value", head="value", align="right"))
-    rows = ((Cell(text="no_drop"), Cell(text="-7.9 [-12.8, -2.8]", tone="worse", bar=bar)),)
+    rows = ((Cell(text="no_drop"), Cell(text="−7.9 [−12.8, −2.8]", tone="worse", bar=bar)),)
     table = Document(kind="k", title="T", blocks=(Table(key="t", columns=columns, rows=rows),))
     assert any("●" in text for text in printed(table, 80))
     narrow_lines = printed(table, 30)
     assert not any("●" in text for text in narrow_lines)
-    assert any("-7.9 [-12.8, -2.8]" in text for text in narrow_lines)
+    assert any("−7.9 [−12.8, −2.8]" in text for text in narrow_lines)
 
 
 def test_a_long_course_keeps_its_ends_within_40_marks() -> None:

@@ -10,12 +10,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hengwen.documents.render import answers, words
 from hengwen.documents.render.cell_svg import draw_bar, draw_course, draw_interval
 from hengwen.documents.render.svg import draw_chart
-from hengwen.text.language import Bilingual, in_language
+from hengwen.text.language import Bilingual
 from hengwen.text.numbers import signed
 from hengwen.text.safety import strip_controls
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from hengwen.documents.blocks import Document
     from hengwen.text.language import Language
 
-_HYPHEN = re.compile(r"(?<![^\s(\[（：，])-(?=\.?\d)")
-"""A hyphen before a number, where a page prints a minus sign."""
+_NAME = re.compile(r"\w+(?:[.-]\w+)+", re.ASCII)
+"""A name as ``ckpt-3000``, which a browser would break after its hyphens."""
+_UNBROKEN = Markup('<span class="nowrap">{}</span>')
+MOST_UNBROKEN = 30
+"""Characters of a name that fits in a line of a telephone."""
 
 
 def to_html(document: Document, language: Language) -> str:
@@ -39,8 +42,7 @@ def phrases(language: Language) -> dict[str, object]:
 
     def text(value: blocks.Text, english: str | None = None) -> str:
         """Return a text in the language, which a template may give in Chinese and in English."""
-        words = value if english is None else Bilingual(str(value), english)
-        return _HYPHEN.sub("\N{MINUS SIGN}", in_language(words, language))
+        return words.printed(value if english is None else Bilingual(str(value), english), language)
 
     def lang(value: str) -> Markup:
         """Return the attribute of a Chinese text in an English page, so that it has the right glyphs."""
@@ -75,9 +77,22 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["unbroken"] = _unbroken
     environment.globals.update(words=words, a=answers, signed=signed, draw_chart=draw_chart)
     environment.globals.update(draw_course=draw_course, draw_bar=draw_bar, draw_interval=draw_interval)
     return environment
+
+
+def _unbroken(text: str) -> Markup:
+    """Return an escaped text whose names with hyphens stay on one line; long ones may break."""
+    text = strip_controls(text)
+    parts: list[Markup] = []
+    end = 0
+    for name in _NAME.finditer(text):
+        if "-" in name[0] and len(name[0]) <= MOST_UNBROKEN:
+            parts += escape(text[end : name.start()]), _UNBROKEN.format(name[0])
+            end = name.end()
+    return Markup("").join([*parts, escape(text[end:])])
 
 
 def _finalize(value: object) -> object:

@@ -9,7 +9,15 @@ from hengwen.documents.answers.blocks import AnswerPairs, AnswerTable
 from hengwen.documents.blocks import Chart, Command, Decision, Details, Scores, Sentence, Table, Verdict
 from hengwen.documents.render import answers
 from hengwen.documents.render.score_table import plain_table
-from hengwen.documents.render.words import ANSWER, EMPTY_ANSWER, SHAPES, STATISTICS, same_kind, shape_of
+from hengwen.documents.render.words import (
+    ANSWER,
+    EMPTY_ANSWER,
+    SHAPES,
+    STATISTICS,
+    printed,
+    same_kind,
+    shape_of,
+)
 from hengwen.text.language import COLON, in_language
 from hengwen.text.numbers import number
 from hengwen.text.safety import strip_controls
@@ -52,7 +60,7 @@ def code_span(text: str) -> str:
 
 
 def _text(text: blocks.Text, language: Language) -> str:
-    return escape(in_language(text, language))
+    return escape(printed(text, language))
 
 
 def _blocks(items: Sequence[Block], language: Language, level: int) -> Iterator[str]:

@@ -16,8 +16,8 @@ from hengwen.documents.render.terminal_fit import MAX_LINES, REASONS, Section, e
 from hengwen.documents.render.terminal_marks import course, marks_are_wide, narrow
 from hengwen.documents.render.terminal_scores import STYLES, score_section
 from hengwen.documents.render.terminal_tables import TextColumn, record_lines, table_lines, wrapped
-from hengwen.documents.render.words import SHAPES, STATISTICS, cut_name, same_kind, shape_of
-from hengwen.text.language import COLON, Bilingual, in_language
+from hengwen.documents.render.words import SHAPES, STATISTICS, cut_name, printed, same_kind, shape_of
+from hengwen.text.language import COLON, Bilingual
 from hengwen.text.safety import one_line, strip_controls
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Page:
     verbose: bool
 
     def words(self, text: blocks.Text) -> str:
-        return strip_controls(in_language(text, self.language))
+        return strip_controls(printed(text, self.language))
 
     def sections(self, document: Document) -> list[Section]:
         sections = [self.title(document), *self.sequence(document.blocks)]

@@ -98,6 +98,13 @@ def table_lines(
     return None
 
 
+def _head_before(column: TextColumn, row: int) -> str:
+    """Return the head of a number's column, unless the cell says it itself, as "12 prompts" does."""
+    head = " ".join(column.head.split())
+    is_said = column.align == "left" or head in column.cells[row].plain.split()
+    return f"{head} " if head and not is_said else ""
+
+
 def record_lines(columns: Sequence[TextColumn], row: int, width: int) -> Lines:
     """Return a row of a table that is too wide: its first cells, its bar, and the others with their heads."""
     first, *others = (column for column in columns if not column.bars)
@@ -112,12 +119,9 @@ def record_lines(columns: Sequence[TextColumn], row: int, width: int) -> Lines:
         if bar is not None and width >= MIN_RECORD_BAR
     ]
     pairs = [
-        Text.assemble(
-            f"{' '.join(column.head.split())} " if column.head and column.align == "right" else "",
-            Text(" ".join(column.cells[row].plain.split("\n")), style=column.cells[row].style),
-        )
+        Text.assemble(_head_before(column, row), Text(" ".join(cell.plain.split("\n")), style=cell.style))
         for column in others
-        if column.cells[row].plain
+        if (cell := column.cells[row]).plain
     ]
     rest = Text("  ").join([*bars, Text(" · ").join(pairs)])
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,14 @@ MAX_NARROW = 40
 CONTENTS = Bilingual("目录", "contents")
 THEME = Bilingual("亮 / 暗", "light / dark")
 STATISTICS = Bilingual("这些句子背后的统计", "The statistics behind these sentences")
+
+_HYPHEN = re.compile(r"(?<![^\s(\[（：，])-(?=\.?\d)")
+"""A hyphen before a number, where people read a minus sign."""
+
+
+def printed(text: Text, language: Language) -> str:
+    """Return a text as a person reads it: with a minus sign before a number instead of a hyphen."""
+    return _HYPHEN.sub("\N{MINUS SIGN}", in_language(text, language))
 
 
 def shape_of(cell: Cell, language: Language) -> str:

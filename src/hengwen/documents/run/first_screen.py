@@ -83,17 +83,13 @@ def first_screen(report: Report, links: Mapping[str, str] | None = None) -> Deci
     tests = family_size(item for items in report.comparisons.values() for item in items)
     lines = sorted(_lines(report, names), key=lambda line: WEIGHTS.get(line.tone, len(WEIGHTS)))
     chosen = report.decision.checkpoint
-    legend = [LEGEND.format(tests)] if tests else []
-    if chosen:
-        also = Bilingual("另列 {} 及其 95% 区间。", "Also given: {} with its 95% interval.")
-        legend.append(also.format(chosen))
     return words.block(
         scores=Scores(
             key="scores",
             lines=tuple(lines),
             compared=COMPARED if len(report.labels) > 1 else MEAN,
             chosen=chosen,
-            legend=(Bilingual("", " ").join(legend),) if legend else (),
+            legend=(LEGEND.format(tests),) if tests else (),
         )
         if lines
         else None,
