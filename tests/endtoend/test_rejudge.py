@@ -51,7 +51,7 @@ def test_a_judge_that_becomes_stricter_is_named(rejudge, judged, judge_server) -
     assert "judge drift: a → b" in out
     assert "character: judge drifted" in out
     (row,) = (line.split() for line in out.splitlines() if line.startswith("character  judge "))
-    assert "-0.25" in row
+    assert "−0.25" in row
 
 
 def test_a_judge_that_changed_before_the_later_run_is_told_from_the_model(

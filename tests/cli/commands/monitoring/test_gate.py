@@ -59,7 +59,7 @@ def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
     (drop,) = (line for line in lines if line.startswith("▼ fails  no_drop(t/*, a)"))
     assert "−0.30" in drop
     assert drop.endswith("from a, p < .001, 40 prompts")
-    drop = "significantly worse than a: t/tenths.value -0.30 p < .001; "
+    drop = "significantly worse than a: t/tenths.value −0.30 p < .001; "
     assert drop in hengwen("gate", "plan.yaml", "-v").out
 
 
@@ -99,7 +99,7 @@ def test_chinese_has_no_english_sentences(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     done = hengwen("gate", "plan.yaml", "--lang", "zh", "-v")
     assert "b 未通过：2 条门槛中 2 条不成立。" in done.out
-    assert "比 a 显著变差：t/tenths.value -0.30" in done.out
+    assert "比 a 显著变差：t/tenths.value −0.30" in done.out
     assert "prompts" not in done.out
 
 
