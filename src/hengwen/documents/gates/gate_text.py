@@ -360,7 +360,7 @@ def power_line(power: TermPower, run_command: str = "hengwen run PLAN") -> str:
         least = "" if power.needed_prompts is None else f"; at least {count(power.needed_prompts)} are needed"
         return f"{power.text}: {_UNKNOWN[power.unknown]}{least}"
     size = f"{count(power.prompts)} prompts"
-    source = " and ".join(run.checkpoint for run in power.runs)
+    source = " and ".join(run.checkpoint for run in power.runs)  # two runs, of a threshold one
     if power.kind == "no_drop":
         falls = [
             f"{item.address} {number(item.fall, max(2, decimals_for(item.scale, [item.fall])))}"
