@@ -63,7 +63,7 @@ def scores(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Scores, .csv, .jsonl, .parquet or .json, or other tools' logs.",
         ),
     ],
@@ -115,7 +115,7 @@ def verdicts(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Verdicts on pairs, .csv, .jsonl, .parquet or .json; also of FastChat and AlpacaEval.",
         ),
     ],
