@@ -117,7 +117,7 @@ TEN = [0.1] * 10
         ),
         pytest.param(
             pair([0.75] * 12, [1.0] * 7 + [0.75] * 5),
-            "most prompts are higher, but the 95 % interval of the difference contains 0",
+            "most prompts are higher, but the 95% interval of the difference contains 0",
             id="undecided",
         ),
         pytest.param(

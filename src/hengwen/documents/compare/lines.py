@@ -154,7 +154,7 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
         return [
             Bilingual(
                 f"多数题{zh}了，但差别的 95% 区间含 0：没见过的题可能相反；需要更多题目",
-                f"most prompts are {en}, but the 95 % interval of the difference contains 0: unseen prompts "
+                f"most prompts are {en}, but the 95% interval of the difference contains 0: unseen prompts "
                 "may differ the other way; more prompts are needed",
             )
         ]

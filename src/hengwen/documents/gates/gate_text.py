@@ -67,7 +67,7 @@ _REASONS: Mapping[str, Bilingual] = {
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
     "low confidence": Bilingual(
-        "区间的置信水平低于 95%", "the confidence level of the interval is below 95 %"
+        "区间的置信水平低于 95%", "the confidence level of the interval is below 95%"
     ),
     "no baseline": Bilingual("没有基线", "there is no baseline"),
     "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),

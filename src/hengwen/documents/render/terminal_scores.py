@@ -40,7 +40,7 @@ _CHANGE = Bilingual("差", "change")
 _BAR = Bilingual("变差  0  变好", "worse  0  better")
 _LEGEND = Bilingual(
     "横线：95% 区间，按同表各行一起校正；含 0 即不称有差异",
-    "line: 95 % interval, corrected for all rows; through 0: no difference claimed",
+    "line: 95% interval, corrected for all rows; through 0: no difference claimed",
 )
 _UNDECIDED = Bilingual(
     "均值未定：多数题朝一个方向变了，均值却未必变了",
