@@ -114,7 +114,7 @@ class StoredVerdicts:
         for name in (old, new):
             if name not in names:
                 judges = sorted({score.evaluator for score in scores})
-                labels = " and ".join(dict.fromkeys(run_labels((self.before, self.after))))
+                labels = ", ".join(dict.fromkeys(run_labels((self.before, self.after))))
                 raise ConfigError(
                     f"no judge {name!r} in the runs of {labels}{did_you_mean(name, judges)}; "
                     "other runs: --before RUN --after RUN"
