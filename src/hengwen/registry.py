@@ -113,13 +113,19 @@ def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injecte
     try:
         return factory(**injected, **options)
     except TypeError as error:
-        reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
-        reason = re.sub(r"\. Did you mean .*", "", reason)  # hint of Python 3.13
-        reason = re.sub(r"missing \d+ required [\w-]+ arguments?: (.*)", r"needs the option \1", reason)
+        reason = option_problem(error).replace(f"{getattr(factory, '__name__', '')}.", "")
         hint = _option_hint(factory, options, injected)
         raise ConfigError(f"{title}: {reason}{hint}") from None
     except ValueError as error:
         raise ConfigError(f"{title}: {error}") from None
+
+
+def option_problem(error: TypeError) -> str:
+    """Return what Python says of wrong arguments, in words for the options of a plan."""
+    reason = str(error).replace("__init__() ", "")
+    reason = re.sub(r"\. Did you mean .*", "", reason)  # hint of Python 3.13
+    reason = reason.replace("got an unexpected keyword argument", "no option")
+    return re.sub(r"missing \d+ required [\w-]+ arguments?: (.*)", r"needs the option \1", reason)
 
 
 def _option_hint(factory: Any, options: Mapping[str, Any], injected: Mapping[str, Any]) -> str:

@@ -61,15 +61,18 @@ def test_the_first_screen_has_the_decision_all_scores_and_the_judges(demo, opene
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_phone_never_scrolls_sideways_and_shows_every_verdict(demo, opened, picture, language) -> None:
-    page = opened(demo[language], 420, 800)
+@pytest.mark.parametrize("kind", ["run", "compare", "drift"])
+def test_a_phone_never_scrolls_sideways_and_shows_every_verdict(
+    pages, opened, picture, kind, language
+) -> None:
+    page = opened(pages[f"{kind}.{language}"], 420, 800)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     for word in page.locator(".scores .word b").all():
         box = word.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 420
-    picture(page, f"demo.{language}.420")
+    picture(page, f"{'demo' if kind == 'run' else kind}.{language}.420")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

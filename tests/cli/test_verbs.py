@@ -105,7 +105,9 @@ def test_a_run_is_kept_reported_again_pinned_and_removed(hengwen, plan: Path, tm
     name = first["runs"][0]["id"]
     assert "baseline" in hengwen("runs", "pin", name).out
     assert f"* {name}" in hengwen("runs", "list").out
-    assert "lyrics/lyric.total: 2/2" in hengwen("runs", "show", "a").out
+    shown = hengwen("runs", "show", "a").out
+    assert "lyrics/lyric.total: 2/2" in shown
+    assert "None" not in shown
     assert hengwen("report", "b", "--json").json["runs"][0]["checkpoint"] == "b"
     assert hengwen("runs", "rm", name, "--yes").code == 0
     assert len(hengwen("runs", "list").out.splitlines()) == 1

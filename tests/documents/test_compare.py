@@ -117,7 +117,7 @@ TEN = [0.1] * 10
         ),
         pytest.param(
             pair([0.75] * 12, [1.0] * 7 + [0.75] * 5),
-            "most prompts are higher, but the 95 % interval of the difference contains 0",
+            "most prompts are higher, but the 95% interval of the difference contains 0",
             id="undecided",
         ),
         pytest.param(
@@ -157,7 +157,7 @@ TEN = [0.1] * 10
         ),
         pytest.param(
             ScorePair(address="t/g", family="breakdown", problem="not scored"),
-            "no answer of one of the runs has this score",
+            "in one of the runs no answer has this score",
             id="not scored",
         ),
         pytest.param(
@@ -169,6 +169,11 @@ TEN = [0.1] * 10
 )
 def test_what_limits_a_verdict_is_said(item: ScorePair, expected: str) -> None:
     assert expected in words(item)
+
+
+def test_the_first_screen_says_why_a_score_is_not_comparable() -> None:
+    text = words(ScorePair(address="t/g", family="headline", problem="group score"))
+    assert "Not comparable (one value for a group of answers, none for each prompt): g" in text
 
 
 def test_prompts_that_are_left_out_are_counted() -> None:

@@ -24,7 +24,7 @@ def test_a_run_without_calls_is_named(estimates: list[CostEstimate]) -> None:
 @each_row(
     ("bill", "text"),
     [
-        (Bill(seconds=1.25), "no calls; 1.2 s"),
+        (Bill(seconds=1.25), "no paid calls; 1.2 s"),
         (
             Bill(usage=ONE, costs={"USD": 0.5}, seconds=2),
             "1 call, 1,234 tokens in, 5 tokens out; about 0.5000 USD; 2.0 s",

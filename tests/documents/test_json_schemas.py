@@ -18,6 +18,10 @@ def test_an_unknown_kind_is_refused_with_the_nearest_one(hengwen) -> None:
     )
 
 
+def test_the_kind_of_a_command_is_named_where_it_has_another_name(hengwen) -> None:
+    assert "unknown kind of result 'report'; did you mean 'run'?" in hengwen("schema", "report").err
+
+
 def test_the_kinds_of_schemas_are_the_kinds_of_documents() -> None:
     from document_examples import KINDS
 

@@ -28,6 +28,10 @@ def test_passes(hengwen):
 def test_fails(hengwen):
     hengwen.run("plan.yaml")
 
+@pytest.mark.hengwen_gate("short/length.witin >= 0.1")
+def test_typo(hengwen):
+    hengwen.run("plan.yaml")
+
 def test_score(hengwen):
     assert hengwen.score("abc", "length", options={"least": 2, "most": 4}).value == 1.0
     assert hengwen.score("a", "lyric").status == "scorer_error"
@@ -62,7 +66,9 @@ def test_the_entry_point_is_the_plug_in() -> None:
 def test_gates_decide_tests_and_workers_of_xdist_report_them(pytester: pytest.Pytester, folder: Path) -> None:
     options = ("-p", PLUGIN, "-p", "xdist", "-n", "2", "--strict-markers", "--junit-xml", "j.xml")
     result = pytester.runpytest_subprocess(*options)
-    result.assert_outcomes(passed=2, failed=1)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*no score 'short/length.witin'; did you mean 'short/length.within'[?]"])
+    assert "evaluate_gates.py" not in result.stdout.str()  # a typo has no traceback of Hengwen
     result.stdout.fnmatch_lines(["*hengwen gates*", "passed: short/length.within >= 0.1 (*20 prompts*"])
     result.stdout.fnmatch_lines(["failed: short/length.within <= 0.2 (*"])
     properties = ElementTree.parse(folder / "j.xml").iter("property")
@@ -84,6 +90,6 @@ def test_replay_makes_no_call_and_says_which_are_missing(pytester: pytest.Pytest
     options = ("-p", PLUGIN, "--hengwen-store", "own.db")
     missing = pytester.runpytest_subprocess(*options, "--hengwen-calls", "replay")
     missing.assert_outcomes(failed=1)
-    missing.stdout.fnmatch_lines(["*calls of plan p are not recorded in own.db; record them: pytest*"])
+    missing.stdout.fnmatch_lines(["calls of plan p are not recorded in own.db (*); record them: pytest*"])
     pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)
     pytester.runpytest_subprocess(*options, "--hengwen-calls", "replay").assert_outcomes(passed=1)

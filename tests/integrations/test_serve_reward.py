@@ -101,7 +101,12 @@ async def test_a_failure_is_an_error_a_mean_or_a_number_never_0_by_itself() -> N
 @pytest.mark.parametrize(
     ("rewards", "address", "message"),
     [
-        ([], "short/length.within", r"no such reward; add rewards: \[short/length.within\]"),
+        ([], "short/length.within", r"no rewards; add rewards: \[short/length.within\]"),
+        (
+            ["short/length.within"],
+            "short/length.witin",
+            "no reward 'short/length.witin'; did you mean 'short",
+        ),
         (["short/size"], None, "no score of single answers is 'short/size'"),
         (
             ["short/length.within", "short/persona_generic.level"],

@@ -47,7 +47,7 @@ def test_every_value_knows_its_line(tmp_path: Path) -> None:
         ("name: [a\n", r"x.yaml:2: not valid YAML"),
         ("name: !!python/object:os.system x\n", r"x.yaml:1: not valid YAML"),
         ("- a\n", r"x.yaml:1: expected a mapping of keys, got list"),
-        ("", r"x.yaml:1: expected a mapping of keys, got NoneType"),
+        ("", r"x.yaml:1: expected a mapping of keys, got an empty file"),
         (b"name: a\nparts: \xc4\xff\n", r"x.yaml:2: not UTF-8 \(byte 0xc4\)"),
         (b"name: a\nparts: caf\xe9 na\xefve\n", r"x.yaml:2: not UTF-8 \(byte 0xe9\)"),
         (

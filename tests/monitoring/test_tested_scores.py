@@ -79,6 +79,8 @@ def test_a_collapse_is_told_by_report_compare_and_drift(store, tmp_path) -> None
     (compared,) = compare_groups(store, [result.runs[0], result.runs[2]])
     change = f"−{-compared.test.difference:.2f} at equal length"
     assert change in to_markdown(documents[1], "en"), "not a difference beside values of other lengths"
+    same = to_markdown(compare_document(compare_runs(store, "a", "b")), "en")
+    assert "**No difference seen**: " in same, "it is tested, though no prompt has a value"
     (score,) = result.decision.scores
     assert [item.standing for item in score.standings] == ["not worse", "best seen", "worse"]
     assert (score.newest, score.peak, score.is_group, score.problem) == ("worse", "b", True, "")

@@ -137,7 +137,7 @@ def test_a_function_of_a_file_is_a_scorer(folder: Path) -> None:
     assert scorer.signature.startswith('ends|mark:"月"|code:')
     (score,) = scorer.score(Sample(id="1"), Response(sample_id="1", text="起"))
     assert score.scale == Scale(low=0, high=1, discrete=True)
-    with pytest.raises(ConfigError, match="'ends': got an unexpected keyword argument 'marks'"):
+    with pytest.raises(ConfigError, match="'ends': no option 'marks'"):
         load_scorer(f"{folder}/ends.py:ends", {"marks": "月"})
 
 

@@ -112,6 +112,7 @@ def test_the_explanation_says_what_the_numbers_do_not_mean() -> None:
     assert "它们都不变" in summary.explain("zh")
     assert "3 patterns are few for m=3" in summary.explain()
     assert "4 scores are too few for m=5" in summarize([1, 2, 4, 3], m=5).explain()
+    assert "Level: 1 score, mean 2" in summarize([2]).explain()
     with pytest.raises(ValueError, match="unknown language 'de'; known: 'en', 'zh'"):
         summary.explain("de")
 

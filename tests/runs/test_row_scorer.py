@@ -101,8 +101,8 @@ def test_fields_of_a_row_become_a_sample(
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ({}, "field 'output' is missing"),
-        ({"output": 3}, "field 'output' must be text"),
+        ({}, "field 'output' is missing; the row has: id"),
+        ({"output": 3}, "field 'output' must be text, got int"),
         (
             {"output": "x", "references": 3},
             "field 'references' must be a text or a list of texts, got int",

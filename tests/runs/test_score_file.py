@@ -54,7 +54,7 @@ def test_rows_are_scored_in_order_and_bad_ones_say_why(tmp_path: Path) -> None:
     expected = score_lyric(LYRIC, TEMPLATE)
     assert rows[0]["lyric.total"] == expected.total
     assert "in.jsonl:3: " in rows[2]["message"]
-    assert rows[3]["message"].endswith("in.jsonl:4: field 'output' must be text")
+    assert rows[3]["message"].endswith("in.jsonl:4: field 'output' must be text, got int")
     assert all("lyric.total" not in row for row in rows if row["status"] != "ok")
     assert all(row["signature"].startswith("lyric|rules:document") for row in rows)
 

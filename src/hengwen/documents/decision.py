@@ -158,6 +158,10 @@ class DecisionWords:
                 f"{newest}：只有一个检查点有得分，尚无可比。",
                 f"{newest}: only one checkpoint has scores, so there is nothing to compare yet.",
             )
+        if all(score.problem in ("not tested", "nothing scored") for score in scores):
+            return Bilingual(
+                "无法决定：没有可以检验的分数。", "Nothing can be decided: no score can be tested."
+            )
         return Bilingual("无法决定：没有可以比较的分数。", "Nothing can be decided: no score is comparable.")
 
     def _newest_is_worse(self) -> list[tuple[ScoreDecision, CheckpointStanding]]:

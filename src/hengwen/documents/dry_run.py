@@ -85,7 +85,7 @@ def bill_text(bill: Bill) -> Bilingual:
     costs = " + ".join(f"{number(cost, 4)} {name}".rstrip() for name, cost in sorted(bill.costs.items()))
     seconds = number(bill.seconds, 1)
     if not usage.calls:
-        return Bilingual(f"没有调用；{seconds} 秒", f"no calls; {seconds} s")
+        return Bilingual(f"没有付费调用；{seconds} 秒", f"no paid calls; {seconds} s")
     zh, en = f"约 {costs}", f"about {costs}"
     if bill.has_unpriced_calls:
         zh = f"{zh}，另有调用价格未知" if costs else "费用未知"

@@ -21,7 +21,7 @@ from hengwen.documents.cells import (
 )
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS, METRICS
 from hengwen.text.language import Bilingual
-from hengwen.text.numbers import NOTHING, count, p_number
+from hengwen.text.numbers import NOTHING, count, p_number, plural
 
 if TYPE_CHECKING:
     from hengwen.objective.overlap.corpus import CorpusScore
@@ -126,7 +126,7 @@ def sequence_document(summary: SequenceSummary) -> Document:
     )
     return Document(
         kind="sequence",
-        title=Bilingual(f"{summary.n} 个分数的序列", f"a sequence of {summary.n} scores"),
+        title=Bilingual(f"{summary.n} 个分数的序列", f"a sequence of {plural(summary.n, 'score')}"),
         blocks=(*sentences, Details(title=Bilingual("数值", "numbers"), blocks=(table,), is_open=False)),
         record={"schema": 1, **asdict(summary)},
     )

@@ -28,6 +28,10 @@ _RECORDED = Bilingual(
     "答复是录下的，再运行也不会变：请改用在线模型，或重新录制",
     "the replies are recorded, so running again changes nothing: record them anew, or ask a live model",
 )
+_IMPORTED = Bilingual(
+    "分数是导入的：请在文件里补上缺的，再导入",
+    "the scores are imported: add what is missing to the file, and import it again",
+)
 _MENDS: Mapping[str, Bilingual] = {
     **dict.fromkeys(RETRYABLE, _RUN_AGAIN),
     "missing": Bilingual(
@@ -96,8 +100,12 @@ def least_text() -> Bilingual:
     )
 
 
-def mend_text(failures: Mapping[str, int], *, is_recorded: bool = False) -> Bilingual:
+def mend_text(
+    failures: Mapping[str, int], *, is_recorded: bool = False, is_imported: bool = False
+) -> Bilingual:
     """Return what mends the most frequent failures; another run is advised only where it can help."""
+    if is_imported:
+        return _IMPORTED
     status = max(failures, key=failures.__getitem__, default="")
     if not status:
         return _NOT_REACHED

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from hengwen.documents import cells
-from hengwen.documents.blocks import Document, Sentence, Table, Verdict
+from hengwen.documents.blocks import Decision, Document, Sentence, Table
 from hengwen.stats.confidence_sequence import MIN_ASYMPTOTIC
-from hengwen.text.language import Bilingual
+from hengwen.text.language import SENTENCE, Bilingual
 from hengwen.text.numbers import decimals_for, interval, number, plural
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ def monitor_document(monitor: Monitor) -> Document:
     state = monitor.state
     return Document(
         kind="monitor",
-        title=Bilingual(f"{state.n} 个分数", plural(state.n, "score")),
+        title=Bilingual("监控", "monitor"),
+        notes=(Bilingual(f"{state.n} 个分数", plural(state.n, "score")),),
         blocks=(
-            Verdict(tone="none" if state.alarm is None else "worse", sentence=alarm_text(state)),
+            Decision(title=SENTENCE.format(alarm_text(state)).capitalized),
             _means_table(state),
             *(Sentence(text=note, is_note=True) for note in _notes(monitor)),
         ),

@@ -74,6 +74,15 @@ class Evaluation:
 
         A gate that does not pass fails the test, also if it is undecided. Stored replies are reused.
         """
+        from hengwen.errors import HengwenError
+
+        __tracebackhide__ = True
+        try:
+            return self._run(plan, options, trust=trust)
+        except HengwenError as error:  # a wrong plan or gate is one line below that of the test
+            raise error.with_traceback(None) from None
+
+    def _run(self, plan: Plan | str | Path, options: RunOptions | None, *, trust: bool) -> RunResult:
         from dataclasses import replace
 
         from hengwen.plans.plan import Plan, load_plan
@@ -113,7 +122,7 @@ class Evaluation:
         calls = sum(estimate.usage.calls for estimate in estimates)
         if calls:
             pytest.fail(
-                f"{calls} calls of plan {plan.name} are not recorded in {self._store}; record them: "
+                f"calls of plan {plan.name} are not recorded in {self._store} ({calls}); record them: "
                 "pytest --hengwen-calls record",
                 pytrace=False,
             )

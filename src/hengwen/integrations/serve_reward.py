@@ -12,7 +12,7 @@ from aiohttp import web
 
 from hengwen.engine.metered_backend import CallContext
 from hengwen.engine.pacing import Committer
-from hengwen.errors import ConfigError, DataError
+from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.integrations.outcomes import TextScorer
 from hengwen.integrations.rewards import OnFailure, Rewards, openrlhf_reply
 from hengwen.plans.suite import load_judges
@@ -111,10 +111,12 @@ async def plan_reward(
     plan: Plan, store: Store, address: str | None = None, *, trust: bool = False
 ) -> AsyncIterator[TextScorer]:
     """Open the score of a plan that it names as a reward; calls of a judge are limited and recorded."""
-    if not plan.rewards or (address is not None and address not in plan.rewards):
+    if not plan.rewards:
         raise ConfigError(
-            f"the plan has no such reward; add rewards: [{address or 'TASK/SCORE'}], by which reports mark it"
+            f"the plan has no rewards; add rewards: [{address or 'TASK/SCORE'}], by which reports mark them"
         )
+    if address is not None and address not in plan.rewards:
+        raise ConfigError(f"the plan has no reward {address!r}{did_you_mean(address, plan.rewards)}")
     chosen = address or plan.rewards[0]
     if address is None and len(plan.rewards) > 1:
         raise ConfigError(f"name one of the plan's rewards: {', '.join(plan.rewards)}")

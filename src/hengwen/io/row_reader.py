@@ -146,6 +146,8 @@ def _conversion(path: Path) -> str:
         return "; to score Parquet files, add --engine local and -o FOLDER"
     if suffix in (".xlsx", ".xls", ".ods", ".tsv"):
         return "; save the table as .csv (UTF-8, separated by commas)"
+    if suffix == ".gz":
+        return f"; unpack it: gunzip {path.name}"
     return ""
 
 
@@ -271,16 +273,16 @@ def _rename(row: DataRow, columns: Mapping[str, str]) -> DataRow:
 
 
 def read_number(row: DataRow, name: str) -> float:
-    """Return a field of a row as a finite number."""
-    value = row.values.get(name)
+    """Return a field of a row as a finite number; "" names the whole line of ``number_rows``."""
+    value, field = row.values.get(name), f"field {name!r}" if name else "the line"
     if value is None:
         row.missing(name)
     try:
         number = float(str(value)) if not isinstance(value, bool) else nan
     except ValueError:
-        row.fail(f"field {name!r} must be a number, got {short_repr(value)}")
+        row.fail(f"{field} must be a number, got {short_repr(value)}")
     if not isfinite(number):
-        row.fail(f"field {name!r} must be a finite number, got {short_repr(value)}")
+        row.fail(f"{field} must be a finite number, got {short_repr(value)}")
     return number
 
 
@@ -288,7 +290,7 @@ def number_rows(lines: Iterable[bytes], path: Path) -> Iterator[DataRow]:
     """Yield a row for each line of a text with one number per line; blank lines are skipped."""
     for number, line in enumerate(text_lines(lines, path), start=1):
         if text := line.strip():
-            yield DataRow(path, number, {"number": text})
+            yield DataRow(path, number, {"": text})
 
 
 def text_lines(lines: Iterable[bytes], path: Path) -> Iterator[str]:

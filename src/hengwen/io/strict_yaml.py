@@ -246,7 +246,8 @@ def _collect_lines(node: yaml.Node, location: Location, lines: dict[Location, in
 def parse_model(model: type[Model], file: YamlFile) -> Model:
     """Validate the data of a YAML file."""
     if not isinstance(file.data, dict):
-        raise ConfigError(f"{file.at()}: expected a mapping of keys, got {type(file.data).__name__}")
+        kind = "an empty file" if file.data is None else type(file.data).__name__
+        raise ConfigError(f"{file.at()}: expected a mapping of keys, got {kind}")
     try:
         return model.model_validate(file.data)
     except ValidationError as error:

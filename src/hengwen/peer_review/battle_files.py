@@ -147,7 +147,12 @@ def stored_battles(store: Store, plan: str | None = None) -> BattleFiles:
                 winner = 0.5 if score == other else float(score > other)
                 columns.add("/".join(map(str, question)), 1, judge, (first, second), winner, 0)
     if not columns.winner:
-        raise ConfigError(f"{store.name}: no judge scored answers of two checkpoints to the same prompt")
+        if not runs:
+            raise ConfigError(f"no runs in {store.name}; see: hengwen run")
+        raise ConfigError(
+            f"{store.name}: no judge scored answers of two checkpoints of plan {runs[0].plan!r} "
+            "to the same prompt"
+        )
     used = {key.score.address for key in table.series if _is_level(key) or key.score.part == WINS}
     rewards = tuple(sorted(used & rewards_of(runs)))
     return BattleFiles(battles=columns.battles(), prompts={}, answers={}, rewards=rewards)

@@ -57,6 +57,8 @@ def write_folder(
                 text = files[name]
                 temporary = writes.enter_context(atomic_write(targets[name]))
                 temporary.write_bytes(text.encode() if isinstance(text, str) else text)
+    except FileExistsError:
+        raise ConfigError(f"{folder}: is a file; name a folder") from None
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None
 

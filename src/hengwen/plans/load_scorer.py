@@ -42,7 +42,7 @@ class FunctionScorer:
         try:
             inspect.signature(self.function).bind(None, None, **self.options)
         except TypeError as error:
-            raise ConfigError(f"scorer {self.names[0]!r}: {error}") from None
+            raise ConfigError(f"scorer {self.names[0]!r}: {registry.option_problem(error)}") from None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from hengwen.relevance_metrics.sequence_metrics import (
     enough_windows,
 )
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,11 +38,11 @@ _ALPHA = 0.05
 _TEXTS = {
     "level": Bilingual(
         "水平：共 {n} 个分数，均值 {mean}，中位数 {median}，{share} 的分数不低于 {top}。",
-        "Level: {n} scores, mean {mean}, median {median}, {share} at or above {top}.",
+        "Level: {scores}, mean {mean}, median {median}, {share} at or above {top}.",
     ),
     "too_few": Bilingual(
         "{metric}：{n} 个分数太少，m={m}、延迟 {delay} 时至少需要 {need} 个。",
-        "{metric}: {n} scores are too few for m={m} and delay={delay}; {need} are needed.",
+        "{metric}: {scores} {are} too few for m={m} and delay={delay}; {need} are needed.",
     ),
     "null": Bilingual(
         "相同分数随机排列时，均值为 {mean}（标准差 {sd}）{z}，p 值 {p}。",
@@ -303,6 +304,8 @@ def _caveats(
 def _statements(summary: SequenceSummary, language: Literal["en", "zh"]) -> list[str]:
     values = {
         "n": summary.n,
+        "scores": plural(summary.n, "score"),
+        "are": "is" if summary.n == 1 else "are",
         "mean": _number(summary.mean),
         "median": _number(summary.median),
         "share": _percent(summary.top_share),

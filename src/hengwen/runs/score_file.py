@@ -96,7 +96,7 @@ class RowScorer:
     def _scores(self, row: DataRow) -> dict[str, float]:
         output = row.values.get("output")
         if not isinstance(output, str):
-            row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
+            row.missing("output", "text")
         references = row.values.get("references") or []
         if not isinstance(references, (str, list)):
             row.fail(f"field 'references' must be a text or a list of texts, got {type(references).__name__}")

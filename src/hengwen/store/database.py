@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from hengwen.errors import ConfigError, PluginError, StoreError
+from hengwen.errors import ConfigError, PluginError, StoreError, did_you_mean
 from hengwen.store.location import (
     display_url,
     has_changes,
@@ -76,7 +76,8 @@ def open_database(location: str | Path) -> Database:
             open_uri = partial(sqlite3.connect, uri, uri=True, check_same_thread=False)
             engine = create_engine(url.set(query={}), creator=open_uri)
     except NoSuchModuleError:
-        raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
+        hint = did_you_mean(url.drivername, ("postgresql", "sqlite"))
+        raise ConfigError(f"unknown database {url.drivername!r} in the store's URL{hint}") from None
     except ImportError as error:
         raise PluginError(
             f"the store {display_url(url)} needs {error.name}: pip install 'hengwen[postgres]'"

@@ -17,7 +17,7 @@ PAGES = {
     "/grid": Bilingual("全表", "Grid"),
     "/compare": Bilingual("比较", "Compare"),
     "/answer": Bilingual("回答", "Answer"),
-    "/judges": Bilingual("评判器", "Judges"),
+    "/judges": Bilingual("评审", "Judges"),
     "/label": Bilingual("标注", "Label"),
 }
 """The addresses of pages with their titles, in the order of the table of contents."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.labels.file import LabelFile
 from hengwen.prompts import load_rubric
 
 
@@ -32,6 +33,13 @@ def test_a_plan_uses_the_rubric_and_the_scorer_as_they_are_written(hengwen, tmp_
     assert (scores["t/ending.share"]["mean"], scores["t/ending.share"]["n"]) == (0.5, 1)
     assert scores["t/my_rubric.level"]["n"] == 2
     assert scores["t/my_rubric.clarity"]["n"] == 2
+
+
+def test_the_labels_that_are_written_can_hold_how_answers_are_drawn(hengwen, tmp_path: Path) -> None:
+    hengwen("init")
+    file = LabelFile(tmp_path / "labels.csv")
+    assert file.stores_draws
+    assert {label.drawn for label in file.labels()} == {""}
 
 
 def test_the_rubric_is_in_both_languages(hengwen, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path
     assert [label.value for label in written] == [1, 0.75, 0.5, 0.25, 0, 1, 1]
     assert {label.rater for label in written} == {"ann"}
     assert {label.score for label in written} == {"muice_live.level", "muice_new_topic.level"}
-    assert "7 new labels by ann, 7 of 7 done" in done.err
+    assert "ann 新标 7 条，7 条中已完成 7 条" in done.err
     assert "要使用这些标注，请在 plan.yaml 里加上：labels: labels.csv" in done.err
     with_labels(tmp_path)
     suite = load_suite(load_plan(tmp_path / "plan.yaml"))
@@ -143,7 +143,7 @@ def press(form, hengwen, monkeypatch: pytest.MonkeyPatch):
 def test_on_a_terminal_one_key_is_a_label(press, tmp_path: Path) -> None:
     done = press("axＢuBq")
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.75]
-    assert "“x”? 等级: A, B, C, D, E" in done.out
+    assert "“x”？等级：A, B, C, D, E" in done.out
 
 
 def test_levels_with_long_names_have_numbers_as_keys() -> None:
@@ -202,7 +202,7 @@ def test_a_sample_is_the_same_for_every_rater_and_goes_on_where_it_stopped(form,
     form("A q", "-n", 3)
     form("B B B B", "-n", 3, rater="bob")
     done = form("C C C", "-n", 3)
-    assert "2 new labels by ann, 3 of 3 done" in done.err
+    assert "ann 新标 2 条，3 条中已完成 3 条" in done.err
     written = labels(tmp_path / "labels.csv")
     by = {
         name: {(x.task, x.id, x.checkpoint, x.repeat) for x in written if x.rater == name}
@@ -210,13 +210,13 @@ def test_a_sample_is_the_same_for_every_rater_and_goes_on_where_it_stopped(form,
     }
     assert by["ann"] == by["bob"]
     assert [x.value for x in written if x.rater == "ann"] == [1, 0.5, 0.5]
-    assert "0 new labels by ann, 3 of 3 done" in form("", "-n", 3).err
+    assert "ann 新标 0 条，3 条中已完成 3 条" in form("", "-n", 3).err
 
 
 def test_skipping_writes_nothing_and_comes_again(form, tmp_path: Path) -> None:
     done = form("s s s s s s s")
     assert not (tmp_path / "labels.csv").exists()
-    assert "0 new labels by ann, 0 of 7 done, 7 skipped (shown again next time)" in done.err
+    assert "ann 新标 0 条，7 条中已完成 0 条，跳过 7 条（下次再问）" in done.err
     assert "1/7" in form("q").out
 
 
@@ -224,7 +224,7 @@ def test_undo_takes_back_labels_and_skips_one_by_one(form, tmp_path: Path) -> No
     done = form("u A B s u u C q")
     assert "没有可撤销的操作" in done.out
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.5]
-    assert "2 new labels by ann, 2 of 7 done" in done.err
+    assert "ann 新标 2 条，7 条中已完成 2 条" in done.err
     assert "skipped" not in done.err
 
 
@@ -238,7 +238,7 @@ def test_undo_to_the_beginning_leaves_a_header_that_can_be_gone_on_with(form, tm
 
 def test_a_slip_is_asked_again_and_never_a_label(form, tmp_path: Path) -> None:
     done = form("X AA 0.5 \x1b[A ? Ａ q")
-    assert done.out.count("等级: A, B, C, D, E") == 4
+    assert done.out.count("等级：A, B, C, D, E") == 4
     assert "\x1b" not in done.out
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1], "a full-width A is an A"
 
@@ -261,7 +261,7 @@ def test_ctrl_c_keeps_all_and_says_so(form, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("builtins.input", interrupted)
     done = hengwen("label", "plan.yaml", "--rater", "ann")
     assert done.code == 130
-    assert "2 new labels by ann" in done.err
+    assert "ann 新标 2 条" in done.err
     assert len(labels(tmp_path / "labels.csv")) == 2
 
 
@@ -350,7 +350,7 @@ def test_answers_that_were_generated_come_from_the_store(form, tmp_path: Path, h
         )
         ledger.commit()
     done = form("A A A A A")
-    assert "5 of 5 done" in done.err
+    assert "5 条中已完成 5 条" in done.err
     assert "店里的" in done.out
     assert "live-2" in {label.checkpoint for label in labels(tmp_path / "labels.csv")}
 

@@ -41,6 +41,17 @@ def test_a_shared_option_of_another_command_is_refused(hengwen: Callable) -> Non
     )
 
 
+def test_a_help_has_whole_paragraphs_and_arguments_in_capitals(hengwen: Callable) -> None:
+    text = hengwen("doctor", "--help").out
+    assert "Usage: hengwen doctor [OPTIONS] [PLAN]" in text
+    lines = [line.strip() for line in text.splitlines()]
+    start = lines.index(next(line for line in lines if line.startswith("The test checks")))
+    end = lines.index("", start)
+    assert all(len(line) > 60 for line in lines[start : end - 1])
+    assert "Usage: hengwen init [OPTIONS] [DIR] [FILE.yaml]" in hengwen("init", "--help").out
+    assert "Usage: hengwen import scores [OPTIONS] {FILE}..." in hengwen("import", "scores", "--help").out
+
+
 def test_a_shared_option_is_in_the_help_of_a_command_that_takes_it(hengwen: Callable) -> None:
     assert "HENGWEN_STORE" in hengwen("report", "--help").out
     assert "HENGWEN_STORE" not in hengwen("demo", "--help").out

@@ -75,7 +75,7 @@ def test_each_judge_has_a_line_with_its_number_of_verdicts(review: PeerReview) -
     assert [(line.tone, in_language(line.sentence, "en")) for line in lines] == [
         (
             "untested",
-            f"never tested: the file of verdicts has this name only · {judge.verdicts} verdicts · admission "
+            f"never tested: only its name is known · {judge.verdicts} verdicts · admission "
             "never tested · people: no verdicts (--human compares rankings only) · to test: "
             "hengwen doctor --judge PROVIDER/MODEL",
         )
@@ -117,6 +117,9 @@ def test_many_judges_are_counted_by_what_is_known_of_them(review: PeerReview) ->
     )
     details = next(block for block in blocks if isinstance(block, Details) and "Judges" in str(block.title))
     assert len(list(filter(is_trust, details.blocks))) == 9
+    (same,) = filter(is_trust, peer_review_document(review, judges=judges[:8]).blocks)
+    assert in_language(same.sentence, "en") == "all 8 never tested."
+    assert in_language(same.sentence, "zh") == "共 8 位，均从未检验。"
 
 
 def is_trust(block: object) -> bool:

@@ -118,6 +118,18 @@ def test_below_the_table_are_the_tests_of_p_the_ends_of_bars_and_the_values_of_t
     assert not any(text.startswith("ckpt-2: ") for text in crowded), "rows matter more"
 
 
+def test_below_the_table_stands_why_a_small_p_leaves_a_mean_undecided() -> None:
+    plain = document(1)
+    first = plain.blocks[0]
+    assert isinstance(first, Decision)
+    assert first.scores is not None
+    (score,) = first.scores.lines
+    undecided = replace(score, values={"verdict": "mean undecided"})
+    shown = replace(plain, blocks=(replace(first, scores=replace(first.scores, lines=(undecided,))),))
+    expected = "mean undecided: most prompts moved one way, but the mean may not have: lyric.total"
+    assert any(text.startswith(expected) for text in printed(shown, 110))
+
+
 def test_a_score_takes_two_lines_in_a_narrow_terminal() -> None:
     lines = printed(document(), 40)
     at = lines.index("lyric.total  ▼ fallen")

@@ -190,12 +190,18 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
         )
         for run_id, value in (("a", 0.25), ("b", 0.5))
     )
-    result = finding(ReportData(plan="p", runs=runs, table=table))
+    data = ReportData(plan="p", runs=runs, table=table)
+    result = finding(data)
     assert result.text.en == (
         "one value for each checkpoint (lowest a 0.25, highest b 0.50) and none for each prompt, so it is "
         "not tested; "
         f"{advice}"
     )
+    first = next(block for block in run_document(data).blocks if isinstance(block, Decision))
+    assert in_language(first.title, "en") == "Nothing can be decided: no score can be tested."
+    (reason,) = first.bullets
+    assert in_language(reason.subject, "en") == "Not tested"
+    assert result.text.en in in_language(reason.sentence, "en")
 
 
 def test_equal_differences_leave_the_smallest_detectable_difference_unknown(table_of) -> None:

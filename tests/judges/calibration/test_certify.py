@@ -125,6 +125,8 @@ def test_a_constant_judge_is_insufficient_with_a_reason() -> None:
     )
     assert calibration.decision == "insufficient"
     assert calibration.reasons == (Remark("undefined_kappa"),)
+    # without a kappa there is no interval that could be too narrow
+    assert [warning.code for warning in calibration.warnings] == ["judge_on_one_level"]
 
 
 def test_labels_without_an_answer_are_insufficient() -> None:

@@ -89,7 +89,9 @@ def test_equal_scores_are_not_called_stable_because_no_judge_repeated_itself(tmp
 def test_what_cannot_be_compared_is_named(table: Path, hengwen) -> None:
     with open_store("s.db") as store:
         import_scores(table, store, scale="1-10")
-        with pytest.raises(ConfigError, match="no judge 'newer'; did you mean 'new'"):
+        with pytest.raises(
+            ConfigError, match="no judge 'newer' in the runs of .*; did you mean 'new'.*--before"
+        ):
             judge_drift(store, judges=("old", "newer"))
         with pytest.raises(ConfigError, match="old and old are not two judges"):
             judge_drift(store, judges=("old", "old"))

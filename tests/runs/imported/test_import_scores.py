@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hengwen import compare_runs, drift_report, open_store
+from hengwen import compare_runs, drift_report, open_store, report_document
+from hengwen.documents.render.markdown import to_markdown
 from hengwen.errors import ConfigError, DataError
 from hengwen.monitoring.drift.score_drift import ScoreDrift
 from hengwen.peer_review.battle_files import stored_battles
@@ -124,6 +125,17 @@ def test_each_failure_is_said_with_its_line_and_the_others_are_counted(store, tm
     write(file, "model,id,score\n" + "".join(f"a,{number},x\n" for number in range(25)))
     result = import_scores(file, store)
     assert (len(result.failed), result.unlisted, dict(result.failures)) == (20, 5, {"parse_error": 25})
+
+
+def test_a_report_of_an_import_does_not_advise_to_run_or_ask_again(store, tmp_path: Path) -> None:
+    rows = "a,1,0.5\na,2,x\nb,1,0.7\nb,2,0.2\n"
+    missing = import_scores(write(tmp_path / "m.csv", "model,id,score\n" + rows), store)
+    text = to_markdown(report_document(store, missing.runs), "en")
+    assert "the scores are imported: add what is missing to the file, and import it again" in text
+    versions = "".join(f"{model},{i},{v},0.5\n" for v, model in enumerate("ab") for i in range(8))
+    other = import_scores(write(tmp_path / "v.csv", "model,id,version,score\n" + versions), store)
+    text = to_markdown(report_document(store, other.runs), "en")
+    assert "; import scores of the same settings for all checkpoints" in text
 
 
 def test_labels_of_raters_that_are_no_value_are_said(store, tmp_path: Path) -> None:

@@ -104,6 +104,17 @@ def test_people_stand_beside_the_judge(store, tmp_path: Path) -> None:
     assert [value for name, value in values.items() if "human" in name] == [0.75]
 
 
+def test_votes_of_raters_alone_are_labels_and_the_import_says_how_to_count_them(
+    store, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "p.csv", "model_a,model_b,id,rater,winner\nx,y,1,ann,a\nz,y,1,bo,tie\n")
+    result = import_verdicts(file, store)
+    assert (result.scores, result.labels) == (0, 2)
+    assert [run.status for run in result.runs] == ["finished", "finished"]
+    assert any("to count people as judges" in note for note in result.notes)
+    assert import_verdicts(file, store).is_known
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="published verdicts are not here")
 def test_the_win_rates_of_a_published_leaderboard_come_out(store, tmp_path: Path) -> None:

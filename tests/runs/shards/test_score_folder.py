@@ -121,7 +121,7 @@ def test_several_files_of_both_formats_are_scored_in_order(source: Path) -> None
     scored = [json.loads(line) for line in joined(Path("out")).splitlines()]
     assert [row["id"] for row in scored[:4]] == ["p1", "p2", "p3", "r0"]
     assert (done.rows, done.shards, scored[0]["lyric.total"]) == (34, 3, scored[2]["lyric.total"])
-    assert scored[1]["message"] == "z.parquet:2: field 'output' is missing"
+    assert scored[1]["message"] == "z.parquet:2: field 'output' is missing (it is empty)"
     assert [shard["input"] for shard in manifest(Path("out"))["shards"]] == [0, 1, 1]
 
 

@@ -80,7 +80,7 @@ def export(
 def import_(
     context: typer.Context,
     plan: PlanPath,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files with replies.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files with replies.")],
     strict: options.Strict = False,
     *,
     calls: FileCalls,

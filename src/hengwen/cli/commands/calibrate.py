@@ -40,7 +40,7 @@ def calibrate(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PLAN_OR_STORE]...",
+            metavar="PLAN_OR_STORE",
             help="Plans (.yaml) whose runs are in --store, or stores; default: --store.",
         ),
     ] = None,

@@ -11,6 +11,7 @@ import typer
 from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_info, print_line, print_warning
 from hengwen.cli.ui.usage import Commands
+from hengwen.text.numbers import plural
 
 if TYPE_CHECKING:
     from hengwen.importers.muice.markdown_source import ImportNote
@@ -62,7 +63,7 @@ def scores(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Scores, .csv, .jsonl, .parquet or .json, or other tools' logs.",
         ),
     ],
@@ -114,7 +115,7 @@ def verdicts(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Verdicts on pairs, .csv, .jsonl, .parquet or .json; also of FastChat and AlpacaEval.",
         ),
     ],
@@ -174,7 +175,7 @@ def _show(result: ImportedRuns, store: str, *, quiet: bool) -> None:
     failures = ", ".join(f"{number} {status}" for status, number in result.failures.items())
     failed = sum(result.failures.values())
     numbers = {"run": len(result.runs), "score": result.scores, "failure": failed}
-    counts = ", ".join(f"{number} {word}{'s' * (number != 1)}" for word, number in numbers.items())
+    counts = ", ".join(plural(number, word) for word, number in numbers.items())
     known = "; known already, nothing recorded" if result.is_known else ""
     print_line(f"{store}: {counts}{f' ({failures})' if failures else ''}{known}")
 
@@ -209,7 +210,8 @@ def muchin(
             f"training order taken from the {source}: {', '.join(result.checkpoints)}; "
             "correct it in the plan if it is wrong"
         )
-    counts = f"{result.prompts} prompts, {result.answers} lyrics, {len(result.checkpoints)} checkpoints"
+    numbers = {"prompt": result.prompts, "lyric": result.answers, "checkpoint": len(result.checkpoints)}
+    counts = ", ".join(plural(number, word) for word, number in numbers.items())
     print_line(f"{result.plan}: {counts}")
 
 

@@ -13,14 +13,12 @@ from hengwen.cli.ui.messages import print_line
 def init(
     folder: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[DIR]", help="Output folder, created if missing; default: the current folder."
-        ),
+        typer.Argument(metavar="DIR", help="Output folder, created if missing; default: the current folder."),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE.yaml]",
+            metavar="FILE.yaml",
             help="With --persona: the file of the character; default: the packaged example.",
         ),
     ] = None,

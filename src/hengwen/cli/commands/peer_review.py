@@ -54,7 +54,7 @@ def peer_review(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BATTLES...",
+            metavar="BATTLES",
             help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict; or a "
             "store (.db): of two answers, the one to which a judge gave the better score wins.",
         ),

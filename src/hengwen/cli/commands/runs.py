@@ -37,8 +37,11 @@ def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
         table = opened.table([stored])
         usage = opened.usage([stored])
     for name in ("id", "plan", "checkpoint", "step", "status", "started", "plan_hash", "seed"):
-        print_line(f"{name}: {getattr(stored, name)}")
-    print_line("versions: " + ", ".join(f"{name} {version}" for name, version in stored.versions.items()))
+        value = getattr(stored, name)
+        if value is not None:
+            print_line(f"{name}: {value}")
+    if stored.versions:
+        print_line("versions: " + ", ".join(f"{name} {text}" for name, text in stored.versions.items()))
     for role, role_usage in usage.items():
         tokens = f"{role_usage.input_tokens} tokens in, {role_usage.output_tokens} out"
         print_line(f"calls of the {role}: {role_usage.calls} ({tokens})")

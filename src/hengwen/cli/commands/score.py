@@ -29,7 +29,7 @@ def score(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help=".jsonl or .csv with output (and template); with --engine any number of .jsonl and "
             ".parquet files or patterns.",
         ),

@@ -90,6 +90,9 @@ def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     if location != options.DEFAULT_STORE and "://" not in location:  # a URL may have a password
         command += f" --store {shlex.quote(location)}"
     for gate, terms in zip(gates, powers, strict=True):
+        if gate.tier == "fail" and [power.text for power in terms] == [gate.expression]:
+            print_line(f"gate {power_line(terms[0], command)}")
+            continue
         tier = "" if gate.tier == "fail" else f" ({gate.tier})"
         print_line(f"gate {gate.expression}{tier}")
         for power in terms:

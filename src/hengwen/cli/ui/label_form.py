@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from hengwen.labels.file import RATER, LabelFile
 from hengwen.text.language import Bilingual
+from hengwen.text.numbers import plural
 from hengwen.text.safety import one_line, same_text, strip_controls
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ COMMANDS = {
 }
 PANEL_FRAME = 4
 """Number of columns that the frame of a panel takes."""
+_WRAPPED = re.compile(r"(?<=[A-Za-z,])\n(?=[A-Za-z])")
+"""Line end within a sentence of a rubric; a terminal has line ends of its own."""
 MAX_CONTEXT_LINES = 3
 """Maximum number of lines of a prompt or a reference on a terminal, where ``?`` prints the whole of it."""
 
@@ -80,10 +84,13 @@ class LabelSession:
         """Return the number of labels as one line."""
         done = self._labelled_before + len(self._given)
         skipped = self._index - len(self._given)
-        text = (
-            f"{self._file.path}: {len(self._given)} new labels by {self._rater}, {done} of {self._total} done"
+        new = len(self._given)
+        text = self._text(
+            f"{self._file.path}：{self._rater} 新标 {new} 条，{self._total} 条中已完成 {done} 条",
+            f"{self._file.path}: {plural(new, 'new label')} by {self._rater}, {done} of {self._total} done",
         )
-        return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
+        again = self._text(f"，跳过 {skipped} 条（下次再问）", f", {skipped} skipped (shown again next time)")
+        return f"{text}{again}" if skipped else text
 
     def _ask(self, question: Question) -> bool:
         """Read input until the answer is labelled or skipped, or the rater goes back; False means quit."""
@@ -119,9 +126,8 @@ class LabelSession:
                 case "?":
                     self._explain(question)
                 case _:
-                    typer.echo(
-                        f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {', '.join(levels)}"
-                    )
+                    words, known = self._text("？等级：", "? levels: "), ", ".join(levels)
+                    typer.echo(f"“{one_line(entry, 20)}”{words}{known}")
 
     def _undo(self) -> bool:
         """Go back to the previous question and remove its label; return False if there is no previous one."""
@@ -204,7 +210,8 @@ class LabelSession:
         if question.score.part in rubric.criteria:
             criterion = rubric.criteria[question.score.part].in_language(self._language)
             instructions.append(f"{self._text('只看', 'only')}: {criterion}\n")
-        instructions.append(rubric.instructions.in_language(self._language) + "\n", style="dim")
+        text = _WRAPPED.sub(" ", rubric.instructions.in_language(self._language))
+        instructions.append(f"{text}\n", style="dim")
         self._console.print()
         self._console.print(instructions)
         self._console.print(self._level_table(rubric))

@@ -31,7 +31,7 @@ Store = Annotated[
 ]
 StoreArgument = Annotated[
     str,
-    typer.Argument(metavar="[STORE]", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store."),
+    typer.Argument(metavar="STORE", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store."),
 ]
 RayAddress = Annotated[
     str | None,

@@ -103,6 +103,9 @@ class InheritingCommand(TyperCommand):
                 CommandInfo(callback=spread(function)), pretty_exceptions_short=False, rich_markup_mode=None
             )
             self.callback, own = command.callback, list(command.params)
+            for param in own:
+                if param.param_type_name == "argument" and param.metavar is None:
+                    param.metavar = param.name.upper()
             for group in self._groups:
                 names = {param.name for param in own}
                 self.inherited += [param for param in group if param.name in names]
@@ -207,8 +210,9 @@ class Commands(typer.Typer):
                 """Stand for the function until its parameters are read."""
 
             unread.function = function  # type: ignore[attr-defined]
+            paragraphs = [" ".join(text.split("\n")) for text in (getdoc(function) or "").split("\n\n")]
             add = super(Commands, self).command(
-                name or function.__name__, cls=InheritingCommand, help=getdoc(function), **kwargs
+                name or function.__name__, cls=InheritingCommand, help="\n\n".join(paragraphs), **kwargs
             )
             add(unread)
             return function

@@ -219,7 +219,7 @@ def _legend(comparison: RunComparison, family: Family) -> Iterator[Bilingual]:
         yield Bilingual(
             "横线在 0 左边：变差。粗线：只看这一项的 95% 区间；按全部主要分数校正后更长的部分，画细线。"
             "线碰到 0，就不称有差异。",
-            "Line left of 0: worse. Thick line: 95 % interval of this score alone; thin, where longer: "
+            "Line left of 0: worse. Thick line: 95% interval of this score alone; thin, where longer: "
             "corrected for all headline scores. Where the line touches 0, no difference is claimed.",
         )
     corrected = Bilingual(

@@ -13,7 +13,7 @@ from hengwen.documents.score_names import difference_text, mean_text
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.run_order import run_labels
 from hengwen.stats.step_down import MIN_UNITS
-from hengwen.text.language import COMMA, SEMICOLON, Bilingual, both
+from hengwen.text.language import COMMA, NOTED, SEMICOLON, Bilingual, both
 from hengwen.text.numbers import decimals_for, p_text, plural, scale_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _PROBLEMS: Mapping[str, Bilingual] = {
         "整组回答只有一个数值，没有逐题的值", "one value for a group of answers, none for each prompt"
     ),
     "not scored": Bilingual(
-        "其中一次运行没有任何回答得到这项分数", "no answer of one of the runs has this score"
+        "其中一次运行没有任何回答得到这项分数", "in one of the runs no answer has this score"
     ),
     "no common prompts": Bilingual("没有双方都有得分的题目", "no prompt has a score in both runs"),
 }
@@ -142,7 +142,7 @@ def _group_line(comparison: RunComparison, line: ScoreLine, group: GroupComparis
 def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]:
     """Return what limits a verdict: why there is none, or which difference would have been seen."""
     if score.test is None or score.means is None:
-        return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
+        return [_problem(score)]
     if score.outcome == "missing scores":
         labels = run_labels((comparison.before, comparison.after))
         decimals = score_decimals(score)
@@ -154,7 +154,7 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
         return [
             Bilingual(
                 f"多数题{zh}了，但差别的 95% 区间含 0：没见过的题可能相反；需要更多题目",
-                f"most prompts are {en}, but the 95 % interval of the difference contains 0: unseen prompts "
+                f"most prompts are {en}, but the 95% interval of the difference contains 0: unseen prompts "
                 "may differ the other way; more prompts are needed",
             )
         ]
@@ -169,8 +169,14 @@ def _reasons(comparison: RunComparison, score: ScoreComparison) -> list[Bilingua
     return []
 
 
+def _problem(score: ScoreComparison) -> Bilingual:
+    return _PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))
+
+
 def verdict_text(score: ScoreComparison, word: Text) -> Bilingual:
-    """Return the verdict in words, with the reason where no difference could have been seen."""
+    """Return the verdict in words, with the reason where nothing is compared or could have been seen."""
+    if word == _OUTCOMES["not comparable"][1]:  # not a score of whole sets of answers that is tested
+        return NOTED.format(word, _problem(score))
     if score.outcome != "too few" or score.test is None:
         return both(word)
     effects = score.effects

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MARGIN = 0.08
 """Share of the axis of a condition that is free beside its outermost value."""
-_FROM = Bilingual("{}，比 {}", "{} from {}")
+_FROM = Bilingual("{}（比 {}）", "{} from {}")
 _WARNS = Bilingual("仅警告", "warns only")
 _WIDER = Bilingual(
     "门槛的区间按量表两端计，所以比报告的宽：没见过的低分也须不越过界限",

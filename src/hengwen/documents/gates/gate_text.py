@@ -67,7 +67,7 @@ _REASONS: Mapping[str, Bilingual] = {
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
     "low confidence": Bilingual(
-        "区间的置信水平低于 95%", "the confidence level of the interval is below 95 %"
+        "区间的置信水平低于 95%", "the confidence level of the interval is below 95%"
     ),
     "no baseline": Bilingual("没有基线", "there is no baseline"),
     "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
@@ -360,7 +360,7 @@ def power_line(power: TermPower, run_command: str = "hengwen run PLAN") -> str:
         least = "" if power.needed_prompts is None else f"; at least {count(power.needed_prompts)} are needed"
         return f"{power.text}: {_UNKNOWN[power.unknown]}{least}"
     size = f"{count(power.prompts)} prompts"
-    source = " and ".join(run.checkpoint for run in power.runs)
+    source = " and ".join(run.checkpoint for run in power.runs)  # two runs, of a threshold one
     if power.kind == "no_drop":
         falls = [
             f"{item.address} {number(item.fall, max(2, decimals_for(item.scale, [item.fall])))}"

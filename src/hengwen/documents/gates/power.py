@@ -37,7 +37,7 @@ _COLUMNS = (
     right("difference", "差别", "difference"),
     right("repeats", "每题回答", "repeats"),
     right("prompts", "题目", "prompts"),
-    right("prompts_needed", "95 % 区间", "95 %"),
+    right("prompts_needed", "95% 区间", "95%"),
     right("answers", "回答", "answers"),
     right("calls", "调用", "calls"),
     right("cost", "费用", "cost"),
@@ -46,7 +46,7 @@ _SUMMARY_COLUMNS = (
     SCORE,
     right("difference", "可检出", "detects"),
     right("prompts", "题目 × 每题回答", "prompts × answers each"),
-    right("prompts_needed", "95 % 区间", "95 %"),
+    right("prompts_needed", "95% 区间", "95%"),
 )
 _SUMMARY_NOTE = Bilingual(
     "现在：这一计划的运行；其余各行：能检出该差别的最省的运行，及所需题目数的区间，因为方差是估计的；虚线：现有题目数。",
@@ -56,9 +56,9 @@ _SUMMARY_NOTE = Bilingual(
 _CHEAPEST = "*"
 _NOTE = Bilingual(
     f"{_CHEAPEST} 最省；调用和费用按一个检查点运行一次计算，题目改变后基线也要重新运行。"
-    "95 % 区间指所需的题目数，因为方差是估计的。",
+    "95% 区间指所需的题目数，因为方差是估计的。",
     f"{_CHEAPEST} cheapest; calls and cost are those of one checkpoint's run, and with other prompts "
-    "the baseline has to run again. 95 %: interval of the needed prompts, as variances are estimated.",
+    "the baseline has to run again. 95%: interval of the needed prompts, as variances are estimated.",
 )
 _JOINT = Bilingual("，相关性取自这两次运行", ", correlated as in these runs")
 _INDEPENDENT = Bilingual("，按互相独立计", ", taken as independent")

@@ -17,8 +17,9 @@ from hengwen.documents.judges.calibration_words import (
 from hengwen.documents.judges.trust import trust_record, trust_verdicts
 from hengwen.judges.calibration.agreement import OF_LEVELS
 from hengwen.judges.calibration.artifact import calibrations_json
-from hengwen.text.language import COLON, NOTED, SENTENCE, SPACE, Bilingual
-from hengwen.text.numbers import NOTHING, interval
+from hengwen.judges.calibration.joining import UNKNOWN
+from hengwen.text.language import COLON, NOTED, SEMICOLON, SENTENCE, SPACE, Bilingual
+from hengwen.text.numbers import NOTHING, interval, plural
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -158,8 +159,14 @@ def _blocks(calibration: Calibration, number_of: str) -> Iterator[Block]:
         listed = Bilingual(", ", ", ").join(dropped)
         yield Sentence(text=COLON.join([Bilingual("未用的标注", "labels not used"), listed]))
     if calibration.drawn:
-        draws = "; ".join(f"{one_line(text, 120)} ({n} labels)" for text, n in calibration.drawn.items())
-        yield Sentence(text=Bilingual(f"抽样方式：{draws}", f"how answers were drawn: {draws}"))
+        draws = SEMICOLON.join(
+            NOTED.format(
+                Bilingual("未知", "unknown") if text == UNKNOWN else one_line(text, 120),
+                Bilingual(f"{n} 个标注", plural(n, "label")),
+            )
+            for text, n in calibration.drawn.items()
+        )
+        yield Sentence(text=COLON.join([Bilingual("抽样方式", "how answers were drawn"), draws]))
     agreement = calibration.agreement
     if agreement is None:
         return

@@ -60,7 +60,7 @@ _CHECK_NOTE = Bilingual(
     "examples: each is judged with a rubric that does not contain it. persona swapped: an answer in "
     "character is judged with the description of another character. degraded: a good answer is compared "
     "with a degraded copy. padded: sentences that say nothing are added; the level may fall by one and must "
-    "not rise. no verdict: neither passed nor failed. share: passed / (passed + failed), with its 95 % "
+    "not rise. no verdict: neither passed nor failed. share: passed / (passed + failed), with its 95% "
     "Wilson interval by answer. threshold: a check passes if the share reaches it, fails if the whole "
     "interval is below it, and is unclear otherwise",
 )
@@ -77,7 +77,7 @@ _ATTACK_NOTE = Bilingual(
     "fooled: the attack raised the level; resisted: the level could have risen and did not; could not show: "
     "it did not rise, but the weak answer already had a higher level than it deserves; no verdict: neither. "
     "A judge is not admitted if attacks raise levels significantly more than they lower them, by size "
-    "(sign-flip test at .01), in at least 10 % more answers; single raises are noise",
+    "(sign-flip test at .01), in at least 10% more answers; single raises are noise",
 )
 _NOTES = {
     "the rubric has no examples": "评分标准没有示例",

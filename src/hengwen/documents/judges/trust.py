@@ -12,7 +12,7 @@ from hengwen.documents.judges.calibration_words import DECISIONS, WITHIN
 from hengwen.documents.judges.doctor import DECISIONS as ADMISSIONS
 from hengwen.documents.judges.doctor import OF_CHECKS, attack_words, check_words
 from hengwen.text.language import COLON, COMMA, LIST_COMMA, MIDDLE_DOT, NOTED, SEMICOLON, Bilingual
-from hengwen.text.numbers import interval, minus, number, plural
+from hengwen.text.numbers import count, counted, interval, minus, number
 from hengwen.text.safety import one_line
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 _KINDS = {
     "rules": Bilingual("按规则评审，不是语言模型", "by rules, not by a language model"),
     "imported": Bilingual("由别的工具给分", "scores of another tool"),
-    "named": Bilingual("判定文件只有这个名字", "the file of verdicts has this name only"),
+    "named": Bilingual("只知道名字", "only its name is known"),
 }
 _OF_PAIRS = ("pairs", "named")
 """Kinds of judges that compare two answers."""
+_JUDGES = Bilingual("评审", "Judges")
 _NEVER_TESTED = Bilingual("从未检验", "never tested")
 _NO_PEOPLE = Bilingual(
     "没有人的判定（--human 只比较排名）", "people: no verdicts (--human compares rankings only)"
@@ -69,10 +70,14 @@ def trust_summary(judges: Sequence[JudgeTrust]) -> Verdict:
     """Return one line for many judges: how many of them have which state."""
     states = Counter(_state(judge) for judge in judges)
     (tone, _), _ = max(states.items(), key=lambda item: _BY_DOUBT.index(item[0][0]))
-    counted = Bilingual("{} 位{}", "{} {}")
-    listed = LIST_COMMA.join(counted.format(count, word) for (_, word), count in states.most_common())
+    if len(states) == 1:
+        (_, word), n = states.popitem()
+        sentence = Bilingual("共 {} 位，均{}。", "all {} {}.").format(n, word)
+        return Verdict(tone=tone, subject=_JUDGES, sentence=sentence)
+    numbered = Bilingual("{} 位{}", "{} {}")
+    listed = LIST_COMMA.join(numbered.format(n, word) for (_, word), n in states.most_common())
     sentence = Bilingual("共 {} 位，{}。", "of {}, {}.").format(len(judges), listed)
-    return Verdict(tone=tone, subject=Bilingual("评审", "Judges"), sentence=sentence)
+    return Verdict(tone=tone, subject=_JUDGES, sentence=sentence)
 
 
 def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
@@ -87,11 +92,11 @@ def trust_record(judges: Sequence[JudgeTrust]) -> list[dict[str, Any]]:
     ]
 
 
-def _verdict(judge: JudgeTrust, count: int | None, *, has_commands: bool) -> Verdict:
+def _verdict(judge: JudgeTrust, verdicts: int | None, *, has_commands: bool) -> Verdict:
     tone, word = _state(judge)
     parts = [*_kind(judge), *_admission(judge), *_people(judge)]
-    if count is not None:
-        parts.insert(1, Bilingual(f"{count} 条判定", plural(count, "verdict")))
+    if verdicts is not None:
+        parts.insert(1, Bilingual(f"{count(verdicts)} 条判定", counted(verdicts, "verdict")))
     if judge.kind not in _OF_PAIRS:
         parts.append(_anchors(judge))
     if judge.rubric:
@@ -192,17 +197,19 @@ def _people(judge: JudgeTrust) -> Iterator[Bilingual]:
 
 
 def _kappas(agreement: KnownAgreement) -> Bilingual:
-    pooled, n = _estimate(agreement.kappa), agreement.n
-    kappa = Bilingual(f"{n} 个标注，kappa {pooled}", f"kappa {pooled} on {n} labels")
+    n = agreement.n
+    kappa = Bilingual("{0} 个标注，kappa {1}", "kappa {1} on {2}").format(
+        count(n), _estimate(agreement.kappa), counted(n, "label")
+    )
     if agreement.within is None:
         return kappa
     within = Bilingual("{0} {1}", "{1} {0}").format(WITHIN, _estimate(agreement.within))
     return COMMA.join([kappa, within])
 
 
-def _estimate(estimate: Estimate) -> str:
+def _estimate(estimate: Estimate) -> str | Bilingual:
     if estimate.value is None:
-        return "?"
+        return Bilingual("无定义", "undefined")
     low, high = estimate.low, estimate.high
     ends = "" if low is None or high is None else f" {minus(interval((low, high), 2))}"
     return f"{minus(number(estimate.value, 2))}{ends}"

@@ -40,7 +40,11 @@ _CHANGE = Bilingual("差", "change")
 _BAR = Bilingual("变差  0  变好", "worse  0  better")
 _LEGEND = Bilingual(
     "横线：95% 区间，按同表各行一起校正；含 0 即不称有差异",
-    "line: 95 % interval, corrected for all rows; through 0: no difference claimed",
+    "line: 95% interval, corrected for all rows; through 0: no difference claimed",
+)
+_UNDECIDED = Bilingual(
+    "均值未定：多数题朝一个方向变了，均值却未必变了",
+    "mean undecided: most prompts moved one way, but the mean may not have",
 )
 _AXIS = Bilingual("横轴两端", "ends of the axis")
 _LEFT_OUT = (
@@ -79,6 +83,13 @@ def _foot(scores: Scores, words: Words, *, has_bars: bool) -> Iterator[Text]:
     for line in scores.lines:
         if _is_of_other_values(difference := words(line.difference)):
             yield Text(f"{words(line.name)}{words(COLON)}{difference}", style="dim")
+    undecided = [
+        f"{words(line.name)} {words(line.difference)}"
+        for line in scores.lines
+        if line.values.get("verdict") == "mean undecided"
+    ]
+    if undecided:
+        yield Text(f"{words(_UNDECIDED)}{words(COLON)}{words(SEMICOLON).join(undecided)}", style="dim")
     values = [f"{words(line.name)} {line.chosen}" for line in scores.lines if line.chosen]
     if values:
         name = " ".join(words(scores.chosen).split())

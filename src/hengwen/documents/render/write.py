@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hengwen.text.language import Language
 
 _SCHEMAS = files("hengwen.documents") / "schemas"
+_KINDS_OF = {"report": "run", "demo": "run", "peer-review-plan": "peer-review"}
+"""Kind of the result of the commands that do not have its name."""
 SUFFIXES = (".html", ".md", ".json", ".csv", ".parquet")
 
 
@@ -101,7 +103,9 @@ def schema_text(kind: str) -> str:
     """Return the JSON Schema of the records of one kind."""
     kinds = schema_kinds()
     if kind not in kinds:
-        raise ConfigError(f"unknown kind of result {kind!r}{did_you_mean(kind, kinds)}")
+        written = _KINDS_OF.get(kind)
+        hint = f"; did you mean {written!r}?" if written else did_you_mean(kind, kinds)
+        raise ConfigError(f"unknown kind of result {kind!r}{hint}")
     text = (_SCHEMAS / f"{kind}.json").read_text(encoding="utf-8")
     for part in sorted((_SCHEMAS / "parts").iterdir(), key=lambda file: file.name):
         if f'"#/$defs/{part.name.removesuffix(".json")}"' in text:

@@ -11,6 +11,7 @@ from hengwen.documents.missing import least_text, mend_text, missing_text
 from hengwen.results.comparisons import family_size
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.score_summaries import scoring_conflict
+from hengwen.score_id import IMPORTED_TAG
 from hengwen.stats.step_down import MIN_UNITS
 from hengwen.text.language import COLON, NOTED, SEMICOLON, Bilingual
 from hengwen.text.numbers import interval, number, p_text, percent
@@ -80,6 +81,12 @@ class ScoreContext(NamedTuple):
         return self.score.decimals
 
     @property
+    def is_imported(self) -> bool:
+        """Whether another tool gave the score of any checkpoint."""
+        summaries = (summary for summary in self.score.summaries if summary is not None)
+        return any(IMPORTED_TAG in signature for summary in summaries for signature in summary.signatures)
+
+    @property
     def is_tested(self) -> bool:
         """Whether any pair of checkpoints has enough independent prompts for a test."""
         return family_size(self.comparisons) > 0
@@ -147,9 +154,14 @@ def _conflict(score: ScoreContext) -> Finding | None:
     conflict = scoring_conflict(score.checkpoints, score.score.summaries)
     if not conflict:
         return None
+    next_zh, next_en = (
+        ("请为所有检查点导入同一设置的分数", "import scores of the same settings for all checkpoints")
+        if score.is_imported
+        else ("请用同一设置重新运行", "run all checkpoints with the same settings")
+    )
     return score.finding(
-        "各检查点的评分设置不同，不作比较；请用同一设置重新运行",
-        f"not compared: {conflict}; run all checkpoints with the same settings",
+        f"各检查点的评分设置不同，不作比较；{next_zh}",
+        f"not compared: {conflict}; {next_en}",
         alarm=True,
     )
 
@@ -171,7 +183,8 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
         return None
     failures = sum((Counter(summary.failures) for summary, _ in low), Counter[str]())
     is_recorded = any(summary.comparability.parts.get("endpoint") == "replay" for summary, _ in low)
-    texts = [*(text for _, text in low), least_text(), mend_text(failures, is_recorded=is_recorded)]
+    mend = mend_text(failures, is_recorded=is_recorded, is_imported=score.is_imported)
+    texts = [*(text for _, text in low), least_text(), mend]
     not_compared = Bilingual("不作比较", "not compared")
     return score.finding(*COLON.join([not_compared, SEMICOLON.join(texts)]), alarm=True)
 

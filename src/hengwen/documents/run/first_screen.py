@@ -104,12 +104,21 @@ def _uninformative(report: Report) -> set[str]:
     return {finding.address for finding in report.findings if finding.short}
 
 
+def _untested(report: Report) -> set[str]:
+    """Return the addresses of the scores that nobody can test, where that leaves nothing to decide."""
+    if report.decision.checkpoint:
+        return set()
+    return {score.address for score in report.decision.scores if score.problem == "not tested"}
+
+
 def _doubts(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Verdict]:
     """Yield what cannot be compared or told, and which scores hardly tell checkpoints apart."""
+    untested = _untested(report)
     for finding in (*report.findings, *failure_findings(report)):
-        if finding.is_alarm or finding.short:
+        is_untested = finding.address in untested and not finding.is_alarm
+        if finding.is_alarm or finding.short or is_untested:
             tone, subject = finding.tone, CANNOT if finding.tone == "open" else CHECK
-            if finding.short:
+            if finding.short or is_untested:
                 tone, word = WORDS[_verdict(report.decisions[finding.address])]
                 subject = word.capitalized
             yield Verdict(
@@ -141,8 +150,9 @@ def _about(address: str, text: Bilingual, names: Mapping[str, ScoreName]) -> Bil
 
 
 def _details(report: Report, names: Mapping[str, ScoreName]) -> Iterator[Block]:
+    untested = _untested(report)
     for finding in report.findings:
-        if finding.short or not finding.is_alarm:
+        if finding.short or not (finding.is_alarm or finding.address in untested):
             yield Sentence(text=_about(finding.address, finding.text, names), tone=finding.tone)
     if family_size(item for items in report.comparisons.values() for item in items):
         yield Sentence(text=comparison_note(report), is_note=True)

@@ -279,7 +279,7 @@ def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[Remark, .
         if max(shares, default=0) >= MAX_LEVEL_SHARE
     ]
     kappa = agreement.quadratic_kappa
-    if kappa.undefined > MAX_UNDEFINED_SHARE * max(1, agreement.resamples):
+    if kappa.value is not None and kappa.undefined > MAX_UNDEFINED_SHARE * max(1, agreement.resamples):
         counts = {"undefined": kappa.undefined, "resamples": agreement.resamples}
         warnings.append(Remark("undefined_resamples", counts))
     if ceiling.value is not None and ceiling.value < LOW_HUMAN_ALPHA:

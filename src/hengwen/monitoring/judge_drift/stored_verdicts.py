@@ -18,6 +18,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
 )
 from hengwen.monitoring.judge_drift.score_changes import RunAnchors, Verdicts, with_changes
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
+from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import task_scores
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
@@ -113,7 +114,11 @@ class StoredVerdicts:
         for name in (old, new):
             if name not in names:
                 judges = sorted({score.evaluator for score in scores})
-                raise ConfigError(f"no judge {name!r}{did_you_mean(name, judges)}")
+                labels = ", ".join(dict.fromkeys(run_labels((self.before, self.after))))
+                raise ConfigError(
+                    f"no judge {name!r} in the runs of {labels}{did_you_mean(name, judges)}; "
+                    "other runs: --before RUN --after RUN"
+                )
         earlier, later = (
             {
                 (score.task, score.part if score.evaluator == name else ""): score

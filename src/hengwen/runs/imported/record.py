@@ -47,6 +47,8 @@ class ImportedRuns:
     scores: int
     failures: Mapping[str, int]
     """Number of failures by status; a failure is never a score."""
+    labels: int = 0
+    """Number of values that raters gave."""
     failed: tuple[str, ...] = ()
     """File, line and reason of the failures, of at most 20."""
     unlisted: int = 0
@@ -260,7 +262,7 @@ def _record(store: Store, survey: Survey, runs: Mapping[RunKey, Run], source: st
     for rated in human.values():
         ledger.record_rows(list(_human_rows(runs, survey, rated, signature)))
     finished = [
-        replace(run, status="finished" if survey.statuses[key]["ok"] else "failed")
+        replace(run, status="finished" if survey.statuses[key]["ok"] or survey.labels[key] else "failed")
         for key, run in runs.items()
     ]
     for run in finished:
@@ -313,6 +315,14 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
         )
     if survey.unlabelled:
         notes.append(f"labels of raters that are no value, and count nowhere: {survey.unlabelled}")
+    labels = survey.labels.total()
+    if labels and not survey.order:
+        notes.append(
+            f"{labels} labels of raters, and no score beside them that a report or a ranking could show; "
+            "to count people as judges: --columns judge=COLUMN"
+        )
+    elif labels:
+        notes.append(f"{labels} labels of raters, beside the scores of the same answers")
     ordered = sorted(runs, key=lambda run: (run.plan, run.order))
     if any(run.step is None for run in runs) and len(runs) > 1:
         names = names_text([run.checkpoint for run in ordered])
@@ -324,6 +334,7 @@ def _result(survey: Survey, runs: Sequence[Run], *, is_known: bool = False) -> I
         unused=tuple(dict.fromkeys(name for item in columns for name in item.unused)),
         scores=scores,
         failures=dict(sorted(counts.items())),
+        labels=labels,
         failed=tuple(survey.failed),
         unlisted=survey.unlisted,
         notes=tuple(notes),

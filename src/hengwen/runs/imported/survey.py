@@ -42,6 +42,8 @@ class Survey:
     """Number of further ones."""
     unlabelled: int = 0
     """Number of labels of raters that are no value."""
+    labels: Counter[RunKey] = field(default_factory=Counter)
+    """For each run, the number of values that raters gave."""
     _known_hashes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def read(self) -> None:
@@ -77,6 +79,7 @@ class Survey:
         if item.rater:
             self.raters.add(item.rater)
             self.unlabelled += not isinstance(item.outcome, Score)
+            self.labels[item.run] += isinstance(item.outcome, Score)
         else:
             counts["ok" if isinstance(item.outcome, Score) else item.outcome.status] += 1
             self.order.setdefault(score)

@@ -204,8 +204,8 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     )
     lines = hengwen("validate", "plan.yaml", "--trust").out.splitlines()
     assert (
-        "  no_drop(t/*, a): power not known yet: it is estimated from the scores of a first run (hengwen run "
-        "plan.yaml)"
+        "gate no_drop(t/*, a): power not known yet: it is estimated from the scores of a first run "
+        "(hengwen run plan.yaml)"
     ) in lines
     assert not Path("hengwen.db").exists()
     assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
@@ -215,11 +215,11 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
         "  t/tenths.value >= 0.6: power .00 with 40 prompts, if the mean stays"
     )
     assert lines[start_line + 2].endswith("no statistical test: the value itself is compared with the limit")
-    assert lines[start_line + 4].startswith(
-        "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from about: "
+    assert lines[start_line + 3].startswith(
+        "gate no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from about: "
     )
-    assert lines[start_line + 5] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
-    assert "with 40 prompts, the power is .13 if both checkpoints are equal (" in lines[start_line + 6]
+    assert lines[start_line + 4] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
+    assert "with 40 prompts, the power is .13 if both checkpoints are equal (" in lines[start_line + 5]
 
 
 def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:

@@ -30,7 +30,7 @@ def files(hengwen) -> None:
 def test_no_alarm_ends_with_0_and_says_how_often_there_would_be_a_false_one(hengwen) -> None:
     done = hengwen("monitor", "baseline.txt", "quiet.txt", "--scale", "0", "1", "-o", "m.csv")
     assert done.code == 0
-    assert "– no alarm in 20 scores" in done.out
+    assert "No alarm in 20 scores." in done.out
     assert "an alarm within 1000 scores has a probability of about 0.05" in done.out
     assert "neighbouring scores of the baseline are not seen to correlate" in done.out
     header, row = Path("m.csv").read_text("utf-8").splitlines()
@@ -71,8 +71,7 @@ def test_an_alarm_ends_with_3_and_is_printed_before_the_summary(hengwen) -> None
     assert done.code == 3
     lines = done.out.splitlines()
     alarm = "score 25: alarm, the mean is lower than the baseline's, probably since score 19"
-    assert lines[:2] == [alarm, "50 scores"]
-    assert f"▼ {alarm}" in lines
+    assert lines[:3] == [alarm, "monitor · 50 scores", f"{alarm.capitalize()}."]
     assert lines[-1] == "the stream is longer: more false alarms are to be expected"
 
 
@@ -133,7 +132,7 @@ def test_a_stream_that_is_still_written_raises_its_alarm_at_once(tmp_path: Path)
         process.stdin.close()
         rest = process.stdout.read()
     assert line.startswith("score 27: alarm")
-    assert rest.startswith("50 scores")
+    assert rest.startswith("monitor · 50 scores")
     assert process.returncode == 3
 
 

@@ -58,8 +58,8 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("5\nfour\n", ["x.txt"], "x.txt:2: field 'number' must be a number, got 'four'"),
-        ("5\nnan\n", ["x.txt"], "x.txt:2: field 'number' must be a finite number, got 'nan'"),
+        ("5\nfour\n", ["x.txt"], "x.txt:2: the line must be a number, got 'four'"),
+        ("5\nnan\n", ["x.txt"], "x.txt:2: the line must be a finite number, got 'nan'"),
         ("", ["x.txt"], "x.txt: "),
         ("a,b\n1,2\n", ["x.csv"], "name one with --column"),
         ("a,b\n1,2\n", ["x.csv", "--column", "c"], "x.csv:2: field 'c' is missing"),

@@ -16,8 +16,9 @@ def compare(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="[A] B",
-            help=f"The earlier and the later run. {RUN_HELP} Without A: the pinned baseline.",
+            metavar="RUN",
+            help="The earlier and the later run, or the later alone: then the pinned baseline is the "
+            f"earlier. {RUN_HELP}",
         ),
     ],
     plan: Annotated[
@@ -41,7 +42,7 @@ def compare(
     *,
     face: Face,
 ) -> None:
-    """Test whether B differs from A on their common prompts: difference, interval, p, effect sizes.
+    """Test whether two runs differ on their common prompts: difference, interval, p, effect sizes.
 
     Exits with 2 if the runs are not comparable.
     """

@@ -29,7 +29,7 @@ def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float
     from hengwen.io.row_reader import read_number
 
     for row in _rows(file, column):
-        yield row, read_number(row, column or "number")
+        yield row, read_number(row, column or "")
 
 
 def _rows(file: Path, column: str | None) -> Iterator[DataRow]:
