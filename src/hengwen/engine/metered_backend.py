@@ -55,6 +55,8 @@ class CallContext:
         self.budget = budget or Budget()
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
+        self.in_flight: dict[str, asyncio.Future[None]] = {}
+        """For the key of each call that was not replied to yet, a future that is set when it has ended."""
         self.scheduler = FairScheduler()
         self.sharing: RunSharing | None = None
         """Claims of this process on samples and calls of the run; None if the run is not shared."""
@@ -94,7 +96,6 @@ class LedgerBackend(WrappedBackend):
         self._price = price
         self._params = params or {}
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
-        self._in_flight: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request, without parsing it."""
@@ -106,20 +107,21 @@ class LedgerBackend(WrappedBackend):
     ) -> tuple[Reply, Parsed]:
         """A reply with its parsed value; send no call if the reply is stored or an equal call is open."""
         call_key = request.key(self._backend.endpoint)
+        in_flight = self._context.in_flight
         while True:
             stored = self._context.ledger.find_call(call_key, self._cache_scope)
             if stored is not None:
                 reply = reply_of(stored)
                 return reply, parse(reply)
-            same_call = self._in_flight.get(call_key)
+            same_call = in_flight.get(call_key)
             if same_call is None:
                 break
             await asyncio.wait([same_call])  # afterwards its reply is stored, or this call is sent
-        ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
+        ended = in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self._call_once(call_key, request, parse)
         finally:
-            del self._in_flight[call_key]
+            del in_flight[call_key]
             ended.set_result(None)
         if PY311_EXTRA_TICK:  # the reply is recorded by now, so a run that stops here loses nothing
             await self._context.scheduler.take_turn()
