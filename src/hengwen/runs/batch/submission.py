@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -91,7 +92,7 @@ class Submission:
         self._store = queue.store
         self._budget = budget
         self._stopping = stopping
-        self._tokens = backend.tokens
+        self._tokens = backend.spec.batch_tokens
         self._backoff = 0
         self._skip = 0
         self._clock = clock
@@ -108,13 +109,10 @@ class Submission:
         return [file for file in files if file.backend == self._backend.name and file.state in states]
 
     def _attempts(self) -> AsyncRetrying:
-        return retrying(self._backend.retries, lambda seconds: interruptible_sleep(seconds, self._stopping))
+        return retrying(self._backend.spec.retries, partial(interruptible_sleep, stopping=self._stopping))
 
     async def _retried(self, call: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
-        async for attempt in self._attempts():
-            with attempt:
-                return await call(*arguments)
-        raise AssertionError("tenacity raises the last error again")  # pragma: no cover
+        return await self._attempts()(call, *arguments)
 
     async def recover(self) -> None:
         """Record the files and batches that a crashed command sent; delete the files that it did not send."""
