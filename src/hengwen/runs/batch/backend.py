@@ -101,10 +101,11 @@ class BatchBackend(LedgerBackend):
     def _collect(self, call_key: str, custom_id: str, request: Request, earlier: BatchCall | None) -> None:
         backend = self._settings
         if earlier is not None:
-            backend.lines.start_at(earlier.response_format)
+            modes = backend.lines.schema_modes
+            modes.start_at(earlier.response_format)
             if earlier.state == "refused":
                 error = BackendError(earlier.message)
-                backend.lines.is_refused_format(400, error, earlier.response_format, earlier.logprobs)
+                modes.downgrade_on(400, error, earlier.response_format, earlier.logprobs)
         line, response_format, logprobs = backend.lines.encode(custom_id, request)
         if not self._queue.fits(backend.name, line):
             raise BackendError(

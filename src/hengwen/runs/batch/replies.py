@@ -125,7 +125,7 @@ def _failed(
     if isinstance(error, RecursionError):
         error = BackendError("the reply is nested too deeply", retryable=True)
     state: CallState = "again" if error.retryable else "failed"
-    if decoder.is_refused_format(line.status, error, head.response_format, head.logprobs):
+    if decoder.schema_modes.downgrade_on(line.status, error, head.response_format, head.logprobs):
         state = "refused"
     return state, str(error), _attempt_columns(error.status, error.raw, None)
 
