@@ -77,11 +77,11 @@ class DataRow:
             self.fail(f"field {name!r} must be text, got {type(value).__name__}")
         return replace_surrogates(str(value))
 
-    def positive_int(self, name: str, default: int) -> int:
-        """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing."""
+    def positive_int(self, name: str) -> int:
+        """Return a field as a whole number from 1 to ``MAX_COUNT``; 1 if it is missing."""
         value = self.values.get(name)
         if value is None or value == "":
-            return default
+            return 1
         try:
             number = int(str(value))
         except ValueError:

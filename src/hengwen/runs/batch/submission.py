@@ -83,8 +83,6 @@ class Submission:
         queue: BatchQueue,
         budget: Budget,
         stopping: asyncio.Event,
-        *,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._client = client
         self._backend = backend
@@ -95,7 +93,6 @@ class Submission:
         self._tokens = backend.spec.batch_tokens
         self._backoff = 0
         self._skip = 0
-        self._clock = clock
         self._unknown_since: dict[str, float] = {}
         """When the state or the replies of a batch were first missing, by the id of its file."""
         self._too_large = ""
@@ -220,7 +217,7 @@ class Submission:
         )
 
     def _is_unknown_for_long(self, file: BatchFile) -> bool:
-        now = self._clock()
+        now = monotonic()
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:
