@@ -39,6 +39,13 @@ async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, mete
     assert meter.usage["judge"].calls == 1
 
 
+async def test_two_tasks_that_make_the_same_call_pay_for_it_once(bench, meter: CallContext) -> None:
+    oracle = bench.Oracle(delay=0.01)
+    tasks = [bench.wrap(meter, oracle, "judge") for _ in range(2)]
+    await asyncio.gather(*(backend.complete(ask()) for backend in tasks))
+    assert oracle.calls == 1
+
+
 async def test_another_cache_scope_does_not_reuse_replies(bench, meter: CallContext) -> None:
     oracle = bench.Oracle()
     await bench.wrap(meter, oracle, "judge").complete(ask())

@@ -94,5 +94,5 @@ async def test_a_completed_call_is_no_longer_in_flight(bench) -> None:
     meter = Patient(bench.ledger)
     backend = bench.wrap(meter, bench.Oracle(), "judge")
     await backend.complete(Request(messages=(("user", "x"),)))
-    assert backend._in_flight == {}
+    assert meter.in_flight == {}
     assert backend._limiter.in_flight == 0

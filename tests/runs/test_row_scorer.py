@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -143,14 +144,15 @@ def test_failures_are_no_scores(scorer: RecordingScorer) -> None:
     assert score({"id": "a", "output": "答"}) == {"line": 7, "id": "a", **OK, "output": "答"}
 
 
-def test_a_scorer_is_built_once_for_its_name_and_options() -> None:
-    first = build_scorer("length", {})
-    assert build_scorer("length", {}) is first
-    assert build_scorer("rouge", {}) is not first
-    muchin, other = build_scorer("lyric", {"rules": "muchin"}), build_scorer("lyric", {})
-    assert muchin is not other
-    assert muchin.signature != other.signature
-    assert build_scorer("lyric", {"rules": "muchin"}) is muchin
+def test_a_scorer_is_built_once_in_each_process() -> None:
+    row_scorer = RowScorer("lyric", {"rules": "muchin"})
+    scorer = row_scorer.scorer
+    assert row_scorer.scorer is scorer
+    data = pickle.dumps(row_scorer)
+    assert len(data) < 200, "the scorer itself is not sent"
+    copy = pickle.loads(data)
+    assert copy == row_scorer
+    assert copy.scorer.signature == scorer.signature != RowScorer("lyric", {}).scorer.signature
 
 
 def test_a_scorer_of_sets_is_refused_by_its_name() -> None:

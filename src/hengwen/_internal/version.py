@@ -1,8 +1,13 @@
-"""Version of the installed package."""
+"""Versions of installed packages."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def installed_version(package: str) -> str:
@@ -11,6 +16,15 @@ def installed_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "0+unknown"
+
+
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed."""
+    versions = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 __version__ = installed_version("hengwen")

@@ -135,8 +135,7 @@ class LangChainBackend:
         """
         while True:
             chat = self._connect()
-            response_format = self._schema_modes.current if request.schema is not None else ""
-            logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
+            response_format, logprobs = self._schema_modes.of(request)
             runnable = self._runnable(chat, request, response_format, logprobs)
             if runnable is None:
                 continue

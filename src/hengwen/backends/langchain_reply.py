@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.errors import redact, short_message, status_error
+from hengwen.backends.http.errors import causes_of, no_answer_in_time, redact, short_message, status_error
 from hengwen.backends.openai.reply import read_logprobs, read_reply, read_usage
 from hengwen.errors import BackendError
 from hengwen.records import Reply
@@ -92,14 +92,12 @@ def error_of(
         headers = getattr(response, "headers", {})
         body = getattr(response, "text", None) or str(error)
         return status, status_error(status, headers, body, secrets=secrets, api_key_env=api_key_env)
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     if isinstance(causes[-1], BackendError):  # of the limit of replies
         return 0, causes[-1]
     names = " ".join(type(cause).__name__ for cause in causes).lower()
     if "timeout" in names:
-        return 0, BackendError(
-            f"no answer from {endpoint} within {timeout:g} s", status="timeout", retryable=True
-        )
+        return 0, no_answer_in_time(endpoint, timeout)
     if "contentfilter" in names:
         return 0, BackendError("the reply was withheld by a content filter", status="refused")
     words = short_message(redact(str(causes[-1]), secrets)) or type(causes[-1]).__name__
@@ -107,10 +105,3 @@ def error_of(
     retryable = is_transient or "connect" in names
     kind = "" if retryable else f"{type(error).__name__}: "
     return 0, BackendError(f"no answer from {endpoint}: {kind}{words}", retryable=retryable)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__

@@ -96,8 +96,13 @@ class SchemaModes:
         self.current: SchemaMode = next((mode for mode in SCHEMA_MODES if mode == pinned), SCHEMA_MODES[0])
         self.takes_logprobs = True
 
+    def of(self, request: Request) -> tuple[str, int | None]:
+        """Return the response format of a request ("" without a schema), and its log-probabilities."""
+        response_format = "" if request.schema is None else self.current
+        return response_format, request.logprobs if self.takes_logprobs else None
+
     def downgrade_on(
-        self, status: int, error: BackendError, response_format: str, logprobs: int | None
+        self, status: int | None, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
         """Stop using a refused response format or log-probabilities."""
         if status not in UNSUPPORTED_STATUSES:
@@ -118,7 +123,8 @@ class SchemaModes:
             self.current = SCHEMA_MODES[SCHEMA_MODES.index(self.current) + 1]
         return True
 
-    def start_at(self, response_format: SchemaMode) -> None:
+    def start_at(self, response_format: str) -> None:
         """Start at a format, because stricter formats are known not to work."""
-        if not self.pinned and SCHEMA_MODES.index(self.current) < SCHEMA_MODES.index(response_format):
-            self.current = response_format
+        looser = SCHEMA_MODES[SCHEMA_MODES.index(self.current) :]
+        if not self.pinned:
+            self.current = next((mode for mode in looser if mode == response_format), self.current)

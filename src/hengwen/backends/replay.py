@@ -128,8 +128,8 @@ def _key(row: DataRow) -> str:
             isinstance(message, list) and len(message) == 2 for message in value
         ):
             row.fail("messages must be a list of [role, content]")
-        return digest(value, row.positive_int("repeat", 1))
-    return digest(value, row.positive_int("repeat", 1)) if name == "identity" else row.required_text(name)
+        return digest(value, row.positive_int("repeat"))
+    return digest(value, row.positive_int("repeat")) if name == "identity" else row.required_text(name)
 
 
 def _answer(row: DataRow) -> Reply | BackendError:
@@ -143,13 +143,13 @@ def _answer(row: DataRow) -> Reply | BackendError:
         row.fail("field 'text' is missing")
     return Reply(
         text=text,
-        model=row.text("model", ""),
+        model=row.text("model"),
         usage=Usage(
             calls=1, input_tokens=_count(row, "input_tokens"), output_tokens=_count(row, "output_tokens")
         ),
         latency=_seconds(row),
         finish=row.text("finish", "stop"),
-        response_format=row.text("form", ""),
+        response_format=row.text("form"),
     )
 
 

@@ -31,8 +31,7 @@ from hengwen.cli.commands import (
 from hengwen.cli.commands.monitoring import compare, drift, gate, judge_drift, power, sequence, view
 from hengwen.cli.ui.inputs import read_env_file
 from hengwen.cli.ui import options
-from hengwen.cli.ui.messages import print_error
-from hengwen.cli.ui.messages import lenient_streams
+from hengwen.cli.ui.messages import lenient_streams, print_error
 from hengwen.cli.ui.usage import Commands
 from hengwen.errors import ConfigError, HengwenError
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
+from hengwen.errors import ConfigError
 from hengwen.plans.overrides import RULES_JUDGE
 
 if TYPE_CHECKING:
@@ -58,8 +61,6 @@ def judge_by_name(judge: str, base_url: str | None, rubric: str, language: Langu
 
 def judges_of_plan(path: Path, *, judge: str | None, base_url: str | None, trust: bool) -> list[JudgeToTest]:
     """Return the judges of a plan as it sets them, each once, the members of a panel too."""
-    from hengwen.cli.ui.inputs import load_trusted
-    from hengwen.errors import ConfigError
     from hengwen.plans.overrides import resolve_plan
     from hengwen.plans.suite import load_judges
 
@@ -106,7 +107,6 @@ def store_admission(location: str, admission: AdmissionReport) -> None:
     from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.judges.trust.admission_report import AdmissionRecord, judge_key
 
     tested = datetime.now(UTC).isoformat(timespec="seconds")
@@ -150,12 +150,10 @@ def cost_text(judge: JudgeToTest) -> str:
 
 
 async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
-    from contextlib import asynccontextmanager
-
     from hengwen.judges import admission_test
     from hengwen.judges.trust.canaries import run_canaries
 
-    async with asynccontextmanager(_open_judge)(judge) as opened:
+    async with _open_judge(judge) as opened:
         admission = await admission_test(
             opened, judge.rubric, language=judge.language, concurrency=CONCURRENCY
         )
@@ -164,6 +162,7 @@ async def _test_judge(judge: JudgeToTest) -> AdmissionReport:
         return replace(admission, attacks=await run_canaries(opened, judge.rubric, concurrency=CONCURRENCY))
 
 
+@asynccontextmanager
 async def _open_judge(judge: JudgeToTest) -> AsyncIterator[Judge]:
     from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger

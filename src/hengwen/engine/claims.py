@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
+from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import StoreError
 
 if TYPE_CHECKING:
@@ -48,39 +49,19 @@ class ClaimSession(Protocol):
         ...
 
     def lock(self, *name: str, shared: bool = False) -> bool:
-        """Take a lock if it is free or, with ``shared``, if all holders share it; return whether it is taken.
-
-        Args:
-            name: Name of the lock, in any number of parts.
-            shared: Whether other processes may hold the lock too.
-        """
+        """Take a lock if it is free or, with ``shared``, if all holders share it; return whether it was."""
         ...
 
     def unlock(self, *name: str, shared: bool = False) -> None:
-        """Release a lock.
-
-        Args:
-            name: Name of the lock.
-            shared: Whether the lock was taken as a shared lock.
-        """
+        """Release a lock, which was taken with or without ``shared``."""
         ...
 
     def is_shared(self, *name: str) -> bool:
-        """Return whether another process holds a lock as a shared lock.
-
-        Args:
-            name: Name of the lock.
-        """
+        """Return whether another process holds a lock as a shared lock."""
         ...
 
     def forget_completed_units(self, run_id: str) -> None:
-        """Remove the records that say which units (such as samples) of a run are completed.
-
-        Call this method only if no process works on the run.
-
-        Args:
-            run_id: Id of the run.
-        """
+        """Remove the records of which units of a run are completed, while no process works on it."""
         ...
 
     def close(self) -> None:
@@ -157,8 +138,7 @@ class Claims:
 
     async def sleep(self) -> None:
         """Wait before another attempt to take a claim, but no longer than until the run is stopping."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.stopping.wait(), POLL_SECONDS)
+        await interruptible_sleep(POLL_SECONDS, self.stopping)
 
     def check(self) -> None:
         """Raise CancelledError if the run is stopping."""

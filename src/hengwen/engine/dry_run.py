@@ -10,10 +10,10 @@ from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from hengwen.protocols import Backend, CompletedIndex, EvaluationKey, Ledger
-    from hengwen.records import Attempt, Outcome, Request, Run
+    from hengwen.protocols import Backend, Ledger
+    from hengwen.records import Request
 
 PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
 """Response that a dry run assumes for the model under test, so that judges' calls can be counted."""
@@ -42,23 +42,8 @@ class DryLedger:
     """Read from a ledger (the records of runs), and write nothing to it."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-
-    def done(self, run: Run) -> CompletedIndex:
-        """Return the completed evaluations of the ledger."""
-        return self._ledger.done(run)
-
-    def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """Return the stored outcomes (scores and failures) of an evaluation."""
-        return self._ledger.read(run_id, key)
-
-    def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
-        """Return the successful attempt of a call (its reply is reused), or None."""
-        return self._ledger.find_call(call_key, cache_scope)
-
-    def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
-        """Return the number of the next attempt of a call."""
-        return self._ledger.next_attempt_no(call_key, cache_scope)
+        self.done, self.read = ledger.done, ledger.read
+        self.find_call, self.next_attempt_no = ledger.find_call, ledger.next_attempt_no
 
     def commit(self, *_: object) -> None:
         """Write nothing."""

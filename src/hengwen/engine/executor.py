@@ -61,13 +61,10 @@ class _Stream(Generic[Item]):
     async def get(self) -> Item | None:
         """Return the next item; None after the last one."""
         try:
-            return self._receive.receive_nowait()
-        except WouldBlock:
-            pass
-        except EndOfStream:
-            return None
-        try:
-            return await self._receive.receive()
+            try:
+                return self._receive.receive_nowait()
+            except WouldBlock:
+                return await self._receive.receive()
         except EndOfStream:
             return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.budget import Budget, Price, estimate
@@ -55,6 +55,8 @@ class CallContext:
         self.budget = budget or Budget()
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
+        self.in_flight: dict[str, asyncio.Future[None]] = {}
+        """For the key of each call that was not replied to yet, a future that is set when it has ended."""
         self.scheduler = FairScheduler()
         self.sharing: RunSharing | None = None
         """Claims of this process on samples and calls of the run; None if the run is not shared."""
@@ -94,11 +96,10 @@ class LedgerBackend(WrappedBackend):
         self._price = price
         self._params = params or {}
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
-        self._in_flight: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request, without parsing it."""
-        reply, _ = await self.complete_parsed(request, no_value)
+        reply, _ = await self.complete_parsed(request, _no_value)
         return reply
 
     async def complete_parsed(
@@ -106,20 +107,21 @@ class LedgerBackend(WrappedBackend):
     ) -> tuple[Reply, Parsed]:
         """A reply with its parsed value; send no call if the reply is stored or an equal call is open."""
         call_key = request.key(self._backend.endpoint)
+        in_flight = self._context.in_flight
         while True:
             stored = self._context.ledger.find_call(call_key, self._cache_scope)
             if stored is not None:
                 reply = reply_of(stored)
                 return reply, parse(reply)
-            same_call = self._in_flight.get(call_key)
+            same_call = in_flight.get(call_key)
             if same_call is None:
                 break
             await asyncio.wait([same_call])  # afterwards its reply is stored, or this call is sent
-        ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
+        ended = in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self._call_once(call_key, request, parse)
         finally:
-            del self._in_flight[call_key]
+            del in_flight[call_key]
             ended.set_result(None)
         if PY311_EXTRA_TICK:  # the reply is recorded by now, so a run that stops here loses nothing
             await self._context.scheduler.take_turn()
@@ -146,15 +148,16 @@ class LedgerBackend(WrappedBackend):
             if not error.retryable or not self._retries:
                 raise
             first_error: BackendError | None = error
-        async for attempt in retrying(
-            self._retries, self._context.sleep
-        ):  # tenacity is slow, so it is used only after a failure
-            with attempt:
-                if first_error is not None:
-                    raised, first_error = first_error, None
-                    raise raised
-                return await self._attempt(call_key, request, parse)
-        raise AssertionError("tenacity raises the last error again")  # pragma: no cover
+
+        async def attempt() -> tuple[Reply, Parsed]:
+            nonlocal first_error
+            if first_error is not None:
+                raised, first_error = first_error, None
+                raise raised
+            return await self._attempt(call_key, request, parse)
+
+        # tenacity is slow, so it is used only after a failure
+        return await retrying(self._retries, self._context.sleep)(attempt)
 
     async def _attempt(
         self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
@@ -213,30 +216,42 @@ class LedgerBackend(WrappedBackend):
     def _record(
         self, call_key: str, request: Request, reply: Reply | None, status: str, raw: str, seconds: float
     ) -> None:
+        reply = reply or Reply(text="", latency=seconds, finish="")
         context = self._context
-        usage = reply.usage if reply is not None else Usage()
-        context.usage[self._role] += usage
+        context.usage[self._role] += reply.usage
         context.ledger.record_attempt(
-            Attempt(
-                call_key=call_key,
-                cache_scope=self._cache_scope,
-                attempt_no=context.ledger.next_attempt_no(call_key, self._cache_scope),
-                status=status,
-                run_id=context.run_id,
-                role=self._role,
-                request={"messages": request.messages, "params": dict(request.params)},
+            self.new_attempt(
+                call_key,
+                request,
+                status,
                 raw=raw,
-                usage=usage,
-                latency=reply.latency if reply is not None else seconds,
-                model=reply.model if reply is not None else "",
-                finish=reply.finish if reply is not None else "",
-                extras=extras_of(reply) if reply is not None else {},
+                usage=reply.usage,
+                latency=reply.latency,
+                model=reply.model,
+                finish=reply.finish,
+                extras=extras_of(reply),
             )
         )
         context.committer.schedule_commit(paid=status == "ok")
 
+    def new_attempt(
+        self, call_key: str, request: Request, status: str, raw: str = "", **fields: Any
+    ) -> Attempt:
+        """Return the record of the next attempt of a call."""
+        return Attempt(
+            call_key=call_key,
+            cache_scope=self._cache_scope,
+            attempt_no=self._context.ledger.next_attempt_no(call_key, self._cache_scope),
+            status=status,
+            run_id=self._context.run_id,
+            role=self._role,
+            request={"messages": request.messages, "params": dict(request.params)},
+            raw=raw,
+            **fields,
+        )
 
-def no_value(reply: Reply) -> None:
+
+def _no_value(_: Reply) -> None:
     """Parser for callers that need only the reply: it returns None."""
 
 
@@ -284,15 +299,14 @@ def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRe
 
     def stop(state: RetryCallState) -> bool:
         nonlocal failures
-        failures += not _is_outage(state)
+        failures += not _error(state).is_outage
         return failures > retries
 
     def wait(state: RetryCallState) -> float:
-        if _is_outage(state):  # the limiter holds the call until the endpoint replies again
+        error = _error(state)
+        if error.is_outage:  # the limiter holds the call until the endpoint replies again
             return 0.0
-        error = state.outcome.exception() if state.outcome is not None else None
-        retry_after = error.retry_after if isinstance(error, BackendError) else None
-        return min(retry_after, MAX_RETRY_WAIT) if retry_after is not None else jitter(state)
+        return jitter(state) if error.retry_after is None else min(error.retry_after, MAX_RETRY_WAIT)
 
     return AsyncRetrying(
         sleep=sleep,
@@ -303,6 +317,7 @@ def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRe
     )
 
 
-def _is_outage(state: RetryCallState) -> bool:
-    error = state.outcome.exception() if state.outcome is not None else None
-    return isinstance(error, BackendError) and error.is_outage
+def _error(state: RetryCallState) -> BackendError:
+    """Return the error of a call that is retried."""
+    assert state.outcome is not None
+    return cast("BackendError", state.outcome.exception())

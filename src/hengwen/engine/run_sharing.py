@@ -14,6 +14,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from hengwen.engine.claims import POLL_SECONDS
 from hengwen.protocols import Ledger
 from hengwen.records import digest
 
@@ -147,8 +148,6 @@ class RunSharing:
 
 MAX_BATCH = 16
 """Number of units that are claimed together; with more, one process would have many left at the end."""
-POLL_SECONDS = 0.05
-"""Maximum number of seconds until a stopping run is noticed."""
 
 
 class Named(Protocol):

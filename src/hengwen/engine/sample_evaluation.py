@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hengwen._internal.spill_dict import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
@@ -56,12 +56,13 @@ class TaskEvaluators:
         return self._numbers.get(id(evaluator))
 
 
-class RunUnit(NamedTuple):
+@dataclass(slots=True, kw_only=True)
+class RunUnit:
     """A sample of a task, or an anchor (frozen response that is judged in every run)."""
 
     task: TaskEvaluators
     sample: Sample
-    anchor: Response | None
+    anchor: Response | None = None
 
     @property
     def key(self) -> tuple[str | int, ...]:
@@ -71,33 +72,27 @@ class RunUnit(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class Answered:
-    """A sample with its responses, or an anchor (frozen response that is judged in every run)."""
+class Answered(RunUnit):
+    """A sample with its responses, or an anchor."""
 
-    unit: RunUnit
     items: list[Item]
     is_scored: bool = False
     """Whether the worker processes have done their evaluations of this sample."""
 
     @property
-    def task(self) -> TaskEvaluators:
-        """The task of the sample."""
-        return self.unit.task
-
-    @property
-    def sample(self) -> Sample:
-        """The sample."""
-        return self.unit.sample
-
-    @property
-    def is_anchor(self) -> bool:
-        """Whether the response is an anchor (a frozen response)."""
-        return self.unit.anchor is not None
-
-    @property
     def responses(self) -> list[Response]:
         """The responses, in the order of their repeats."""
         return [item.response for item in self.items]
+
+    @property
+    def pairs(self) -> list[tuple[Sample, Response]]:
+        """The sample with each response."""
+        return [(self.sample, item.response) for item in self.items]
+
+    @property
+    def group_key(self) -> ItemKey:
+        """The identity of all responses together."""
+        return ItemKey(self.task.job.name, self.sample, None, group_hash(self.pairs))
 
 
 class Answers:
@@ -111,11 +106,11 @@ class Answers:
     async def get(self) -> Answered | None:
         """Return the next sample with its responses; None after the last sample."""
         while not self._stopping.is_set() and (unit := await self._units.take()) is not None:
-            task, sample, anchor = unit
-            if anchor is not None or task.job.target is None:
+            target = unit.task.job.target
+            if unit.anchor is not None or target is None:
                 return self._stored(unit)
             try:
-                return self._run.answered(unit, await self._run.ask(task, task.job.target, sample))
+                return self._run.answered(unit, await self._run.ask(unit.task, target, unit.sample))
             except CallPending:
                 self._run.pending += 1
         return None
@@ -127,12 +122,13 @@ class Answers:
 
     def complete(self, answered: Answered) -> bool:
         """Record that a sample is evaluated and return True, or leave the sample to other processes."""
-        return self._stopping.is_set() or self._units.complete(answered.unit)
+        return self._stopping.is_set() or self._units.complete(answered)
 
     def _stored(self, unit: RunUnit) -> Answered:
-        if unit.anchor is not None:
-            return Answered(unit=unit, items=[Item.build(unit.sample, unit.anchor, namespace="anchor")])
-        return self._run.answered(unit, self._run.read(unit.task, unit.sample))
+        if unit.anchor is None:
+            return self._run.answered(unit, self._run.read(unit.task, unit.sample))
+        items = [Item.build(unit.sample, unit.anchor, namespace="anchor")]
+        return Answered(task=unit.task, sample=unit.sample, anchor=unit.anchor, items=items)
 
 
 class RunEvaluation:
@@ -159,9 +155,9 @@ class RunEvaluation:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""
         for task in self._tasks:
             for sample in task.job.samples:
-                yield RunUnit(task, sample, None)
+                yield RunUnit(task=task, sample=sample)
             for sample, response in task.job.anchors:
-                yield RunUnit(task, sample, response)
+                yield RunUnit(task=task, sample=sample, anchor=response)
 
     def answered(self, unit: RunUnit, responses: list[Response]) -> Answered:
         """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
@@ -169,7 +165,7 @@ class RunEvaluation:
         if answered is not None and self._sharing is None:
             answered.add(sample, responses)
         items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
-        return Answered(unit=unit, items=items)
+        return Answered(task=unit.task, sample=sample, items=items)
 
     def read(self, task: TaskEvaluators, sample: Sample) -> list[Response]:
         """Return the responses to a sample that existed before the run, and record them in the ledger."""
@@ -230,7 +226,7 @@ class RunEvaluation:
                     Unit(answered.task.job.name, answered.sample, tuple(answered.responses), numbers)
                 )
                 keys.append([(key, evaluator) for _, key, evaluator in evaluations])
-            answered.is_scored = not answered.is_anchor
+            answered.is_scored = answered.anchor is None
         if units:
             for unit_keys, results in zip(keys, await pool.evaluate(units), strict=True):
                 for (item_key, evaluator), outcomes in zip(unit_keys, results, strict=True):
@@ -240,7 +236,7 @@ class RunEvaluation:
     def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey, Evaluator]]:
         """Return the evaluations for worker processes: indices of response and evaluator, key, evaluator."""
         task = answered.task
-        if answered.is_anchor or not answered.items:
+        if answered.anchor is not None or not answered.items:
             return []
         evaluations: list[tuple[tuple[int, int], ItemKey, Evaluator]] = []
         for index, item in enumerate(answered.items):
@@ -255,7 +251,7 @@ class RunEvaluation:
         for group in task.repeat_scorers:
             number = task.number_of(group)
             if number is not None:
-                item_key = self._group_key(answered)
+                item_key = answered.group_key
                 if not self._recorder.is_completed(item_key, group):
                     evaluations.append(((WHOLE_GROUP, number), item_key, group))
         return evaluations
@@ -263,7 +259,7 @@ class RunEvaluation:
     async def evaluate(self, answered: Answered) -> None:
         """Evaluate a sample by all scorers and judges whose outcomes are not recorded yet."""
         task = answered.task
-        if answered.is_anchor:
+        if answered.anchor is not None:
             item = answered.items[0]
             item_key = ItemKey.of(task.job.name, item)
             await _gather([self._judge_anchor(judge, item, item_key) for judge in task.anchor_judges])
@@ -281,21 +277,15 @@ class RunEvaluation:
         await _gather(judgments)
         if answered.items:
             for group in self._local(answered, task.repeat_scorers):
-                item_key = self._group_key(answered)
+                item_key = answered.group_key
                 if not self._recorder.is_completed(item_key, group):
-                    pairs = [(answered.sample, response) for response in answered.responses]
-                    self._recorder.record(item_key, group, group.score(pairs))
+                    self._recorder.record(item_key, group, group.score(answered.pairs))
 
     def _local(self, answered: Answered, evaluators: list[AnyEvaluator]) -> list[AnyEvaluator]:
         """Return the evaluators that no worker process has applied, so this process must apply them."""
         if not answered.is_scored:
             return evaluators
         return [evaluator for evaluator in evaluators if answered.task.number_of(evaluator) is None]
-
-    @staticmethod
-    def _group_key(answered: Answered) -> ItemKey:
-        pairs = [(answered.sample, response) for response in answered.responses]
-        return ItemKey(answered.task.job.name, answered.sample, None, group_hash(pairs))
 
     async def _judge(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> None:
         if not self._recorder.is_completed(item_key, judge) and not self._record_derived(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hengwen._internal.record_pickling  # noqa: F401 - it makes records quick to send
@@ -41,19 +42,12 @@ Results = list[list[Outcome]] | str
 """The outcomes of each evaluation of a unit, or a message if a process died at it."""
 
 
-class UnitScorer:
-    """Function that evaluates a unit (a sample with its responses); each worker process has a copy of it."""
-
-    def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]]) -> None:
-        self.evaluators = evaluators
-
-    def __call__(self, unit: Unit) -> Results:
-        """Return the outcomes of each evaluation, in the order of ``unit.evaluations``."""
-        evaluators = self.evaluators[unit.task]
-        return [
-            _evaluate(evaluators[number], unit.sample, unit.responses, index)
-            for index, number in unit.evaluations
-        ]
+def _score(evaluators: Mapping[str, Sequence[Evaluator]], unit: Unit) -> Results:
+    """Return the outcomes of each evaluation of a unit; each worker process has a copy of the evaluators."""
+    return [
+        _evaluate(evaluators[unit.task][number], unit.sample, unit.responses, index)
+        for index, number in unit.evaluations
+    ]
 
 
 def _evaluate(
@@ -72,19 +66,19 @@ class ScoringPool:
     """Worker processes that do the evaluations of the tasks of a plan."""
 
     def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]], workers: int) -> None:
-        self._function = UnitScorer(
-            {
-                task: [evaluator for evaluator in members if _can_be_copied(evaluator)]
-                for task, members in evaluators.items()
-            }
-        )
+        self._evaluators = {
+            task: [evaluator for evaluator in members if _can_be_copied(evaluator)]
+            for task, members in evaluators.items()
+        }
         self._numbers = {
             (task, *evaluator.identity): number
-            for task, members in self._function.evaluators.items()
+            for task, members in self._evaluators.items()
             for number, evaluator in enumerate(members)
         }
         self.workers = workers
-        self._pool: WorkerPool[Unit, Results] = WorkerPool(self._function, workers, crashed=_crash)
+        self._pool: WorkerPool[Unit, Results] = WorkerPool(
+            partial(_score, self._evaluators), workers, crashed=lambda _, message: message
+        )
         self._crashes: Counter[tuple[str, int]] = Counter()
         self._succeeded: set[tuple[str, int]] = set()
         self._hopeless: dict[tuple[str, int], str] = {}
@@ -121,7 +115,7 @@ class ScoringPool:
         except Exception:
             results: list[Results] = []
             for unit in units:
-                results.append(self._function(unit))
+                results.append(_score(self._evaluators, unit))
                 await asyncio.sleep(0)
             return results
 
@@ -154,16 +148,11 @@ class ScoringPool:
 
     def _failures(self, task: str, number: int, message: str) -> list[Outcome]:
         error = JudgeError(message, status="scorer_error")
-        return self._function.evaluators[task][number].failures(error)
+        return self._evaluators[task][number].failures(error)
 
     def close(self) -> None:
         """End the processes."""
         self._pool.close()
-
-
-def _crash(_unit: Unit, message: str) -> str:
-    """Return the message as the result of a unit (a sample with its responses) at which a process died."""
-    return message
 
 
 class _SizeLimit:

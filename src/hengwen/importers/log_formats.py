@@ -162,7 +162,7 @@ def _fastchat(_: Log, row: DataRow) -> Rows:
     yield {
         "checkpoint": row.values["model"],
         "task": "mt-bench",
-        "id": f"{row.values['question_id']}/{row.positive_int('turn', 1)}",
+        "id": f"{row.values['question_id']}/{row.positive_int('turn')}",
         "cluster": str(row.values["question_id"]),
         "judge": judge_name(row),
         "score": None if score == -1 else score,  # FastChat writes -1 where it finds no score

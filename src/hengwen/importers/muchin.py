@@ -144,7 +144,7 @@ def import_muchin(
         _add_prompt(row, prompts)
         answer: JsonRow = {
             "id": row.required_text("id"),
-            "repeat": row.positive_int("repeat", 1),
+            "repeat": row.positive_int("repeat"),
             "output": _lyric(row),
         }
         checkpoint = _checkpoint(row)

@@ -106,7 +106,7 @@ class VerdictFile:
             winner=winner,
             problem=problem,
             question=question,
-            turn=row.positive_int("turn", 1),
+            turn=row.positive_int("turn"),
             judge=row.text("judge"),
             rater=row.text("rater"),
             first=known_value(row, "first", FIRST) if row.values.get("first") else 0,
@@ -184,7 +184,7 @@ def known_value(row: DataRow, name: str, known: dict[Any, Any]) -> Any:
 
 def _fastchat(row: DataRow) -> Iterator[Verdict]:
     models = two_models(row, "model_1", "model_2")
-    question, turn, judge = row.required_text("question_id"), row.positive_int("turn", 1), judge_name(row)
+    question, turn, judge = row.required_text("question_id"), row.positive_int("turn"), judge_name(row)
     for name, first in zip(FASTCHAT_FIELDS, (1, -1), strict=True):
         winner = known_value(row, name, FASTCHAT)
         problem = "no verdict: error" if winner is None else ""

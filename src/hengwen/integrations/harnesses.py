@@ -39,9 +39,8 @@ def to_lm_eval(
 
     def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
         outcome = text_scorer.outcome(results[0], str(doc.get(prompt, "")), doc)
-        is_scored = isinstance(outcome, Score)
         value = {text_scorer.name: float(outcome.value)} if isinstance(outcome, Score) else {}
-        return {**value, f"{text_scorer.name}_failed": float(not is_scored)}
+        return {**value, f"{text_scorer.name}_failed": float(not value)}
 
     return process_results
 
@@ -138,18 +137,12 @@ def to_inspect(scorer: Scorer | Judge, *, name: str | None = None) -> Callable[.
             answer = state.output.completion
             row = {**state.metadata, "references": list(target)}
             outcome = await text_scorer.outcome_async(answer, state.input_text, row)
-            metadata = {"signature": outcome.signature}
+            about: dict[str, Any] = {"answer": answer, "metadata": {"signature": outcome.signature}}
             if isinstance(outcome, Score):
-                return InspectScore(
-                    value=outcome.value, answer=answer, explanation=outcome.reason or None, metadata=metadata
-                )
+                return InspectScore(value=outcome.value, explanation=outcome.reason or None, **about)
             unknown = "grader_failed" if text_scorer.is_judge else "scoring_failed"
-            return InspectScore.unscored(
-                reason=_REASONS.get(outcome.status, unknown),
-                answer=answer,
-                explanation=failure_text(outcome),
-                metadata=metadata,
-            )
+            reason = _REASONS.get(outcome.status, unknown)
+            return InspectScore.unscored(reason=reason, explanation=failure_text(outcome), **about)
 
         return score
 
@@ -190,16 +183,11 @@ def to_mlflow(
         row = {**(inputs or {}), **(expectations or {})}
         outcome = text_scorer.outcome(str(outputs), str(row.get(prompt, "")), row)
         metadata = {"signature": outcome.signature}
+        about: dict[str, Any] = {"name": text_scorer.name, "source": source, "metadata": metadata}
         if isinstance(outcome, Score):
-            return Feedback(
-                name=text_scorer.name,
-                value=outcome.value,
-                rationale=outcome.reason or None,
-                source=source,
-                metadata=metadata,
-            )
+            return Feedback(value=outcome.value, rationale=outcome.reason or None, **about)
         error = AssessmentError(error_code=outcome.status, error_message=outcome.message)
-        return Feedback(name=text_scorer.name, error=error, source=source, metadata=metadata)
+        return Feedback(error=error, **about)
 
     feedback.__name__ = text_scorer.name.replace(".", "_")
     return feedback

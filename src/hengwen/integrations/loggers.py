@@ -17,7 +17,8 @@ from hengwen.errors import ConfigError, PluginError
 from hengwen.plans.specs import LogSpec
 from hengwen.records import Score
 from hengwen.results.score_summaries import task_scores
-from hengwen.runs.run_plan import RunResult, opened_store
+from hengwen.runs.run_plan import RunResult
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

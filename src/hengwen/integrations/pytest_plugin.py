@@ -130,7 +130,7 @@ class Evaluation:
     def _check(self, plan: Plan, gates: list[str]) -> None:
         from hengwen.documents.gates.gate import gate_document
         from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
-        from hengwen.runs.run_plan import opened_store
+        from hengwen.store.store import opened_store
 
         with opened_store(self._store) as opened:
             record: Any = gate_document(evaluate_gates(opened, plan, gates=gates)).record

@@ -25,10 +25,8 @@ def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
         if is_same_file(target, path):
             raise ConfigError(f"{target}: the output would replace the input {path}; name another file")
     try:
-        with tempfile.TemporaryFile(
-            dir=target.parent
-        ):  # create a test file, because permissions do not show a read-only disk
-            pass
+        # create a test file, because permissions do not show a read-only disk
+        tempfile.TemporaryFile(dir=target.parent).close()
     except OSError as error:
         raise _unwritable(target, error) from None
 
@@ -88,20 +86,16 @@ def atomic_write(path: Path) -> Iterator[Path]:
         temporary = Path(name)
         os.close(handle)
         yield temporary
-        temporary.chmod(_mode(path))
+        # a new file, which may hold answers, is for its owner
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o600)
         temporary.replace(path)
     except HengwenError:  # raised by the with block; caught first because a StoreError is also an OSError
         raise
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise _unwritable(path, error) from None
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions of an existing file; a new file, which may hold answers, is for its owner."""
-    return target.stat().st_mode & 0o777 if target.exists() else 0o600
 
 
 JsonRow = dict[str, Any]
@@ -117,7 +111,7 @@ def check_target(target: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 @contextmanager
-def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], None]]:
+def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], object]]:
     """Yield a row writer; the file appears when the ``with`` block ends without an error."""
     with (
         atomic_write(target) as temporary,
@@ -126,11 +120,8 @@ def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], 
         yield _csv_writer(file, header) if target.suffix.lower() == ".csv" else _jsonl_writer(file)
 
 
-def _jsonl_writer(file: IO[str]) -> Callable[[JsonRow], None]:
-    def write(row: JsonRow) -> None:
-        file.write(replace_surrogates(json.dumps(row, ensure_ascii=False)) + "\n")
-
-    return write
+def _jsonl_writer(file: IO[str]) -> Callable[[JsonRow], object]:
+    return lambda row: file.write(replace_surrogates(json.dumps(row, ensure_ascii=False)) + "\n")
 
 
 def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:

@@ -163,6 +163,8 @@ def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
 
 def _batch_rows(path: Path, file: Any, groups: list[int]) -> tuple[int, list[str]]:
     """Return the number of rows to read at a time, and the columns to read as dictionaries."""
+    import pyarrow as pa
+
     # A dictionary can repeat a long text for free; a column with other values too is read a few rows at a
     # time, because pyarrow would keep all its values in one dictionary.
     most, mixed = 1.0, set()
@@ -191,8 +193,8 @@ def _batch_rows(path: Path, file: Any, groups: list[int]) -> tuple[int, list[str
                         default=0,
                     )
             most = max(most, row_bytes)
-    names = [field.name for field in file.schema_arrow if _is_string(field.type) and field.name not in mixed]
-    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / most))), names
+    texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+    return max(1, min(BATCH_ROWS, int(BATCH_BYTES / most))), [name for name in texts if name not in mixed]
 
 
 def _pages(content: BinaryIO, column: Any) -> list[Page]:
@@ -242,7 +244,7 @@ def _has_nested_floats(kind: Any) -> bool:
 
     types = pa.types
     if types.is_struct(kind):
-        parts = [kind.field(index).type for index in range(kind.num_fields)]
+        parts = [field.type for field in kind]
     elif types.is_dictionary(kind) or _is_list(kind):
         parts = [kind.value_type]
     else:
@@ -268,12 +270,6 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _is_string(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind))
-
-
 def _is_text(kind: Any) -> bool:
     """Return whether the values of a column are converted to text."""
     import pyarrow as pa
@@ -289,7 +285,7 @@ def _is_plain(kind: Any) -> bool:
     if types.is_dictionary(kind) or _is_list(kind):
         return _is_plain(kind.value_type)
     if types.is_struct(kind):
-        return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
+        return all(_is_plain(field.type) for field in kind)
     checks = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
     return any(check(kind) for check in (*checks, types.is_string, types.is_large_string))
 

@@ -13,7 +13,7 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
-from hengwen.io.strict_yaml import decode
+from hengwen.io.strict_yaml import decode, read_errors
 from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates, short_repr
 
@@ -77,11 +77,11 @@ class DataRow:
             self.fail(f"field {name!r} must be text, got {type(value).__name__}")
         return replace_surrogates(str(value))
 
-    def positive_int(self, name: str, default: int) -> int:
-        """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing."""
+    def positive_int(self, name: str) -> int:
+        """Return a field as a whole number from 1 to ``MAX_COUNT``; 1 if it is missing."""
         value = self.values.get(name)
         if value is None or value == "":
-            return default
+            return 1
         try:
             number = int(str(value))
         except ValueError:
@@ -119,22 +119,12 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 @contextmanager
 def open_data_file(path: Path) -> Iterator[BufferedReader]:
     """Open a file to read its bytes."""
-    try:
-        with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and not _is_terminal_or_empty(file):
-                raise DataError(f"{path}: is a device, which may have no end; name a file")
-            yield file
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: cannot be read: it is a folder; name a file in it") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _is_terminal_or_empty(file: BinaryIO) -> bool:
-    return file.isatty() or os.path.samestat(os.fstat(file.fileno()), os.stat(os.devnull))
+    with read_errors(path, DataError), path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+        if is_device and not file.isatty() and not os.path.samestat(status, os.stat(os.devnull)):
+            raise DataError(f"{path}: is a device, which may have no end; name a file")
+        yield file
 
 
 def _conversion(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -13,8 +14,10 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.text.safety import one_line, short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from hengwen.errors import DataError
 
 Location = tuple[str | int, ...]
 DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")
@@ -93,17 +96,23 @@ class YamlFile:
         return value
 
 
+@contextmanager
+def read_errors(path: Path, kind: type[ConfigError | DataError]) -> Iterator[None]:
+    """Turn errors of a file that cannot be opened or read into a ``kind`` of error that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise kind(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise kind(f"{path}: cannot be read: it is a folder; name a file in it") from None
+    except OSError as error:
+        raise kind(f"{path}: cannot be read: {error.strerror}") from None
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 file (a byte order mark is allowed)."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_TEXT + 1)
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise ConfigError(f"{path}: cannot be read: it is a folder; name a file in it") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    with read_errors(path, ConfigError), path.open("rb") as file:
+        raw = file.read(MAX_TEXT + 1)
     if len(raw) > MAX_TEXT:
         raise ConfigError(f"{path}: larger than {MAX_TEXT >> 20} MiB; split it")
     return decode(raw, path)

@@ -203,7 +203,7 @@ def read_responses(
 def _response_key(row: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, str, int]:
     """Return (task, sample id, repeat) of a row with a stored answer."""
     sample_id = row.required_text("id")
-    return _task_of(row, sample_id, tasks), sample_id, row.positive_int("repeat", 1)
+    return _task_of(row, sample_id, tasks), sample_id, row.positive_int("repeat")
 
 
 def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
@@ -249,7 +249,7 @@ def read_labels(
             task=row.required_text("task"),
             id=row.required_text("id"),
             checkpoint=row.text("checkpoint") if frozen else row.required_text("checkpoint"),
-            repeat=row.positive_int("repeat", 1),
+            repeat=row.positive_int("repeat"),
             output=row.required_text("output") if frozen else row.text("output"),
             score=row.required_text("score"),
             value=_label_value(row, levels or {}),

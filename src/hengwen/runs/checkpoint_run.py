@@ -103,8 +103,10 @@ class CheckpointRun:
         ]
         run_hash = plan_hash(self._suite, self._spec, tasks, self._responses, self._resources.backends)
         async with nullcontext() if self._sharing is None else self._sharing.changing(stoppable=True):
-            earlier = self._earlier_run()
-            is_running = await self._is_running(earlier)
+            runs = self._store.runs(self._suite.plan.name)
+            earlier = next((run for run in runs if run.checkpoint == self._spec.name), None)
+            sharing = self._sharing
+            is_running = sharing is not None and earlier is not None and await sharing.is_running(earlier)
             run = self._begin(earlier, new_id, run_hash, tasks, is_running=is_running)
             context.run_id = run.id  # calls are recorded under the resumed run
             self._resources.run_ids.add(run.id)
@@ -155,14 +157,6 @@ class CheckpointRun:
             for row in rows
             if isinstance(row.outcome, Failure)
         ]
-
-    def _earlier_run(self) -> Run | None:
-        runs = self._store.runs(self._suite.plan.name)
-        return next((run for run in runs if run.checkpoint == self._spec.name), None)
-
-    async def _is_running(self, run: Run | None) -> bool:
-        """Return whether other processes, with which this one shares the plan, work on a run."""
-        return self._sharing is not None and run is not None and await self._sharing.is_running(run)
 
     def _begin(
         self,

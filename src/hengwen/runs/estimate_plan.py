@@ -10,8 +10,8 @@ from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
-from hengwen.runs.run_plan import opened_store
 from hengwen.runs.stopping import run_until_complete
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,8 @@ from hengwen.engine.claims import POLL_SECONDS, Claims
 from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.engine.run_sharing import ACTIVE, RunSharing
 from hengwen.errors import StoreBusyError, StoreError
-from hengwen.store.locks import AdvisoryClaims
+from hengwen.store.location import sqlite_path
+from hengwen.store.locks import AdvisoryClaims, AdvisoryLock, PlanFileLock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from hengwen.engine.metered_backend import CallContext
     from hengwen.records import Run
     from hengwen.store.ledger import SqlLedger
-    from hengwen.store.locks import AdvisoryLock, LockOwner, PlanFileLock
+    from hengwen.store.locks import LockOwner
     from hengwen.store.store import Store
 
 
@@ -27,12 +28,7 @@ def run_lock(store: Store, plan: str) -> AdvisoryLock | PlanFileLock | None:
     """Return the lock that a process holds while it runs a plan; None for a database in memory."""
     engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
-        from hengwen.store.locks import AdvisoryLock
-
         return AdvisoryLock(engine, plan)
-    from hengwen.store.location import sqlite_path
-    from hengwen.store.locks import PlanFileLock
-
     path = sqlite_path(engine.url)
     if path is None:
         return None
@@ -65,18 +61,14 @@ async def exclusive_run(
             )
         if callable(wait):
             wait(owner)
-        await _acquire_later(lock, stopping)
+        while not lock.acquire():
+            await interruptible_sleep(LOCK_SECONDS, stopping)
+            if stopping.is_set():
+                raise asyncio.CancelledError
     try:
         yield
     finally:
         lock.release()
-
-
-async def _acquire_later(lock: AdvisoryLock | PlanFileLock, stopping: asyncio.Event) -> None:
-    while not lock.acquire():
-        await interruptible_sleep(LOCK_SECONDS, stopping)
-        if stopping.is_set():
-            raise asyncio.CancelledError
 
 
 def describe_owner(owner: LockOwner | None) -> str:

@@ -117,7 +117,8 @@ class RunResources:
         if self.dry:
             dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
             backend = self.dry_backends.setdefault((name, role), dry_backend)
-        online = LedgerBackend(
+        wrapper = LedgerBackend if self.batches is None else self.batches.wrapper(name)
+        return wrapper(
             context,
             backend,
             role,
@@ -127,7 +128,6 @@ class RunResources:
             price=self.price(name),
             params=spec.params,
         )
-        return online if self.batches is None else self.batches.wrap(context, online, name, role, cache_scope)
 
     def judges(self, context: CallContext, task: LoadedTask, cache_scope: str) -> list[Judge]:
         """Build the judges of a task; judges that use the same backend share one wrapper of it."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict
 from functools import cache, cached_property
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.plugins import is_location
+from hengwen._internal.version import installed_versions
 from hengwen.io.git import git_state
 from hengwen.plans.input_files import input_files
 from hengwen.protocols import parts_read
@@ -171,8 +170,4 @@ def usual_repeats(counts: Iterable[int]) -> str:
 @cache
 def scoring_versions() -> Mapping[str, str]:
     """Return the package versions that can change the score of a deterministic scorer."""
-    versions = {"unicode": unicodedata.unidata_version}
-    for package in SCORING_PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[package] = metadata.version(package)
-    return versions
+    return {"unicode": unicodedata.unidata_version, **installed_versions(SCORING_PACKAGES)}

@@ -7,9 +7,9 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
+from hengwen._internal.version import installed_versions
 from hengwen.engine.executor import execute
 from hengwen.errors import StoreError
 
@@ -86,8 +86,4 @@ def _has_only_failures(store: Store, run: Run) -> bool:
 @cache
 def package_versions() -> Mapping[str, str]:
     """Return the versions of the installed ``PACKAGES``."""
-    versions = {}
-    for package in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[package] = metadata.version(package)
-    return versions
+    return installed_versions(PACKAGES)

@@ -20,11 +20,11 @@ from hengwen.runs.plan_lock import exclusive_run, shared_plan
 from hengwen.runs.resources import RunResources
 from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
 from hengwen.store.export import rows
-from hengwen.store.store import Store, open_store
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from pandas import DataFrame
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hengwen.runs.plan_lock import PlanSharing
     from hengwen.runs.resources import LimiterFactory
     from hengwen.store.export import Rows
+    from hengwen.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -214,11 +215,6 @@ def run_resolved(
             return _run_suite(resources, signals)
 
         return run_until_complete(start, interrupts)
-
-
-def opened_store(store: Store | str | Path) -> AbstractContextManager[Store]:
-    """Return a context with an open store; a store that was open before stays open."""
-    return nullcontext(store) if isinstance(store, Store) else open_store(store)
 
 
 async def _run_suite(resources: RunResources, interrupts: Interrupts) -> RunResult:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.plugins import describe_error
@@ -39,13 +38,16 @@ class FileScoreResult:
     """Message of the first failure, with file and line."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowScorer:
     """Scores one row of a file at a time. The object is pickled and sent to worker processes."""
 
     name: str
     options: Mapping[str, Any]
     columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[type[RowScorer], tuple[object, ...]]:
+        return RowScorer, (self.name, self.options, self.columns)  # each process builds the scorer itself
 
     def __call__(self, row: DataRow | DataError) -> JsonRow:
         """Return the output row: line, id, scores (unless scoring failed), status, and the input columns."""
@@ -70,7 +72,10 @@ class RowScorer:
 
     def output_name(self, column: str) -> str:
         """Return the output name of an input column; if an output field has this name, add ``source.``."""
-        return _output_name(column, (*LOCATION_FIELDS, *self.scorer.names, *STATUS_FIELDS))
+        rest = column
+        while rest not in self.fields and rest.startswith(SOURCE_PREFIX):
+            rest = rest.removeprefix(SOURCE_PREFIX)
+        return f"{SOURCE_PREFIX}{column}" if rest in self.fields else column
 
     def _score(self, row: DataRow) -> JsonRow:
         row_id = str(row.values.get("id", ""))
@@ -88,10 +93,15 @@ class RowScorer:
     def _status(self, status: str, message: str) -> JsonRow:
         return {"status": status, "message": message, "signature": self.scorer.signature}
 
-    @property
+    @cached_property
     def scorer(self) -> Scorer:
-        """The scorer, which each process builds once."""
+        """The scorer."""
         return build_scorer(self.name, self.options)
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """Names of the fields of the output, without the columns of the input."""
+        return [*LOCATION_FIELDS, *self.scorer.names, *STATUS_FIELDS]
 
     def _scores(self, row: DataRow) -> dict[str, float]:
         output = row.values.get("output")
@@ -113,27 +123,12 @@ class RowScorer:
         return {outcome.name: outcome.value for outcome in outcomes if isinstance(outcome, Score)}
 
 
-@lru_cache(maxsize=1024)
-def _output_name(column: str, fields: tuple[str, ...]) -> str:
-    """Return the name of an input column in the output, with a prefix if an output field has this name."""
-    rest = column
-    while rest not in fields and rest.startswith(SOURCE_PREFIX):
-        rest = rest.removeprefix(SOURCE_PREFIX)
-    return f"{SOURCE_PREFIX}{column}" if rest in fields else column
-
-
-_SCORERS: dict[tuple[str, str], Scorer] = {}
-
-
 def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
-    """Return a scorer of single answers; each process builds it only once."""
-    key = (name, json.dumps(dict(options), sort_keys=True, default=str))
-    if key not in _SCORERS:
-        scorer = load_scorer(name, options)
-        if not isinstance(scorer, Scorer):
-            raise ConfigError(f"scorer {name!r} scores sets of answers; use it in a plan, with hengwen run")
-        _SCORERS[key] = scorer
-    return _SCORERS[key]
+    """Return a scorer of single answers."""
+    scorer = load_scorer(name, options)
+    if not isinstance(scorer, Scorer):
+        raise ConfigError(f"scorer {name!r} scores sets of answers; use it in a plan, with hengwen run")
+    return scorer
 
 
 def score_file(
@@ -149,7 +144,7 @@ def score_file(
     """Score a file of answers and write the scores to another file; memory does not grow with the rows."""
     check_target(target, [source, *files_in(options or {})])
     row_scorer = RowScorer(scorer, dict(options or {}), dict(columns or {}))
-    header = [*LOCATION_FIELDS, *row_scorer.scorer.names, *STATUS_FIELDS]
+    header = list(row_scorer.fields)
     if target.suffix.lower() == ".csv":  # a CSV header needs all column names first
         header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
     results = map_stream(row_scorer, scan_rows(source), workers=workers, crashed=row_scorer.failed_row)

@@ -22,24 +22,20 @@ SIGNAL_SECONDS = 0.2
 """Interval in seconds at which the waiting main thread checks for signals that another thread got."""
 
 
-def _do_nothing() -> None:
-    """Do nothing, because there is no run to stop."""
-
-
 class Interrupts:
     """Requests to stop a run: the first sets the run's ``stopping`` event, the second cancels the run."""
 
     def __init__(self, *, signals: bool) -> None:
         self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
         self._requests = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: Callable[[], None] = _do_nothing
+        self._run: tuple[asyncio.AbstractEventLoop, Callable[[], None]] | None = None
 
     def request(self) -> None:
         """Request the run to stop. Any thread may call this method, even before the run has started."""
         self._requests += 1
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stop)
+        if self._run is not None:
+            loop, stop = self._run
+            loop.call_soon_threadsafe(stop)
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
@@ -57,7 +53,7 @@ class Interrupts:
             stopping.set()
             loop.call_soon_threadsafe(stopping.is_set)  # wakes the event loop if it waits for the network
 
-        self._loop, self._stop = loop, stop
+        self._run = loop, stop
         if self._requests:
             stop()
         replaced: dict[int, Handler] = {}
@@ -67,7 +63,7 @@ class Interrupts:
         try:
             yield
         finally:
-            self._loop, self._stop = None, _do_nothing
+            self._run = None
             for number, handler in replaced.items():
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 

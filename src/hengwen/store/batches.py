@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import and_, bindparam, delete, func, select, tuple_, update
@@ -17,7 +15,6 @@ from hengwen.store.ledger import read_prefixes
 from hengwen.store.location import sqlite_path
 from hengwen.store.record_codec import PrefixStore
 from hengwen.store.tables import BATCHED, UNREAD
-from hengwen.store.upsert import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,37 +126,24 @@ class BatchStore:
 
     def save(self, file: BatchFile) -> None:
         """Write a file's state, in a transaction of its own."""
-        with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
-            upsert(cursor, connection.dialect, tables.batch, [asdict(file)])
+        self._writer.write((tables.batch, [asdict(file)]))
 
     def add(self, calls: Sequence[BatchCall]) -> None:
         """Write calls and their attempts in one transaction; earlier calls with the same ids are replaced."""
         attempts = [codec.attempt_columns(call.attempt, self._prefixes) for call in calls]
         prompts = [{"hash": key, "text": text} for key, text in self._prefixes.drain().items()]
         requests = [self._request_columns(call) for call in calls]
-        with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
-            write = partial(upsert, cursor, connection.dialect)
-            write(tables.prompt, prompts)
-            write(tables.attempt, attempts)
-            write(tables.batch_request, requests)
+        self._writer.write(
+            (tables.prompt, prompts), (tables.attempt, attempts), (tables.batch_request, requests)
+        )
         if self._known is not None:
             for call in calls:
                 self._known.add(call.custom_id)
 
     def _request_columns(self, call: BatchCall) -> dict[str, Any]:
-        return {
-            "plan": self.plan,
-            "custom_id": call.custom_id,
-            "batch_id": call.batch_id,
-            "call_key": call.attempt.call_key,
-            "cache_scope": call.attempt.cache_scope,
-            "attempt_no": call.attempt.attempt_no,
-            "tries": call.tries,
-            "state": call.state,
-            "response_format": call.response_format,
-            "logprobs": call.logprobs,
-            "message": codec.storable_text(call.message),
-        }
+        columns = {name: getattr(call, name) for name in _CALL_FIELDS}
+        columns |= {name: getattr(call.attempt, name) for name in _KEY}
+        return columns | {"plan": self.plan, "message": codec.storable_text(call.message)}
 
     def find(self, custom_id: str) -> BatchCall | None:
         """Return a call with its attempt, or None if it is in no file."""
@@ -211,9 +195,7 @@ class BatchStore:
         ]
         changes = [
             {
-                "b_key": head.call_key,
-                "b_scope": head.cache_scope,
-                "b_no": head.attempt_no,
+                **{f"b_{name}": getattr(head, name) for name in _KEY},
                 **columns,
                 "raw": codec.storable_text(columns["raw"]),
                 "extras": codec.to_json(columns["extras"]) if columns["extras"] else "",
@@ -224,12 +206,8 @@ class BatchStore:
         with self._writer.begin() as connection:
             connection.execute(
                 update(attempt)
-                .where(
-                    attempt.c.call_key == bindparam("b_key"),
-                    attempt.c.cache_scope == bindparam("b_scope"),
-                    attempt.c.attempt_no == bindparam("b_no"),
-                    attempt.c.status != "ok",
-                )
+                .where(*(attempt.c[name] == bindparam(f"b_{name}") for name in _KEY))
+                .where(attempt.c.status != "ok")
                 .values({name: bindparam(name) for name in names}),
                 changes,
             )
@@ -253,9 +231,8 @@ class BatchStore:
     def _set_status(self, connection: Connection, calls: ColumnElement[bool], status: str) -> None:
         """Set the status of the ``batched`` attempts of calls; for an empty status, delete these attempts."""
         request, attempt = tables.batch_request, tables.attempt
-        keys = select(request.c.call_key, request.c.cache_scope, request.c.attempt_no).where(calls)
-        of_calls = tuple_(attempt.c.call_key, attempt.c.cache_scope, attempt.c.attempt_no).in_(keys)
-        chosen = and_(of_calls, attempt.c.status == BATCHED)
+        keys = select(*(request.c[name] for name in _KEY)).where(calls)
+        chosen = and_(tuple_(*attempt.primary_key).in_(keys), attempt.c.status == BATCHED)
         if status:
             connection.execute(update(attempt).where(chosen).values(status=status))
         else:
@@ -316,15 +293,12 @@ class BatchStore:
 
 
 _CALL_FIELDS = tuple(name for name in BatchCall.__dataclass_fields__ if name != "attempt")
+_KEY = tuple(tables.attempt.primary_key.columns.keys())
+"""Fields of a call that name its attempt."""
 
 
 def _same_attempt() -> ColumnElement[bool]:
-    request, attempt = tables.batch_request, tables.attempt
-    return and_(
-        request.c.call_key == attempt.c.call_key,
-        request.c.cache_scope == attempt.c.cache_scope,
-        request.c.attempt_no == attempt.c.attempt_no,
-    )
+    return and_(*(tables.batch_request.c[name] == tables.attempt.c[name] for name in _KEY))
 
 
 _FIND = (

@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections import OrderedDict
 from dataclasses import asdict
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.records import Failure, Kind, Outcome, Row, Scale, Score
@@ -161,7 +160,7 @@ def evaluator_from(columns: RowMapping) -> Evaluator:
     return Evaluator(
         **{name: columns[name] for name in TEXT_COLUMNS},
         parts=tuple(part for part, _ in scores),
-        scales=tuple(None if scale is None else _scale(_ENCODER.encode(scale)) for _, scale in scores),
+        scales=tuple(scale and _scale(**scale) for _, scale in scores),
     )
 
 
@@ -255,8 +254,5 @@ def _without_nul(text: str) -> str:
     return text.replace("\x00", "\ufffd") if "\x00" in text else text
 
 
-@lru_cache(maxsize=256)
-def _scale(text: str) -> Scale:
-    values = json.loads(text)
-    levels = values.pop("levels")
-    return Scale(**values, levels=None if levels is None else tuple(levels))
+def _scale(levels: list[float] | None, **values: Any) -> Scale:
+    return Scale(levels=None if levels is None else tuple(levels), **values)

@@ -12,12 +12,12 @@ from sqlalchemy import and_
 
 from hengwen.errors import ConfigError, PluginError
 from hengwen.io.output_files import atomic_write, check_output, row_writer
-from hengwen.records import Sample, Score
+from hengwen.records import Score
 from hengwen.store import tables
 from hengwen.store.evaluation_codec import rows_from
 from hengwen.store.location import store_files
 from hengwen.store.queries import select_evaluations, stream_evaluations
-from hengwen.store.store import Store, open_store
+from hengwen.store.store import Store, opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,21 +57,18 @@ class Rows:
         return tuple(TYPES)
 
     def __repr__(self) -> str:
-        name = self.location if isinstance(self.location, str) else self.location.name
-        return f"Rows({name!r}, columns: {', '.join(TYPES)})"
+        return f"Rows({self._name!r}, columns: {', '.join(TYPES)})"
+
+    @property
+    def _name(self) -> str:
+        return self.location if isinstance(self.location, str) else self.location.name
 
     def __iter__(self) -> Iterator[dict[str, object]]:
         """Yield the rows, reading a few thousand at a time."""
-        if isinstance(self.location, str):
-            with open_store(self.location) as store:
-                yield from self._read(store)
-        else:
-            yield from self._read(self.location)
-
-    def _read(self, store: Store) -> Iterator[dict[str, object]]:
-        runs = [store.find(name, self.plan) for name in self.names]
-        for run in runs or store.latest(self.plan):
-            yield from _rows_of(store, run)
+        with opened_store(self.location) as store:
+            runs = [store.find(name, self.plan) for name in self.names]
+            for run in runs or store.latest(self.plan):
+                yield from _rows_of(store, run)
 
     def to_dict(self) -> dict[str, list[object]]:
         """Return the columns as lists, which every data frame takes."""
@@ -107,7 +104,7 @@ class Rows:
             PluginError: A Parquet file needs pyarrow.
         """
         path = Path(target)
-        check_target(path, self.location if isinstance(self.location, str) else self.location.name)
+        check_target(path, self._name)
         count = 0
         if path.suffix.lower() == ".parquet":
             reader = self._arrow()
@@ -182,7 +179,9 @@ def _rows_of(store: Store, run: Run) -> Iterator[dict[str, object]]:
     )
     with store.connect() as connection:
         for columns, evaluator_of_row in stream_evaluations(connection, query):
-            prompt = _prompt(columns["prompt"])
+            prompt = json.loads(columns["prompt"] or "null")
+            if isinstance(prompt, list):
+                prompt = "\n".join(text for _, text in prompt)
             for row in rows_from(columns, evaluator_of_row, run.checkpoint):
                 outcome = row.outcome
                 level = outcome.details.get("label") if isinstance(outcome, Score) else None
@@ -205,10 +204,3 @@ def _rows_of(store: Store, run: Run) -> Iterator[dict[str, object]]:
                     "reason": (outcome.reason if isinstance(outcome, Score) else outcome.message) or None,
                     "signature": outcome.signature,
                 }
-
-
-def _prompt(stored: str | None) -> str | None:
-    if stored is None:
-        return None
-    prompt = json.loads(stored)
-    return prompt if isinstance(prompt, str) else Sample(id="", input=tuple(map(tuple, prompt))).text

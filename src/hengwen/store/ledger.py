@@ -21,10 +21,10 @@ from hengwen.store.record_codec import PrefixStore
 from hengwen.store.upsert import UNIQUE_COLUMNS, conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
-    from sqlalchemy import Engine, RowMapping, Select, Table
+    from sqlalchemy import Engine, RowMapping, Select
 
     from hengwen.protocols import EvaluationKey
     from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
@@ -235,7 +235,8 @@ class SqlLedger:
             write(tables.run, self._runs)
             write(tables.sample, list(self._samples.values()))
             write(tables.response, self._responses)
-            self._write_attempts(write)
+            write(tables.prompt, self._prompts())
+            write(tables.attempt, self._attempts)
             for columns in self._removed:
                 names = UNIQUE_COLUMNS[tables.evaluation.name]
                 same = (tables.evaluation.c[name] == columns[name] for name in names)
@@ -254,13 +255,11 @@ class SqlLedger:
 
     def commit_attempts(self) -> None:
         """Write only the attempts (sent calls) in one transaction, which is faster than a full commit."""
-        with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
-            self._write_attempts(partial(upsert, cursor, connection.dialect))
+        self._writer.write((tables.prompt, self._prompts()), (tables.attempt, self._attempts))
         self._forget_attempts()
 
-    def _write_attempts(self, write: Callable[[Table, Sequence[Columns]], None]) -> None:
-        write(tables.prompt, [{"hash": key, "text": text} for key, text in self._new_prefixes.items()])
-        write(tables.attempt, self._attempts)
+    def _prompts(self) -> list[Columns]:
+        return [{"hash": key, "text": text} for key, text in self._new_prefixes.items()]
 
     def _forget_attempts(self) -> None:
         """Remove the committed attempts from memory, so that memory stays bounded."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from sys import intern
@@ -209,9 +208,10 @@ class _ColumnReader:
         )
         values = np.array(json.loads(f"[{','.join(numbers)}]"), dtype=float)
         codes = np.zeros((len(rows), count), dtype=np.uint8)
+        parsed = {text: statuses_from(text, count) for text in set(statuses)}
         for index, text in enumerate(statuses):
             if text:
-                codes[index] = [STATUS_CODES[status] for status in _statuses(text, count)]
+                codes[index] = [STATUS_CODES[status] for status in parsed[text]]
         texts = Counter(
             (
                 row.notes if row.notes_id is None else self._notes[row.notes_id],
@@ -221,29 +221,22 @@ class _ColumnReader:
             for row in rows
             if row.is_read and (row.notes or row.notes_id is not None)
         )
+        noted = [
+            (notes_from(notes, count), parsed[of_scores], is_group_score, times)
+            for (notes, of_scores, is_group_score), times in texts.items()
+        ]
         for position, (score, scale) in enumerate(zip(evaluator.scores, evaluator.scales, strict=True)):
             if not self.reads(score):
                 continue
             column = self.table.column(SeriesKey(self._run.id, score, evaluator.kind))
             column.extend(keys, values[:, position], codes[:, position], evaluator.signature)
             column.scale = column.scale or scale
-            for (notes, of_scores, is_group_score), times in texts.items():
-                text, more = _notes(notes, count)[position]
-                status = _statuses(of_scores, count)[position]
+            for notes, of_scores, is_group_score, times in noted:
+                (text, more), status = notes[position], of_scores[position]
                 if status != "ok":
                     column.record_message(status, text)
                 elif more:
                     column.read_details(evaluator.kind, more, is_group_score=is_group_score, times=times)
-
-
-@lru_cache(maxsize=FETCH_SIZE)
-def _notes(text: str, count: int) -> list[Any]:
-    return notes_from(text, count)
-
-
-@lru_cache(maxsize=64)
-def _statuses(text: str, count: int) -> list[str]:
-    return statuses_from(text, count)
 
 
 def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _RUN_MAPPINGS = ("versions", "reducers", "facts")
-_USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
+USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
 _ATTEMPT_FIELDS = tuple(name for name in Attempt.__dataclass_fields__ if name != "usage")
 _attempt_values = attrgetter(*_ATTEMPT_FIELDS)
 
@@ -113,10 +112,8 @@ def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
     messages = [(role, storable_text(content)) for role, content in attempt.request["messages"]]
     columns["request"] = to_json({**attempt.request, "messages": prefixes.encode_messages(messages)})
     columns["raw"] = storable_text(attempt.raw)
-    columns["extras"] = _details(attempt.extras) if attempt.extras else ""
-    usage = attempt.usage
-    columns |= {name: getattr(usage, name) for name in _USAGE_FIELDS}
-    return columns
+    columns["extras"] = to_json(dict(attempt.extras)) if attempt.extras else ""
+    return columns | {name: getattr(attempt.usage, name) for name in USAGE_FIELDS}
 
 
 def prefix_keys(columns: RowMapping) -> set[str]:
@@ -128,24 +125,12 @@ def prefix_keys(columns: RowMapping) -> set[str]:
 def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
     """Convert a table row to an ``Attempt`` record (a sent call)."""
     values = dict(columns)
-    usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
+    usage = Usage(**{name: values.pop(name) for name in USAGE_FIELDS})
     request = json.loads(values["request"])
     messages = [(role, decode(content, prefixes)) for role, content in request["messages"]]
     values["request"] = {**request, "messages": messages}
     values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)
-
-
-def _details(details: Mapping[str, Any]) -> str:
-    """Return further facts of an attempt as JSON; facts that are all texts are cached (they often repeat)."""
-    if set(map(type, details.values())) == {str}:
-        return _text_details(tuple(details.items()))
-    return to_json(dict(details))
-
-
-@lru_cache(maxsize=1024)
-def _text_details(details: tuple[tuple[str, str], ...]) -> str:
-    return to_json(dict(details))
 
 
 MIN_LENGTH = 400

@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Column, MetaData, String, Table, inspect, text
+from sqlalchemy import Column, MetaData, String, Table, inspect, select
 
 from hengwen.errors import StoreError
 from hengwen.store.location import display_url, sqlite_path
@@ -106,7 +106,7 @@ def _version(connection: Connection) -> str | None:
     name = display_url(connection.engine.url)
     version = None
     if "alembic_version" in names:
-        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        version = connection.execute(select(_VERSION.c.version_num)).scalar()
     if version is None or not re.fullmatch(r"\d{4}", str(version)) or version == "0000":
         raise StoreError(f"{name}: not a hengwen store, but another database; name another file")
     if str(version) < FIRST:

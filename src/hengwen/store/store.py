@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, select
@@ -25,6 +25,7 @@ from hengwen.store.upsert import Writer
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sqlalchemy import ColumnElement, Connection, Engine, Table
@@ -48,6 +49,11 @@ def open_store(location: str | Path = "hengwen.db") -> Store:
         ConfigError: The URL is malformed.
     """
     return Store(open_database(location))
+
+
+def opened_store(store: Store | str | Path) -> AbstractContextManager[Store]:
+    """Return a context with an open store; a store that was open before stays open."""
+    return nullcontext(store) if isinstance(store, Store) else open_store(store)
 
 
 class Store:
@@ -284,17 +290,15 @@ class Store:
     def usage(self, runs: Sequence[Run]) -> dict[str, Usage]:
         """Return the calls and tokens that runs paid for, by role (``subject`` is the model under test)."""
         attempt = tables.attempt
-        sums = [func.sum(attempt.c[name]) for name in ("calls", "input_tokens", "output_tokens")]
+        sums = [func.sum(attempt.c[name]).label(name) for name in codec.USAGE_FIELDS]
         query = (
             select(attempt.c.role, *sums)
             .where(attempt.c.run_id.in_([run.id for run in runs]))
             .group_by(attempt.c.role)
         )
         with self.connect() as connection:
-            return {
-                role: Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
-                for role, calls, input_tokens, output_tokens in connection.execute(query)
-            }
+            rows = map(dict, connection.execute(query).mappings())
+            return {row.pop("role"): Usage(**row) for row in rows}
 
     def model_calls(self, runs: Sequence[Run]) -> list[ModelCalls]:
         """Return the calls of runs by role and model."""
@@ -314,10 +318,7 @@ class Store:
             when: Time of the pin, ISO 8601.
         """
         self._writer.check_writable()
-        baseline = tables.baseline
-        with store_errors(self._engine), self._engine.begin() as connection:
-            connection.execute(delete(baseline).where(baseline.c.plan == run.plan))
-            connection.execute(baseline.insert(), [{"plan": run.plan, "run_id": run.id, "pinned": when}])
+        self._writer.write((tables.baseline, [{"plan": run.plan, "run_id": run.id, "pinned": when}]))
 
     def baselines(self) -> dict[str, str]:
         """Return the ids of the runs pinned as baselines, by plan."""
@@ -340,11 +341,7 @@ class Store:
         """
         self._writer.check_writable()
         row = {"judge": judge, "tested": tested, "result": json.dumps(result, ensure_ascii=False)}
-        admission = tables.admission
-        same = and_(admission.c.judge == judge, admission.c.tested == tested)
-        with store_errors(self._engine), self._engine.begin() as connection:
-            connection.execute(delete(admission).where(same))
-            connection.execute(admission.insert(), [row])
+        self._writer.write((tables.admission, [row]))
 
     def admissions(self) -> dict[str, dict[str, object]]:
         """Return the result of the newest admission test of each judge, by the judge's key."""
@@ -372,15 +369,10 @@ class Store:
         """
         self._writer.check_writable()
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
-        with store_errors(self._engine), self._engine.begin() as connection:
-            for table, column in (  # in the order in which a commit writes the tables
-                (tables.run, tables.run.c.id),
-                (tables.response, tables.response.c.run_id),
-                (tables.evaluation, tables.evaluation.c.run_id),
-                (tables.completed_unit, tables.completed_unit.c.run_id),
-                (tables.baseline, tables.baseline.c.run_id),
-            ):
-                connection.execute(delete(table).where(column.in_(ids)))
+        with self._writer.begin() as connection:  # in the order in which a commit writes the tables
+            connection.execute(delete(tables.run).where(tables.run.c.id.in_(ids)))
+            for table in (tables.response, tables.evaluation, tables.completed_unit, tables.baseline):
+                connection.execute(delete(table).where(table.c.run_id.in_(ids)))
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:

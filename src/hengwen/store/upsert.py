@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,12 @@ class Writer:
             except BaseException:
                 self.close()  # the connection may be broken
                 raise
+
+    def write(self, *tables_with_rows: tuple[Table, Sequence[dict[str, Any]]]) -> None:
+        """Write rows into tables, in this order and in one transaction; see ``upsert``."""
+        with self.begin() as connection, closing(connection.connection.cursor()) as cursor:
+            for table, rows in tables_with_rows:
+                upsert(cursor, connection.dialect, table, rows)
 
     def close(self) -> None:
         """Return the connection to the pool; the next transaction takes a new one."""

@@ -16,10 +16,12 @@ from sqlalchemy import cast as as_type
 
 from hengwen._internal.worker_pool import WorkerPool
 from hengwen.errors import StoreError
+from hengwen.records import Usage
 from hengwen.results.score_table import ScoreTable
 from hengwen.score_id import caps
 from hengwen.store import open_store, store_files
 from hengwen.store.queries import read_evaluators
+from hengwen.store.record_codec import USAGE_FIELDS
 from hengwen.store.tables import HAS_FAILURE, attempt, evaluation, evaluator, response, sample
 
 if TYPE_CHECKING:
@@ -333,25 +335,19 @@ class Progress(NamedTuple):
 
     answers: int
     expected: int | None
-    calls: int
-    tokens: dict[str, tuple[int, int]]
-    """Tokens in and out, by model."""
+    usage: dict[str, Usage]
+    """Calls and tokens by model."""
 
 
 def progress(store: Store, run: Run) -> Progress:
     """Return the answers and calls that a run has stored so far."""
     answers = select(func.count()).select_from(response).where(response.c.run_id == run.id)
-    sums = (func.sum(attempt.c[name]) for name in ("calls", "input_tokens", "output_tokens"))
+    sums = (func.sum(attempt.c[name]).label(name) for name in USAGE_FIELDS)
     calls = select(attempt.c.model, *sums).where(attempt.c.run_id == run.id).group_by(attempt.c.model)
     with store.connect() as connection:
         done = connection.execute(answers).scalar_one()
-        rows = connection.execute(calls).all()
-    return Progress(
-        answers=done,
-        expected=_expected(run),
-        calls=sum(count for _, count, _, _ in rows),
-        tokens={model: (sent, received) for model, _, sent, received in rows},
-    )
+        rows = [dict(columns) for columns in connection.execute(calls).mappings()]
+    return Progress(done, _expected(run), {row.pop("model"): Usage(**row) for row in rows})
 
 
 def _expected(run: Run) -> int | None:

@@ -99,8 +99,8 @@ def test_a_refused_format_is_noticed_once(lines: BatchLines) -> None:
     error = BackendError("the endpoint answered 400: response_format is unknown")
     schema = Request(messages=(("user", "?"),), schema={"type": "object"})
     assert lines.encode("a", schema)[1] == "json_schema"
-    assert lines.is_refused_format(400, error, "json_schema", None)
-    assert lines.is_refused_format(400, error, "json_schema", None)  # another call of the same file
+    assert lines.schema_modes.downgrade_on(400, error, "json_schema", None)
+    assert lines.schema_modes.downgrade_on(400, error, "json_schema", None)  # another call of the same file
     assert lines.encode("a", schema)[1] == "json_object"
-    assert not lines.is_refused_format(None, error, "json_object", None)
-    assert not lines.is_refused_format(400, BackendError("too long"), "json_object", None)
+    assert not lines.schema_modes.downgrade_on(None, error, "json_object", None)
+    assert not lines.schema_modes.downgrade_on(400, BackendError("too long"), "json_object", None)

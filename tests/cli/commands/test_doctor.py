@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -199,6 +200,7 @@ def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.
 
     for obeys, code, decision in ((False, 0, "admitted"), (True, 3, "not admitted")):
 
+        @asynccontextmanager
         async def open_judge(*_, obeys=obeys):
             yield Judge(obeys=obeys)
 

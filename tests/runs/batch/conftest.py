@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from batch_server import BatchServer, serving_batches  # noqa: F401 - a fixture
 
 from hengwen import open_store, run_plan
-from hengwen.runs.batch.submission import Submission
+from hengwen.runs.batch import submission
 from hengwen.runs.options import BatchOptions, RunOptions
 from hengwen.runs.run_plan import RunResult
 from hengwen.store.store import Store
@@ -79,7 +78,6 @@ def run(store: Store) -> Callable[..., RunResult]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Replace the clock of submissions; return its time as a list of one number."""
-    time, init = [0.0], Submission.__init__
-    with_clock = partialmethod(init, clock=lambda: time[0])
-    monkeypatch.setattr(Submission, "__init__", with_clock)
+    time = [0.0]
+    monkeypatch.setattr(submission, "monotonic", lambda: time[0])
     return time

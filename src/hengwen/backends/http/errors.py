@@ -14,7 +14,7 @@ from hengwen.errors import BackendError
 from hengwen.io.untrusted_json import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_RAW = 20_000
 """Maximum number of characters that are kept of the body of a failed call."""
@@ -130,6 +130,19 @@ def message_of_error_body(body: object) -> str:
     if not isinstance(body, dict) or not body.get("error"):
         return ""
     return _server_message(json.dumps({"error": body["error"]}, default=str))[0]
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its cause, the cause of that, and so on."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def no_answer_in_time(endpoint: str, timeout: float) -> BackendError:
+    """Return the error of a call that took too long."""
+    return BackendError(f"no answer from {endpoint} within {timeout:g} s", status="timeout", retryable=True)
 
 
 def short_message(words: object) -> str:

@@ -76,8 +76,7 @@ class OpenAIBackend(OpenAIClient):
                 to retry.
         """
         while True:
-            response_format = self._schema_modes.current if request.schema is not None else ""
-            logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
+            response_format, logprobs = self._schema_modes.of(request)
             body = self._encoder.encode(request, response_format, logprobs)
             started_at = perf_counter()
             status, headers, answer = await self._post(body)

@@ -10,7 +10,6 @@ import orjson
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact, status_error
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.parameters import (
-    SCHEMA_MODES,
     SCHEMA_NAME,
     call_params,
     checked_params,
@@ -136,23 +135,16 @@ class BatchLines:
         self, encoder: ChatRequestEncoder, schema_modes: SchemaModes, secrets: Sequence[str], api_key_env: str
     ) -> None:
         self._encoder = encoder
-        self._schema_modes = schema_modes
+        self.schema_modes = schema_modes
         self._secrets = tuple(secrets)
         self._api_key_env = api_key_env
 
     def encode(self, custom_id: str, request: Request) -> tuple[bytes, str, int | None]:
         """The line of a request, its response format, and the number of log-probabilities requested."""
-        response_format = self._schema_modes.current if request.schema is not None else ""
-        logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
+        response_format, logprobs = self.schema_modes.of(request)
         body = self._encoder.encode(request, response_format, logprobs)
         head = f'{{"custom_id":"{custom_id}","method":"POST","url":"{ENDPOINT}","body":'
         return head.encode() + body + b"}\n", response_format, logprobs
-
-    def start_at(self, response_format: str) -> None:
-        """Exclude response formats that are stricter than that of an earlier request."""
-        mode = next((mode for mode in SCHEMA_MODES if mode == response_format), None)
-        if mode is not None:
-            self._schema_modes.start_at(mode)
 
     def decode(self, line: BatchLine, response_format: str) -> Reply:
         """Return the reply in a line."""
@@ -166,14 +158,6 @@ class BatchLines:
             line.body if isinstance(line.body, str) else json.dumps(line.body, ensure_ascii=False),
             secrets=self._secrets,
             api_key_env=self._api_key_env,
-        )
-
-    def is_refused_format(
-        self, status: int | None, error: BackendError, response_format: str, logprobs: int | None
-    ) -> bool:
-        """Return whether an error refuses the response format or the log-probabilities of a request."""
-        return status is not None and self._schema_modes.downgrade_on(
-            status, error, response_format, logprobs
         )
 
     def _error_of(self, error: object) -> BackendError:

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
-from hengwen.backends.http.errors import MAX_RAW, redact, status_error
+from hengwen.backends.http.errors import MAX_RAW, causes_of, no_answer_in_time, redact, status_error
 from hengwen.errors import BackendError, ConfigError
 from hengwen.io.untrusted_json import parse_json
 from hengwen.text.safety import replace_surrogates
@@ -85,12 +85,9 @@ class OpenAIClient:
         )
 
     def _connection_error(self, error: BaseException) -> BackendError:
-        causes = [error]
-        while (cause := causes[-1].__cause__) is not None:
-            causes.append(cause)
+        causes = list(causes_of(error))
         if any(isinstance(cause, TimeoutError) for cause in causes):
-            message = f"no answer from {self.endpoint} within {self.timeout:g} s"
-            return BackendError(message, status="timeout", retryable=True)
+            return no_answer_in_time(self.endpoint, self.timeout)
         words = redact(str(causes[-1]), self._access.secrets) or type(causes[-1]).__name__
         return BackendError(f"no answer from {self.endpoint}: {words}", retryable=True)
 

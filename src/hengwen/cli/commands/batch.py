@@ -14,6 +14,7 @@ from hengwen.cli.ui.messages import print_info
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Commands, Without
+from hengwen.errors import ConfigError
 
 app = Commands(help="Send the calls of a plan in files to a batch endpoint, at a lower price.")
 ONLINE = ("concurrency", "fresh")
@@ -67,7 +68,6 @@ def export(
     face: Annotated[Face, Without("output", "lang")],
 ) -> None:
     """Write the calls to files for another program, such as vllm run-batch; no call is made."""
-    from hengwen.errors import ConfigError
     from hengwen.runs.options import BatchOptions
 
     if folder.exists() and not folder.is_dir():
@@ -87,7 +87,6 @@ def import_(
     face: Face,
 ) -> None:
     """Read the replies to exported calls, and score them; exits with 4 while calls have no reply."""
-    from hengwen.errors import ConfigError
     from hengwen.runs.options import BatchOptions
 
     missing = next((path for path in files if not path.is_file()), None)

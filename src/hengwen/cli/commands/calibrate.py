@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store
+from hengwen.cli.ui.messages import print_error, print_info, print_warning
 from hengwen.cli.ui.output import Face
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,18 +25,6 @@ NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""
 INCONCLUSIVE = 4
 """Exit code if the labels are inconclusive, or a calibration is stale (made for another judge or rubric)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """Options of the command that apply to every score."""
-
-    scores: Sequence[str]
-    rubric: str | None
-    threshold: float | None
-    seed: int
-    trust: bool
-    raters: str
 
 
 def calibrate(
@@ -85,19 +76,20 @@ def calibrate(
     all these tasks together. Exits with 3 if a judge is not certified, else with 4 if labels are inconclusive
     (too few, or all alike) or a calibration is stale.
     """
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.judges.calibrate import calibrate_document
     from hengwen.documents.judges.calibration_words import remark_text
 
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
     face.check(_inputs(sources or [store], labels, store) if face.output else ())
-    settings = _Settings(score or (), rubric, threshold, seed, trust, raters)
+    how: dict[str, Any] = {"threshold": threshold, "seed": seed, "raters": raters}
     calibrations: list[Calibration] = []
     judges: list[JudgeTrust] = []
     stale = False
     for source in sources or [store]:
-        new, judges_of_source, outdated = _calibrate_source(source, labels, store, settings)
+        new, judges_of_source, outdated = _calibrate_source(
+            source, labels, store, score or (), rubric, trust=trust, **how
+        )
         calibrations += new
         judges += judges_of_source
         stale = stale or outdated
@@ -133,7 +125,6 @@ def _is_plan(source: str) -> bool:
 def _read(
     source: str, labels: Path | None, store: str, *, trust: bool
 ) -> tuple[CalibrationRequest, StoredJudgments]:
-    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.labels.calibration_data import load_request, read_judgments
 
     plan = load_trusted(Path(source), trust=trust) if _is_plan(source) else None
@@ -143,12 +134,16 @@ def _read(
 
 
 def _calibrate_source(
-    source: str, labels: Path | None, store: str, settings: _Settings
+    source: str,
+    labels: Path | None,
+    store: str,
+    scores: Sequence[str],
+    rubric: str | None,
+    *,
+    trust: bool,
+    **how: Any,
 ) -> tuple[list[Calibration], tuple[JudgeTrust, ...], bool]:
     """Return calibrations, what else is known of judges, and whether a changed rubric left out a score."""
-    from hengwen.cli.ui.inputs import open_existing_store
-    from hengwen.cli.ui.messages import print_error, print_warning
-    from hengwen.errors import ConfigError
     from hengwen.labels.calibration_data import (
         calibrate_series,
         labels_for,
@@ -160,8 +155,8 @@ def _calibrate_source(
     )
     from hengwen.monitoring.judge_trust import judge_trust
 
-    request, judgments = _read(source, labels, store, trust=settings.trust)
-    selected = select_series(request, judgments, settings.scores)
+    request, judgments = _read(source, labels, store, trust=trust)
+    selected = select_series(request, judgments, scores)
     if not labels_for(request, judgments):
         raise ConfigError(
             f"{source}: there are no labels to compare with; label answers with: hengwen label PLAN, or name "
@@ -171,7 +166,7 @@ def _calibrate_source(
         raise ConfigError(f"{source}: no label names a judged score; check task and score of the labels")
     current: list[ScoreSeries] = []
     for series in selected:
-        change = rubric_change(series, rubric_for(request, series, settings.rubric))
+        change = rubric_change(series, rubric_for(request, series, rubric))
         if change:
             print_error(f"{series.address}: {change}: run the plan again, then calibrate")
             continue
@@ -180,15 +175,7 @@ def _calibrate_source(
         current.append(series)
     pooled = [merge_series(group) for group in pool_series(current)]
     calibrations = [
-        calibrate_series(
-            series,
-            request,
-            judgments,
-            rubric=rubric_for(request, series, settings.rubric),
-            threshold=settings.threshold,
-            seed=settings.seed,
-            raters=settings.raters,
-        )
+        calibrate_series(series, request, judgments, rubric=rubric_for(request, series, rubric), **how)
         for series in [*current, *pooled]
     ]
     with open_existing_store(store if _is_plan(source) else source) as opened:
@@ -199,7 +186,6 @@ def _calibrate_source(
 
 def _check(file: Path, source: str, store: str, *, trust: bool) -> int:
     """Print whether each calibration of a file is valid for the newest runs, and return the exit code."""
-    from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.judges.calibration import read_calibrations
     from hengwen.labels.calibration_data import why_invalid
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.output import Face
 
 
@@ -54,7 +55,6 @@ def corpus(
     face: Face,
 ) -> None:
     """Compute BLEU, chrF, TER and ROUGE of a text file against reference files."""
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.metrics import corpus_document
     from hengwen.runs.score_corpus import Baseline, score_corpus_files
 

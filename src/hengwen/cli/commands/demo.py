@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.output import Face, exit_code
+from hengwen.errors import StoreError
 
 
 def demo(
@@ -24,10 +25,8 @@ def demo(
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.documents.run.document import demo_document
-    from hengwen.errors import StoreError
     from hengwen.runs.options import RunOptions
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store

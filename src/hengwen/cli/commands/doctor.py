@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import open_existing_store
 from hengwen.cli.ui.messages import print_line
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
+from hengwen.errors import ConfigError, HengwenError
 
 if TYPE_CHECKING:
     from hengwen.cli.admission import JudgeToTest
@@ -86,7 +88,6 @@ def _test(judges: list[JudgeToTest], store: str, face: Face, *, dry_run: bool) -
     """Test judges one after the other; return the exit code of the worst."""
     from hengwen.cli.admission import EXIT_CODES, admission_of, exit_code, store_admission
     from hengwen.documents.judges.doctor import doctor_document
-    from hengwen.errors import ConfigError
 
     face.check()
     if len(judges) > 1 and (face.as_json or face.output):
@@ -107,9 +108,6 @@ def _test(judges: list[JudgeToTest], store: str, face: Face, *, dry_run: bool) -
 
 
 def _store_line(location: str) -> str:
-    from hengwen.cli.ui.inputs import open_existing_store
-    from hengwen.errors import HengwenError
-
     try:
         with open_existing_store(location) as opened:
             return f"store {opened.name}: {len(opened.runs())} runs"

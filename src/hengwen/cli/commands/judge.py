@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import open_or_create_store
+from hengwen.cli.ui.messages import print_error, print_info
 from hengwen.cli.ui.options import Calls
-from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.output import Face, exit_code
 from hengwen.cli.ui.usage import Without
 
 
@@ -33,9 +35,6 @@ def judge(
     Without --judge, only the rules of the rubric are applied, as a baseline without a language model.
     """
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.inputs import open_or_create_store
-    from hengwen.cli.ui.messages import print_error, print_info
-    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
 

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted
+from hengwen.cli.ui.messages import print_info, print_warning
 
 
 def label(
@@ -49,9 +51,7 @@ def label(
 
     Each label is saved immediately; to continue after an interruption, run the same command again.
     """
-    from hengwen.cli.ui.inputs import load_trusted
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
-    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.io.output_files import check_target
     from hengwen.labels.desk import open_desk
     from hengwen.labels.file import write_pairs

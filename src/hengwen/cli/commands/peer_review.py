@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import open_existing_store
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
 from hengwen.cli.ui.options import Calls
 from hengwen.cli.ui.output import Face
+from hengwen.errors import ConfigError, DataError, JudgeError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hengwen.cli.ui.options import Calls
-    from hengwen.cli.ui.output import Face
     from hengwen.monitoring.judge_trust import JudgeTrust
     from hengwen.peer_review.battle_files import BattleFiles
     from hengwen.peer_review.human import HumanComparison
@@ -97,7 +95,6 @@ def peer_review(
     face: Face,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
-    from hengwen.errors import ConfigError
     from hengwen.io.output_files import check_target
     from hengwen.peer_review.human import read_human_ranking
 
@@ -136,7 +133,6 @@ def _is_store(files: list[Path]) -> bool:
 
 
 def _stored(store: Path) -> Reviewed:
-    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.monitoring.judge_trust import judge_trust
     from hengwen.peer_review.battle_files import stored_battles
 
@@ -199,7 +195,6 @@ def _show(
     reviewed: Reviewed,
     face: Face,
 ) -> None:
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.judges.peer_review import peer_review_document
 
     data, judges = reviewed
@@ -219,7 +214,6 @@ def _review(
     **choices: Any,
 ) -> tuple[PeerReview, HumanComparison | None]:
     """Return the review and its comparison with people; errors name the file."""
-    from hengwen.errors import DataError
     from hengwen.peer_review.human import compare_with_human
     from hengwen.peer_review.review import peer_review as review_battles
 
@@ -248,8 +242,6 @@ def _check_choices(method: str | None, conflict: str = "tie") -> None:
 def _write_pairs(
     target: Path, data: BattleFiles, review: PeerReview, questions: Path | None, answers: list[Path]
 ) -> None:
-    from hengwen.cli.ui.messages import print_info, print_warning
-    from hengwen.errors import DataError
     from hengwen.io.output_files import row_writer
     from hengwen.peer_review.battle_files import read_answers, read_prompts
     from hengwen.peer_review.exports import PAIR_FIELDS, preference_pairs
@@ -279,10 +271,8 @@ def judge_plan_battles(
     plan: Path, pairing: Pairing, calls: Calls, face: Face
 ) -> tuple[BattleFiles, tuple[JudgeTrust, ...], int]:
     """Return the battles of a plan's judges, what is known of them, and the exit code (5: budget spent)."""
-    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
-    from hengwen.errors import JudgeError
     from hengwen.monitoring.judge_trust import pair_judge_trust
     from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
     from hengwen.text.numbers import plural

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import name_plan, open_existing_store
 from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.output import Face
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +53,6 @@ def report(
     face: Face,
 ) -> None:
     """Show stored runs, or write reports of them."""
-    from hengwen.cli.ui.inputs import name_plan, open_existing_store
     from hengwen.documents.answers.blocks import check_size
     from hengwen.documents.run.document import report_document
     from hengwen.judges.calibration import read_calibrations
@@ -74,7 +75,6 @@ def report(
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:
     """Return the named runs, by default the newest of each checkpoint, and warnings about left-out runs."""
-    from hengwen.errors import ConfigError
     from hengwen.results.comparability import same_prompts
 
     if not names:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import open_or_create_store
 from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.options import Calls
-from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.output import Face, exit_code
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,11 +72,8 @@ def evaluate_plan(
     **others: Any,
 ) -> None:
     """Evaluate a plan, or estimate the cost; show the result, and exit. ``others`` are options of the run."""
-    from hengwen.cli.ui.inputs import open_or_create_store
-    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
-    from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
     from hengwen.runs.estimate_plan import estimate_plan
     from hengwen.runs.run_plan import run_plan
@@ -144,7 +143,6 @@ def _check_ray(calls: Calls, *, only_this_machine: bool) -> None:
         ConfigError: The store is not in PostgreSQL, or an option does not apply.
         PluginError: Ray is not installed.
     """
-    from hengwen.errors import ConfigError
     from hengwen.runs.run_on_ray import check_store
     from hengwen.runs.shards.ray_pool import import_ray
 

@@ -96,7 +96,6 @@ def export(
     ] = None,
 ) -> None:
     """Write every answer with every score: one row for each score or failure."""
-    from hengwen.cli.ui.inputs import open_existing_store
     from hengwen.store.export import check_target, rows
 
     check_target(target, location)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
+from hengwen.cli.ui.messages import print_error, print_info, print_warning
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from hengwen.integrations.rewards import OnFailure
-    from hengwen.integrations.serve_reward import AnswerMarks
-    from hengwen.plans.plan import Plan
     from hengwen.runs.score_file import FileScoreResult
     from hengwen.runs.shards.schedule import ShardPool
     from hengwen.store.store import Store
@@ -66,7 +67,6 @@ def score(
     face: Annotated[Face, Without("output", "lang", "verbose")],
 ) -> None:
     """Score the answers in a file; a row that cannot be scored contains the reason instead."""
-    from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.cli.ui.progress import count_bar
 
     scoring: dict[str, Any] = {
@@ -78,9 +78,12 @@ def score(
         from hengwen.runs.score_file import score_file
 
         options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
-        file = _only(files, "only --engine, with a folder for -o, scores several files")
+        if len(files) > 1:
+            raise ConfigError(
+                f"only --engine, with a folder for -o, scores several files, but {len(files)} files are named"
+            )
         with count_bar("rows", quiet=face.quiet) as progress:
-            result = score_file(file, target, **scoring, workers=workers, progress=progress)
+            result = score_file(files[0], target, **scoring, workers=workers, progress=progress)
         _report(target, result, face)
         _exit(result, strict=strict)
     else:
@@ -103,8 +106,6 @@ def score(
 
 
 def _report(output: Path, result: FileScoreResult, face: Face) -> None:
-    from hengwen.cli.ui.messages import print_info
-
     if face.as_json:
         import json
         from dataclasses import asdict
@@ -116,8 +117,6 @@ def _report(output: Path, result: FileScoreResult, face: Face) -> None:
 
 def _exit(result: FileScoreResult, *, strict: bool) -> None:
     """Print how many rows failed; exit with 1 if all failed, or if some failed and ``strict`` is set."""
-    from hengwen.cli.ui.messages import print_error
-
     if result.failed == result.rows:
         print_error(f"no row could be scored, first failure: {result.first_failure}")
         raise typer.Exit(1)
@@ -127,18 +126,8 @@ def _exit(result: FileScoreResult, *, strict: bool) -> None:
 
 
 def _warn_of_failed_rows(result: FileScoreResult) -> None:
-    from hengwen.cli.ui.messages import print_warning
-
     if result.failed:
         print_warning(f"{result.failed} rows failed, first failure: {result.first_failure}")
-
-
-def _only(files: list[Path], message: str) -> Path:
-    from hengwen.errors import ConfigError
-
-    if len(files) > 1:
-        raise ConfigError(f"{message}, but {len(files)} files are named")
-    return files[0]
 
 
 def _pool(
@@ -192,19 +181,25 @@ def serve_reward(
     import asyncio
     from secrets import token_urlsafe
 
-    from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
-    from hengwen.integrations.serve_reward import AnswerMarks
+    from hengwen.integrations.serve_reward import AnswerMarks, RewardServer, plan_reward, serving
 
     loaded = load_trusted(plan, trust=trust)
-    policy = _policy(on_failure)
+    policy, secret = _policy(on_failure), token or token_urlsafe(24)
     marks = AnswerMarks(answer_after, answer_before)
+
+    async def serve(opened: Store) -> None:
+        async with (
+            plan_reward(loaded, opened, reward, trust=True) as scorer,
+            serving(RewardServer(scorer, policy, secret, marks), port) as bound,
+        ):
+            typer.echo(f"http://127.0.0.1:{bound}/{secret}")
+            await asyncio.Event().wait()
+
     with open_or_create_store(store) as opened:
-        asyncio.run(_serve(loaded, opened, reward, policy, marks, port, token or token_urlsafe(24)))
+        asyncio.run(serve(opened))
 
 
 def _policy(text: str) -> OnFailure | float:
-    from hengwen.errors import ConfigError
-
     policies: dict[str, OnFailure] = {"raise": "raise", "mean": "mean"}
     if text in policies:
         return policies[text]
@@ -212,24 +207,3 @@ def _policy(text: str) -> OnFailure | float:
         return float(text)
     except ValueError:
         raise ConfigError(f"--on-failure is raise, mean or a number, got {text!r}") from None
-
-
-async def _serve(
-    plan: Plan,
-    store: Store,
-    score: str | None,
-    policy: OnFailure | float,
-    marks: AnswerMarks,
-    port: int,
-    token: str,
-) -> None:
-    import asyncio
-
-    from hengwen.integrations.serve_reward import RewardServer, plan_reward, serving
-
-    async with (
-        plan_reward(plan, store, score, trust=True) as reward,
-        serving(RewardServer(reward, policy, token, marks), port) as bound,
-    ):
-        typer.echo(f"http://127.0.0.1:{bound}/{token}")
-        await asyncio.Event().wait()

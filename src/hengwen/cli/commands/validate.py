@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_or_create_store
 from hengwen.cli.ui.messages import print_line, print_warning
+from hengwen.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan
@@ -25,8 +27,6 @@ def validate(
 
     The power of gates is estimated from earlier runs in the store, if there are any.
     """
-    from hengwen.cli.ui.inputs import load_trusted
-    from hengwen.errors import ConfigError
     from hengwen.plans.locations import locate
     from hengwen.plans.suite import build_backend, build_backends, key_variable, load_suite
 
@@ -70,9 +70,7 @@ def validate(
 def _show_gates(suite: LoadedPlan, location: str, path: Path) -> None:
     if not suite.plan.gates:
         return
-    from hengwen.cli.ui.inputs import open_or_create_store
     from hengwen.documents.gates.gate_text import power_line
-    from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers
     from hengwen.store import store_files
 

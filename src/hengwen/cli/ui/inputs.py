@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hengwen.cli.ui.messages import print_info, print_warning
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +27,6 @@ _CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bun
 def read_env_file() -> None:
     """Set API keys, addresses and options of Hengwen from ``.env`` in this folder or the nearest above."""
     from dotenv import dotenv_values, find_dotenv
-
-    from hengwen.errors import ConfigError
 
     path = find_dotenv(usecwd=True)
     if not path:
@@ -53,7 +52,6 @@ def read_env_file() -> None:
 
 def open_existing_store(location: str) -> Store:
     """Open a store that must exist."""
-    from hengwen.errors import ConfigError
     from hengwen.store import store_files
 
     files = store_files(location)
@@ -64,8 +62,6 @@ def open_existing_store(location: str) -> Store:
 
 def name_plan(store: Store, taken: str, checkpoint: str = "") -> None:
     """Print which plan a command took from a store with several; of those with ``checkpoint``, if given."""
-    from hengwen.cli.ui.messages import print_info
-
     others = {run.plan for run in store.runs() if checkpoint in ("", run.checkpoint)} - {taken}
     if others:
         print_info(
@@ -75,7 +71,6 @@ def name_plan(store: Store, taken: str, checkpoint: str = "") -> None:
 
 def open_or_create_store(location: str) -> Store:
     """Open or create a store; if its schema was migrated, print where the copy of the old store is."""
-    from hengwen.cli.ui.messages import print_info
     from hengwen.store import open_store
 
     store = open_store(location)

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hengwen.cli.ui.inputs import load_trusted
 from hengwen.cli.ui.messages import print_waiting
+from hengwen.errors import ConfigError
 from hengwen.text.catalogue import locale_language
 from hengwen.text.language import Language, check_language
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from hengwen.plans.plan import Plan
     from hengwen.runs.options import RunOptions
-    from hengwen.text.language import Language
 
 DEFAULT_STORE = "hengwen.db"
 DEFAULT_CONCURRENCY = 16
@@ -215,8 +213,6 @@ def parse_settings(texts: list[str] | None) -> dict[str, object]:
 
 def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
     """Refuse options that do not apply."""
-    from hengwen.errors import ConfigError
-
     for name, reason in reasons.items():
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -251,8 +247,6 @@ class Calls:
 
     def load(self, plan: Path) -> Plan:
         """Load a plan that the user trusts."""
-        from hengwen.cli.ui.inputs import load_trusted
-
         return load_trusted(plan, trust=self.trust, judge=self.judge, base_url=self.base_url)
 
     def run_options(self, **others: Any) -> RunOptions:

@@ -10,6 +10,7 @@ import typer
 from hengwen.cli.ui import options
 from hengwen.cli.ui.messages import print_error, print_info, print_warning
 from hengwen.cli.ui.options import choose_language
+from hengwen.text.catalogue import localized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,6 @@ class Face:
 
 def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code."""
-    from hengwen.text.catalogue import localized
     from hengwen.text.numbers import failure_texts, plural
 
     for warning in result.warnings:

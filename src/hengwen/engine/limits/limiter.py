@@ -81,17 +81,15 @@ class Circuit:
                 self.state = "given_up"
             return False
         if self.state == "paused":
-            if now - self._failing_since >= self._patience():
+            patience = self._give_up_seconds
+            if not self.has_replied:
+                patience = min(patience, FIRST_GIVE_UP_SECONDS)
+            if now - self._failing_since >= patience:
                 self.state = "given_up"
         elif self.state == "closed" and self.failures >= max(MIN_FAILURES, self._slots // 2):
             self.state = "paused"
         self._probe_at = max(self._probe_at, now + max(PROBE_SECONDS, wait))
         return self.state == "paused"
-
-    def _patience(self) -> float:
-        return (
-            self._give_up_seconds if self.has_replied else min(self._give_up_seconds, FIRST_GIVE_UP_SECONDS)
-        )
 
 
 MINUTE = 60.0

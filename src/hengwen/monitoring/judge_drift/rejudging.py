@@ -33,9 +33,10 @@ from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
 from hengwen.runs.run_facts import scoring_versions
 from hengwen.runs.run_job import package_versions, run_job
-from hengwen.runs.run_plan import opened_store, run_result, run_session
+from hengwen.runs.run_plan import run_result, run_session
 from hengwen.runs.stopping import Interrupts, run_until_complete
 from hengwen.score_id import judged_scores
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

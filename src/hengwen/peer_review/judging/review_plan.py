@@ -23,8 +23,9 @@ from hengwen.runs.estimate_plan import CostEstimate, estimates_of
 from hengwen.runs.options import RunOptions
 from hengwen.runs.resources import RunResources
 from hengwen.runs.run_job import package_versions
-from hengwen.runs.run_plan import opened_store, run_session
+from hengwen.runs.run_plan import run_session
 from hengwen.runs.stopping import Interrupts, run_until_complete
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

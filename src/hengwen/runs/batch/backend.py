@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.parsing import WrappedBackend
 from hengwen.engine.budget import estimate
 from hengwen.engine.dry_run import PLACEHOLDER_ANSWER
-from hengwen.engine.metered_backend import CallPending, no_value, reply_of
+from hengwen.engine.metered_backend import CallPending, LedgerBackend, reply_of
 from hengwen.errors import BackendError, JudgeError
-from hengwen.records import Attempt, Reply, Usage, digest
+from hengwen.records import Reply, Usage, digest
 from hengwen.runs.batch.queue import BatchQueue
 from hengwen.store.batches import BatchCall
 from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.tables import BATCHED, UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from hengwen.backends.openai.backend import OpenAIBackend
     from hengwen.backends.openai.batch_lines import BatchLines
     from hengwen.engine.budget import Price
-    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
+    from hengwen.plans.plan import BackendSpec
     from hengwen.protocols import Parsed
     from hengwen.records import Request
     from hengwen.runs.batch.queue import Limits
@@ -37,42 +36,22 @@ class BatchedBackend:
     name: str
     online: OpenAIBackend
     lines: BatchLines
+    spec: BackendSpec
     price: Price | None
     """Price of the batch endpoint; None if it is unknown."""
-    params: Mapping[str, object]
-    retries: int
-    tokens: int | None
-    """Maximum number of estimated prompt tokens that may wait at the endpoint; None for no limit."""
 
 
-class BatchBackend(WrappedBackend):
+class BatchBackend(LedgerBackend):
     """Return the stored or downloaded reply to a call; if there is none, add the call to a batch file.
 
     A downloaded reply is parsed and recorded like one of a single call. If that fails, the judge's repair
     call goes into the next file; then the same error leads to the same repair call, now replied to.
     """
 
-    def __init__(
-        self,
-        context: CallContext,
-        online: LedgerBackend,
-        backend: BatchedBackend,
-        role: Role,
-        cache_scope: str,
-        queue: BatchQueue,
-    ) -> None:
-        self._context = context
-        super().__init__(online)
-        self._online = online
-        self._settings = backend
-        self._role: Role = role
-        self._cache_scope = cache_scope
+    def __init__(self, *online: Any, settings: BatchedBackend, queue: BatchQueue, **options: Any) -> None:
+        super().__init__(*online, **options)
+        self._settings = settings
         self._queue = queue
-
-    async def complete(self, request: Request) -> Reply:
-        """Return the reply to a request, without parsing it; see ``complete_parsed``."""
-        reply, _ = await self.complete_parsed(request, no_value)
-        return reply
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
@@ -81,7 +60,8 @@ class BatchBackend(WrappedBackend):
         call_key = request.key(self.endpoint)
         custom_id = custom_id_of(call_key, self._cache_scope)
         call = self._queue.find(custom_id)
-        if call is not None and call.attempt.status == UNREAD and not self._queue.was_read(custom_id):
+        was_read = self._queue.read.might_contain(custom_id)
+        if call is not None and call.attempt.status == UNREAD and not was_read:
             return self._read(call, parse)
         stored = self._context.ledger.find_call(call_key, self._cache_scope)
         if stored is not None:
@@ -93,7 +73,7 @@ class BatchBackend(WrappedBackend):
         if call is not None and not self._may_send_again(call):
             raise BackendError(call.message, status=call.attempt.status, raw=call.attempt.raw)
         if self._queue.online:
-            return await self._online.complete_parsed(request, parse)
+            return await super().complete_parsed(request, parse)
         if call is None or call.state != "open":
             self._collect(call_key, custom_id, request, call)
         raise CallPending
@@ -101,13 +81,13 @@ class BatchBackend(WrappedBackend):
     def _may_send_again(self, call: BatchCall) -> bool:
         """Return whether a call waits in a batch file, or may be sent once more."""
         if call.state == "again":
-            return call.tries <= self._settings.retries
+            return call.tries <= self._retries
         return call.state in ("open", "refused")
 
     def _read(self, call: BatchCall, parse: Callable[[Reply], Parsed]) -> tuple[Reply, Parsed]:
         """Parse a downloaded reply, and record its attempt as if the call had been sent now."""
         reply, status = replace(reply_of(call.attempt), usage=call.attempt.usage), "ok"
-        self._queue.mark_read(call.custom_id)
+        self._queue.read.add(call.custom_id)
         try:
             return reply, parse(reply)
         except JudgeError as error:
@@ -119,32 +99,24 @@ class BatchBackend(WrappedBackend):
             self._context.committer.schedule_commit()
 
     def _collect(self, call_key: str, custom_id: str, request: Request, earlier: BatchCall | None) -> None:
-        context, backend = self._context, self._settings
+        backend = self._settings
         if earlier is not None:
-            backend.lines.start_at(earlier.response_format)
+            modes = backend.lines.schema_modes
+            modes.start_at(earlier.response_format)
             if earlier.state == "refused":
                 error = BackendError(earlier.message)
-                backend.lines.is_refused_format(400, error, earlier.response_format, earlier.logprobs)
+                modes.downgrade_on(400, error, earlier.response_format, earlier.logprobs)
         line, response_format, logprobs = backend.lines.encode(custom_id, request)
         if not self._queue.fits(backend.name, line):
             raise BackendError(
                 f"a request of {len(line):,} bytes is larger than a batch file may be", status="rejected"
             )
-        expected = estimate(request, backend.params)
-        context.budget.reserve(backend.price, expected)
+        expected = estimate(request, self._params)
+        self._context.budget.reserve(backend.price, expected)
         call = BatchCall(
             custom_id=custom_id,
             batch_id="",
-            attempt=Attempt(
-                call_key=call_key,
-                cache_scope=self._cache_scope,
-                attempt_no=context.ledger.next_attempt_no(call_key, self._cache_scope),
-                status=BATCHED,
-                run_id=context.run_id,
-                role=self._role,
-                request={"messages": request.messages, "params": dict(request.params)},
-                raw="",
-            ),
+            attempt=self.new_attempt(call_key, request, BATCHED),
             tries=1 if earlier is None else earlier.tries + (earlier.state != "refused"),
             response_format=response_format,
             logprobs=logprobs,

@@ -89,7 +89,8 @@ class BatchQueue:
         """Whether missing calls are sent one by one instead of being added to a file."""
         self._limits = limits
         self._prefix = prefix
-        self._read = CallKeyFilter()
+        self.read = CallKeyFilter()
+        """Ids of the calls whose replies this command has parsed and recorded in the ledger."""
         self._numbers: Counter[str] = Counter()
         self._open: dict[tuple[str, str], _OpenFile] = {}
 
@@ -105,14 +106,6 @@ class BatchQueue:
             if call is not None:
                 return call
         return self.store.find(custom_id)
-
-    def was_read(self, custom_id: str) -> bool:
-        """Return whether this command has parsed the reply to a call and recorded it in the ledger."""
-        return self._read.might_contain(custom_id)
-
-    def mark_read(self, custom_id: str) -> None:
-        """Remember that the reply to a call was parsed."""
-        self._read.add(custom_id)
 
     def path(self, file: BatchFile) -> Path:
         """Return the path of a file of requests."""

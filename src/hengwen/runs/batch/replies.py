@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.openai.batch_lines import read_line
 from hengwen.engine.metered_backend import extras_of
 from hengwen.errors import BackendError
-from hengwen.records import Usage
+from hengwen.records import Reply, Usage
 from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.tables import UNREAD
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from hengwen.backends.openai.batch_lines import BatchLine, BatchLines
-    from hengwen.records import Reply
     from hengwen.store.batches import BatchStore, CallHead, CallState
 
 LINES_PER_COMMIT = 500
@@ -126,20 +125,18 @@ def _failed(
     if isinstance(error, RecursionError):
         error = BackendError("the reply is nested too deeply", retryable=True)
     state: CallState = "again" if error.retryable else "failed"
-    if decoder.is_refused_format(line.status, error, head.response_format, head.logprobs):
+    if decoder.schema_modes.downgrade_on(line.status, error, head.response_format, head.logprobs):
         state = "refused"
     return state, str(error), _attempt_columns(error.status, error.raw, None)
 
 
 def _attempt_columns(status: str, raw: str, reply: Reply | None) -> dict[str, Any]:
-    usage = Usage() if reply is None else reply.usage
+    reply = reply or Reply(text="", finish="")
     return {
         "status": status,
         "raw": raw,
-        "calls": usage.calls,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "model": "" if reply is None else reply.model,
-        "finish": "" if reply is None else reply.finish,
-        "extras": {} if reply is None else extras_of(reply),
+        **asdict(reply.usage),
+        "model": reply.model,
+        "finish": reply.finish,
+        "extras": extras_of(reply),
     }

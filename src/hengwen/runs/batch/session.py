@@ -6,11 +6,13 @@ import asyncio
 import secrets
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hengwen.backends.openai.backend import OpenAIBackend
 from hengwen.engine.limits.limiter import interruptible_sleep
+from hengwen.engine.metered_backend import LedgerBackend
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import digest
 from hengwen.runs.batch.backend import (
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from hengwen.backends.openai.batch_lines import BatchLines
     from hengwen.engine.budget import Budget
-    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.runs.batch.submission import Progress
     from hengwen.runs.resources import RunResources
     from hengwen.store.batches import CallHead
@@ -59,15 +60,12 @@ class BatchSession:
         self._submissions: dict[str, Submission] = {}
         queue.online = options is None
 
-    def wrap(
-        self, context: CallContext, online: LedgerBackend, name: str, role: Role, cache_scope: str
-    ) -> BatchBackend | LedgerBackend:
-        """Return a backend that collects calls in files; ``online`` if the backend has no batch endpoint."""
-        backend = self._backends.get(name)
-        if backend is None:
-            return online
+    def wrapper(self, name: str) -> Callable[..., LedgerBackend]:
+        """Return what wraps a backend: a class that collects calls in files, or one that sends them."""
+        if name not in self._backends:
+            return LedgerBackend
         kind = DryBatchBackend if isinstance(self.queue, DryBatchQueue) else BatchBackend
-        return kind(context, online, backend, role, cache_scope, self.queue)
+        return partial(kind, settings=self._backends[name], queue=self.queue)
 
     def file_counts(self, name: str, role: str) -> FileCounts | None:
         """Return how many batch files, and of what size, a run would write for a backend and role."""
@@ -129,17 +127,11 @@ class BatchSession:
 
     async def _poll(self, advances: list[Callable[[], Awaitable[Progress]]]) -> None:
         """Ask for the state of the batches at intervals until all have ended."""
-        from tenacity import AsyncRetrying, retry_if_result, wait_fixed
-
         options = self._options
         assert options is not None
         last = ""
-
-        async def advance() -> bool:
-            nonlocal last
-            if self._stopping.is_set():
-                return True
-            states = [await each() for each in advances]
+        while not self._stopping.is_set():
+            states = [await advance() for advance in advances]
             words = describe(states)
             if words and words != last and options.report is not None:
                 options.report(words)
@@ -148,17 +140,10 @@ class BatchSession:
             lost = [message for state in states for message in state.lost]
             if lost and open_batches == len(lost):
                 raise BackendError(lost[0])
-            return open_batches > 0
-
-        is_open: bool = await AsyncRetrying(
-            retry=retry_if_result(bool),
-            wait=wait_fixed(options.poll_seconds),
-            sleep=lambda seconds: interruptible_sleep(seconds, self._stopping),
-            stop=lambda _: self._stopping.is_set(),
-            retry_error_callback=lambda _: True,
-        )(advance)
-        if is_open:
-            raise asyncio.CancelledError
+            if not open_batches:
+                return
+            await interruptible_sleep(options.poll_seconds, self._stopping)
+        raise asyncio.CancelledError
 
     def _open_submissions(self) -> list[Submission]:
         if not self._backends:
@@ -290,17 +275,15 @@ def batch_session(resources: RunResources) -> BatchSession | None:
             name=name,
             online=backend,
             lines=backend.batch_lines(),
+            spec=spec,
             price=resources.batch_price(name),
-            params=spec.params,
-            retries=spec.retries,
-            tokens=spec.batch_tokens,
         )
         for name, backend in resources.backends.items()
         if isinstance(backend, OpenAIBackend) and (spec := resources.specs[name]).batch
     }
     bounds = options.batch or BatchOptions()
     limits = {
-        name: Limits(requests=bounds.max_requests, bytes=bounds.max_bytes, tokens=backend.tokens)
+        name: Limits(requests=bounds.max_requests, bytes=bounds.max_bytes, tokens=backend.spec.batch_tokens)
         for name, backend in backends.items()
     }
     batch = options.batch

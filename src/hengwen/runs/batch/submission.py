@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -82,8 +83,6 @@ class Submission:
         queue: BatchQueue,
         budget: Budget,
         stopping: asyncio.Event,
-        *,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._client = client
         self._backend = backend
@@ -91,10 +90,9 @@ class Submission:
         self._store = queue.store
         self._budget = budget
         self._stopping = stopping
-        self._tokens = backend.tokens
+        self._tokens = backend.spec.batch_tokens
         self._backoff = 0
         self._skip = 0
-        self._clock = clock
         self._unknown_since: dict[str, float] = {}
         """When the state or the replies of a batch were first missing, by the id of its file."""
         self._too_large = ""
@@ -108,13 +106,10 @@ class Submission:
         return [file for file in files if file.backend == self._backend.name and file.state in states]
 
     def _attempts(self) -> AsyncRetrying:
-        return retrying(self._backend.retries, lambda seconds: interruptible_sleep(seconds, self._stopping))
+        return retrying(self._backend.spec.retries, partial(interruptible_sleep, stopping=self._stopping))
 
     async def _retried(self, call: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
-        async for attempt in self._attempts():
-            with attempt:
-                return await call(*arguments)
-        raise AssertionError("tenacity raises the last error again")  # pragma: no cover
+        return await self._attempts()(call, *arguments)
 
     async def recover(self) -> None:
         """Record the files and batches that a crashed command sent; delete the files that it did not send."""
@@ -222,7 +217,7 @@ class Submission:
         )
 
     def _is_unknown_for_long(self, file: BatchFile) -> bool:
-        now = self._clock()
+        now = monotonic()
         return now - self._unknown_since.setdefault(file.id, now) >= MAX_UNKNOWN
 
     def _refuse(self, file: BatchFile, remote: RemoteBatch, *, is_alone: bool) -> None:

@@ -128,8 +128,8 @@ class ScoreFile:
         sample_id = self._name(row, "id") if columns.has("id") else None
         if sample_id == "":
             row.fail(f"{JOIN.join(columns.fields['id'])} is empty: which prompt has this score?")
-        stated = self._repeat(row) if columns.has("repeat") else None
-        cluster = (columns.has("cluster") and self._name(row, "cluster")) or sample_id or origin.task
+        stated = self._repeat(row)
+        cluster = self._name(row, "cluster") or sample_id or origin.task
         for series in origin.series:
             outcome = self._outcome(row, series)
             key = (origin.run, series.score, sample_id, stated, origin.rater)
@@ -231,8 +231,6 @@ class ScoreFile:
         return name
 
     def _text(self, row: DataRow, field_name: str) -> str:
-        if not self.columns.has(field_name):
-            return ""
         cell = self.columns.value(row.values, field_name)
         return "" if cell is None else cell if isinstance(cell, str) else str(cell)
 
@@ -248,12 +246,12 @@ class ScoreFile:
         return ScoreId(task, self._naming.scorer, part or ("" if self._naming.scorer else column))
 
     def _outcome(self, row: DataRow, series: _Series) -> Outcome:
-        cell, has = row.values.get(series.column), self.columns.has
+        cell = row.values.get(series.column)
         return series.reading.outcome(
             cell,
-            self.columns.value(row.values, "failure") if has("failure") else None,
-            shorten(self._text(row, "reason"), MAX_REASON) if has("reason") else "",
-            row.values.get(DETAILS) if has("id") else self._interval(row, cell, series.error),
+            self.columns.value(row.values, "failure"),
+            shorten(self._text(row, "reason"), MAX_REASON),
+            row.values.get(DETAILS) if self.columns.has("id") else self._interval(row, cell, series.error),
         )
 
     def _interval(self, row: DataRow, cell: Any, error: str) -> dict[str, object] | None:

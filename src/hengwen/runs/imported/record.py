@@ -20,7 +20,7 @@ from hengwen.results.comparability import names_text
 from hengwen.runs.imported.reading import Naming, ScoreFile
 from hengwen.runs.imported.survey import Survey
 from hengwen.runs.imported.values import Levels
-from hengwen.runs.run_plan import opened_store
+from hengwen.store.store import opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

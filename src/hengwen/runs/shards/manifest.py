@@ -85,10 +85,9 @@ def open_folder(
 def write_manifest(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> None:
     """Write the manifest, and remove the progress file if all shards are finished."""
     shards = [
-        {"output": shard.output, **asdict(shard), "result": asdict(results[shard.number])}
-        if shard.number in results
-        else {"output": shard.output, **asdict(shard), "result": None}
+        {"output": shard.output, **asdict(shard), "result": result and asdict(result)}
         for shard in manifest.shards
+        for result in [results.get(shard.number)]
     ]
     content = {
         "schema": SCHEMA,

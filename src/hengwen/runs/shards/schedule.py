@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -150,7 +150,9 @@ class LocalPool:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._pool: WorkerPool[ShardTask, Outcome] = WorkerPool(score_shard, workers, crashed=_lost)
+        self._pool: WorkerPool[ShardTask, Outcome] = WorkerPool(
+            score_shard, workers, crashed=lambda _, message: Lost(reason="worker died", message=message)
+        )
         self._running: dict[Future[list[Outcome]], ShardTask] = {}
 
     def window(self) -> int:
@@ -174,15 +176,6 @@ class LocalPool:
         self._pool.close()
 
 
-def _lost(_task: ShardTask, message: str) -> Lost:
-    return Lost(reason="worker died", message=message)
-
-
-@contextmanager
-def local_pool(workers: int | None = None) -> Iterator[LocalPool]:
-    """Yield processes of this machine that score shards."""
-    pool = LocalPool(workers or usable_cores())
-    try:
-        yield pool
-    finally:
-        pool.close()
+def local_pool(workers: int | None = None) -> closing[LocalPool]:
+    """Return a context with processes of this machine that score shards."""
+    return closing(LocalPool(workers or usable_cores()))

@@ -108,8 +108,9 @@ def _progress(data: StoreData, run: Run) -> Text:
     state = progress(data.store, run)
     start, answers = data.starts.setdefault(run.id, (monotonic(), state.answers))
     gained, seconds = state.answers - answers, monotonic() - start
+    calls = sum(usage.calls for usage in state.usage.values())
     left = (state.expected - state.answers) * seconds / gained if state.expected and gained else None
-    return words.progress_text(state.answers, state.expected, state.calls, _cost(run, state), left)
+    return words.progress_text(state.answers, state.expected, calls, _cost(run, state), left)
 
 
 def _cost(run: Run, state: Progress) -> str:
@@ -122,11 +123,11 @@ def _cost(run: Run, state: Progress) -> str:
         for endpoint in judge["endpoints"]
     }
     total, currency = 0.0, ""
-    for model, (sent, received) in state.tokens.items():
+    for model, usage in state.usage.items():
         prices = [price for endpoint in endpoints if (price := listed_price(endpoint, model))]
         if not prices:
             return ""
-        total += (sent * prices[0].input + received * prices[0].output) / 1e6
+        total += prices[0].cost(usage)
         currency = prices[0].currency
     return f"{total:.2f} {currency}" if currency else ""
 

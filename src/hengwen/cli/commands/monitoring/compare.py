@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import name_plan, open_existing_store
+from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.output import Face
 
 RUN_HELP = "A run id, a prefix of one, or a checkpoint name (its newest run)."
@@ -46,8 +48,6 @@ def compare(
 
     Exits with 2 if the runs are not comparable.
     """
-    from hengwen.cli.ui.inputs import name_plan, open_existing_store
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.compare.document import changed_prompts, compare_document
     from hengwen.monitoring.compare_runs import compare_runs
 

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import name_plan, open_existing_store
+from hengwen.cli.ui.messages import print_warning
 from hengwen.cli.ui.output import Face
 
 
@@ -47,8 +49,6 @@ def drift(
 
     A score drifts if its mean moves more than it usually does between checkpoints.
     """
-    from hengwen.cli.ui.inputs import name_plan, open_existing_store
-    from hengwen.cli.ui.messages import print_warning
     from hengwen.documents.drift.document import drift_document
     from hengwen.documents.drift.words import names_text
     from hengwen.monitoring.drift.drift_report import drift_report

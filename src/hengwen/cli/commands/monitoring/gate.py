@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store
+from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.output import Face
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,8 +77,6 @@ def gate(
     Exits with 0 if all gates pass, 3 if a gate fails, 4 if a gate is inconclusive, 1 if no answer has the
     score of a gate.
     """
-    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
-    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.documents.gates.gate import gate_document
     from hengwen.io.output_files import check_output
     from hengwen.judges.calibration import read_calibrations
@@ -130,7 +131,6 @@ def _named_plan(plan: Path, expressions: Sequence[str], confirm: int | None) -> 
 
 def _check_different(files: Mapping[str, Path | None]) -> None:
     """Raise an error if two options, or an option and GitHub's summary variable, name the same file."""
-    from hengwen.errors import ConfigError
     from hengwen.io.output_files import is_same_file
 
     step_summary = os.environ.get(SUMMARY_VARIABLE)

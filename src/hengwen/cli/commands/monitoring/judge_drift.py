@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store
 from hengwen.cli.ui.options import Calls
-from hengwen.cli.ui.output import Face
+from hengwen.cli.ui.output import Face, exit_code
 from hengwen.cli.ui.usage import Without
+from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
@@ -68,12 +70,9 @@ def judge_drift(
 
     Exits with 5 if the budget is reached; the same command resumes.
     """
-    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
-    from hengwen.cli.ui.output import exit_code
     from hengwen.cli.ui.progress import resumable_progress
     from hengwen.documents.dry_run import dry_run_document
     from hengwen.documents.judge_drift import judge_drift_document
-    from hengwen.errors import ConfigError
     from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
     from hengwen.monitoring.judge_drift.report import choose_runs, judge_drift_of, stored_judge_drift
     from hengwen.plans.overrides import is_plan_path

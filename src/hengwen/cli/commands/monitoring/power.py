@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store
 from hengwen.cli.ui.output import Face
 
 RUN_HELP = "a run id, a prefix of one, or a checkpoint name (its newest run)"
@@ -64,7 +65,6 @@ def power(
 
     For each --difference, also show the cheapest numbers of prompts and repeats that detect it.
     """
-    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
     from hengwen.documents.gates.power import power_document
     from hengwen.monitoring.power.plan_power import plan_power
     from hengwen.plans.overrides import resolve_plan

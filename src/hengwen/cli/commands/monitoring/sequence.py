@@ -11,6 +11,7 @@ import typer
 
 from hengwen.cli.ui import options
 from hengwen.cli.ui.output import Face
+from hengwen.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,6 @@ def read_scores(file: Path, column: str | None) -> Iterator[tuple[DataRow, float
 
 
 def _rows(file: Path, column: str | None) -> Iterator[DataRow]:
-    from hengwen.errors import DataError
     from hengwen.io.row_reader import bounded_lines, number_rows, open_data_file, read_rows, scan_jsonl
 
     if str(file) == "-" and column is not None:
@@ -70,7 +70,6 @@ def sequence(
 ) -> None:
     """Describe a sequence of scores: level, permutation entropy, inversions, increasing subsequence."""
     from hengwen.documents.metrics import sequence_document
-    from hengwen.errors import DataError
     from hengwen.relevance_metrics import summarize
 
     face.check([file])
@@ -115,7 +114,6 @@ def monitor(
     Exits with 3 if there was an alarm. Standard input is read line by line.
     """
     from hengwen.documents.monitor import alarm_text, monitor_document
-    from hengwen.errors import DataError
     from hengwen.monitoring.monitor import Monitor
 
     _check_options(baseline, direction, scale)
@@ -165,8 +163,6 @@ def _states(stream_monitor: Monitor, stream: Path, column: str | None) -> Iterat
     Raises:
         DataError: A score is off the scale, or the stream has no scores.
     """
-    from hengwen.errors import DataError
-
     for row, score in read_scores(stream, column):
         try:
             state = stream_monitor.update(score)

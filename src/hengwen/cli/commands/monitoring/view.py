@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.inputs import load_trusted, open_existing_store
 from hengwen.cli.ui.output import Face
 from hengwen.cli.ui.usage import Without
+from hengwen.errors import PluginError
 
 
 def view(
@@ -36,8 +38,6 @@ def view(
     face: Annotated[Face, Without("output", "as_json", "quiet", "verbose")],
 ) -> None:
     """Show the runs of a store in a browser, also while they run, until Ctrl-C."""
-    from hengwen.cli.ui.inputs import load_trusted, open_existing_store
-    from hengwen.errors import PluginError
     from hengwen.labels.desk import open_desk
 
     with open_existing_store(location) as opened:
