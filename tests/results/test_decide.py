@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from prompt_series import prompt_series
 from rows import each_row
 
 from hengwen.records import Scale
@@ -23,18 +24,8 @@ def series_of(*means: float, address: str = "t/s", prompts: int = 30, scale: Sca
     rng = np.random.default_rng(len(address))
     noise = rng.normal(0, 0.07, (len(means), prompts))
     noise -= noise.mean(axis=1, keepdims=True)
-    return ScoreSeries(
-        address=address,
-        values=tuple(
-            {f"p{i}": mean + value for i, value in enumerate(row.tolist())}
-            for mean, row in zip(means, noise, strict=True)
-        ),
-        clusters={},
-        coverages=(1.0,) * len(means),
-        signatures=("s|v:1",) * len(means),
-        scale=scale,
-        task=address.partition("/")[0],
-    )
+    values = (np.array(means)[:, None] + noise).tolist()
+    return prompt_series(*values, address=address, scale=scale)
 
 
 def decision_of(
@@ -44,15 +35,15 @@ def decision_of(
     courses = [
         ScoreCourse(
             address=item.address,
-            higher_is_better=item.higher_is_better,
-            means=tuple(float(np.mean(list(values.values()))) for values in item.values),
-            is_covered=tuple(index != uncovered for index in range(len(item.values))),
+            higher_is_better=item.scale is None or item.scale.higher_is_better,
+            means=tuple(item.values.mean(axis=0).tolist()),
+            is_covered=tuple(index != uncovered for index in range(item.values.shape[1])),
             comparisons=[pair for pair in comparisons if pair.address == item.address],
             series=item,
         )
         for item in series
     ]
-    return decide([f"c{index}" for index in range(len(series[0].values))], courses, margins)
+    return decide([f"c{index}" for index in range(series[0].values.shape[1])], courses, margins)
 
 
 def standings(decision: Decision, score: int = 0) -> list[Standing]:
@@ -100,15 +91,7 @@ def test_of_checkpoints_on_every_list_the_one_that_trails_least_is_shipped() -> 
 
 def test_of_equal_ones_the_newest_is_shipped() -> None:
     same = series_of(0.2, 0.7, address="t/a")
-    twin = ScoreSeries(
-        address="t/a",
-        values=(*same.values, same.values[1]),
-        clusters={},
-        coverages=(1.0,) * 3,
-        signatures=("s|v:1",) * 3,
-        scale=UNIT,
-        task="t",
-    )
+    twin = prompt_series(*same.values.T.tolist(), same.values[:, 1].tolist(), scale=UNIT)
     assert decision_of(twin).checkpoint == "c2"
 
 

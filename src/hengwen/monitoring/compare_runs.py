@@ -14,9 +14,8 @@ from hengwen.monitoring.tested_scores import compare_groups, named_scores, teste
 from hengwen.results.comparisons import Comparison
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
 from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
-from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
+from hengwen.results.paired_values import log_length_changes, pair_values
 from hengwen.results.run_order import run_labels
-from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_summaries import signature_conflict
 from hengwen.results.score_table import SeriesKey
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from hengwen.results.comparisons import ComparisonVerdict
     from hengwen.results.decision import Decision
     from hengwen.results.group_comparison import GroupComparison
+    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
     from hengwen.store import Store
@@ -283,7 +283,7 @@ def _course(compared: Compared, group: GroupComparison | None, group_tests: int)
         means=means,
         is_covered=is_covered,
         comparisons=tests,
-        series=_series(pair),
+        series=pair.series,
         problem=course_problem(
             means,
             is_covered,
@@ -314,19 +314,4 @@ def _tests(result: ScoreComparison) -> tuple[Comparison, ...]:
             detectable=result.detectable,
             level=result.level,
         ),
-    )
-
-
-def _series(pair: ScorePair) -> ScoreSeries | None:
-    """Return the value of each common prompt in both runs."""
-    values = pair.values
-    if values is None:
-        return None
-    return ScoreSeries(
-        address=pair.address,
-        values=tuple(dict(zip(values.prompts, side, strict=True)) for side in (values.before, values.after)),
-        clusters=dict(zip(values.prompts, values.clusters, strict=True)),
-        coverages=values.coverage,
-        signatures=("", ""),
-        scale=pair.scale,
     )

@@ -10,15 +10,10 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.results.comparisons import (
-    ALPHA,
-    CHANGES,
-    ScorePairs,
-    compare_pairs,
-    holding_zero,
-)
+from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints, holding_zero
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import Decision
+from hengwen.results.score_series import ScoreSeries
 from hengwen.stats.difference_interval import (
     DifferenceInterval,
     EffectSizes,
@@ -86,6 +81,13 @@ class ScorePair:
     problem: Problem = ""
     detail: str = ""
     """How the settings of the scorer, or the data behind the score, differ between the runs."""
+
+    @property
+    def series(self) -> ScoreSeries | None:
+        """The values of the common prompts for the test of a family; None if there are no ``values``."""
+        if self.values is None:
+            return None
+        return ScoreSeries.of_two(self.address, self.task, self.scale, self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +203,8 @@ def compare_scores(
         }
     )
     headline = [index for index in covered if pairs[index].family == "headline"]
-    family = dict(
-        zip(headline, compare_pairs([_family_pair(pairs[index]) for index in headline], alpha), strict=True)
-    )
+    series = [values for index in headline if (values := pairs[index].series)]
+    family = dict(zip(headline, compare_checkpoints(series, alpha), strict=True))
     level = alpha / max(1, len(breakdowns))
     return tuple(
         _untested(pair)
@@ -213,12 +214,6 @@ def compare_scores(
         else _breakdown(pair, tests[index], breakdowns.get(str(index)), alpha, level, weights)
         for index, pair in enumerate(pairs)
     )
-
-
-def _family_pair(pair: ScorePair) -> ScorePairs:
-    """Return the values of a headline score for the test of the family."""
-    assert pair.values is not None  # only pairs with values are tested
-    return ScorePairs.of_two(pair.address, pair.task, pair.scale, pair.values)
 
 
 def _lowest_coverage(pair: ScorePair) -> float:

@@ -12,19 +12,17 @@ differ more than those of the sample.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, compress
 from math import ceil, fsum, inf, isinf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.stats.difference_interval import pseudo_interval, unseen_reach
+from hengwen.stats.difference_interval import pseudo_interval
 from hengwen.stats.mean_interval import cluster_sums
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
 from hengwen.stats.power import MIN_UNITS as MIN_ESTIMATED
 from hengwen.stats.power import POWER, detectable_difference, least_number, power_of_t
-from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
+from hengwen.stats.step_down import MIN_UNITS, step_down
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hengwen.records import Scale
-    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_series import ScoreSeries
     from hengwen.stats.step_down import StepDown
 
@@ -41,8 +38,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
-MAX_ALL_PAIRS = 40
-"""Maximum number of checkpoints of which all pairs are tested."""
 CHANGES = ("better", "worse")
 """Verdicts that claim a difference."""
 ComparisonVerdict = Literal["better", "worse", "mean undecided", "no difference seen", "too few"]
@@ -116,129 +111,8 @@ class Comparison:
         return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
 
 
-def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
-    """Return the indices of the checkpoints to compare, in pairs; all pairs of up to 40 checkpoints."""
-    means = [float(np.mean(list(values.values()))) if values else np.nan for values in item.values]
-    return [
-        (earlier, later)
-        for earlier, later in pairs_to_test(means, item.higher_is_better)
-        if min(item.coverages[earlier], item.coverages[later]) >= MIN_COVERAGE
-        and _same_scoring(item, earlier, later)
-        and item.values[earlier].keys() & item.values[later].keys()
-    ]
-
-
-def pairs_to_test(means: Sequence[float], higher_is_better: bool) -> list[tuple[int, int]]:
-    """Return the pairs of checkpoints to test, by their means; a checkpoint without values has NaN."""
-    # of many checkpoints, each is compared with the best one before it, and the last with all
-    last = len(means) - 1
-    pairs = list(combinations(range(len(means)), 2))
-    if last < MAX_ALL_PAIRS:
-        return pairs
-    best, sign = -1, 1 if higher_is_better else -1
-    kept = {(earlier, last) for earlier in range(last)}
-    for later, mean in enumerate(means):
-        kept.add((best, later))
-        if not np.isnan(mean) and (best < 0 or sign * (mean - means[best]) > 0):
-            best = later
-    return [pair for pair in pairs if pair in kept]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScorePairs:
-    """One score, and the pairs of checkpoints to test."""
-
-    address: str
-    task: str
-    scale: Scale | None
-    clusters: Sequence[str]
-    """The cluster of each prompt."""
-    values: Floats
-    """Value of each prompt (row) at each checkpoint; NaN if missing."""
-    pairs: Sequence[tuple[int, int]]
-    """Indices of the checkpoints (earlier, later)."""
-    differences: Floats | None = None
-    """Difference of each prompt (row) in each pair, if checkpoints have different numbers of repeats."""
-
-    @classmethod
-    def of(cls, item: ScoreSeries) -> ScorePairs:
-        """Return the pairs of a report."""
-        pairs, matrix, differences = comparable_pairs(item), item.repeats, None
-        if matrix is not None:
-            clusters, values = matrix.clusters, matrix.means()
-            differences = matrix.differences(pairs)
-        else:
-            prompts = sorted(set().union(*item.values))
-            clusters = tuple(item.clusters.get(name, name) for name in prompts)
-            rows = {name: row for row, name in enumerate(prompts)}
-            values = np.full((len(prompts), len(item.values)), np.nan)
-            for column, of_checkpoint in enumerate(item.values):
-                values[[rows[name] for name in of_checkpoint], column] = list(of_checkpoint.values())
-        return cls(
-            address=item.address,
-            task=item.task,
-            scale=item.scale,
-            clusters=clusters,
-            values=values,
-            pairs=pairs,
-            differences=differences,
-        )
-
-    @classmethod
-    def of_two(cls, address: str, task: str, scale: Scale | None, values: PairedValues) -> ScorePairs:
-        """Return the pair of two checkpoints."""
-        return cls(
-            address=address,
-            task=task,
-            scale=scale,
-            clusters=values.clusters,
-            values=np.column_stack((values.before, values.after)),
-            pairs=((0, 1),),
-        )
-
-    def for_family(self) -> FamilyScore:
-        """Return the values and pairs as columns."""
-        if self.differences is None:
-            return FamilyScore(
-                task=self.task, clusters=self.clusters, values=self.values, pairs=[*self.pairs]
-            )
-        columns = [(None, index) for index in range(len(self.pairs))]
-        return FamilyScore(task=self.task, clusters=self.clusters, values=self.differences, pairs=columns)
-
-    def of_pair(self, position: int) -> tuple[Floats, list[str] | None]:
-        """Return the differences of the common prompts of a pair, and their clusters if prompts share one."""
-        if self.differences is None:
-            earlier, later = self.pairs[position]
-            differences = self.values[:, later] - self.values[:, earlier]
-        else:
-            differences = self.differences[:, position]
-        is_common = ~np.isnan(differences)
-        clusters = list(compress(self.clusters, is_common.tolist()))
-        return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
-
-    def reach(self) -> float | None:
-        """Return how far prompts that are not in the sample may differ; None if nothing tells."""
-        largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
-        return unseen_reach([largest], self.bounds, continuous=self.is_continuous)
-
-    @property
-    def bounds(self) -> Bounds | None:
-        """The lowest and the highest value of the scale; None if it is not known."""
-        return None if self.scale is None else (self.scale.low, self.scale.high)
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether values are not restricted to levels; True if the scale is not known."""
-        return self.scale is None or not self.scale.discrete
-
-
-def compare_checkpoints(series: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
+def compare_checkpoints(scores: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
     """Test the pairs of checkpoints of all scores as one family."""
-    return compare_pairs([ScorePairs.of(item) for item in series], alpha)
-
-
-def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Comparison]:
-    """Test pairs of checkpoints in several scores as one family."""
     family = step_down([score.for_family() for score in scores], alpha)
     comparisons: list[Comparison] = []
     for score in scores:
@@ -252,7 +126,7 @@ def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Co
 
 
 def _comparison(
-    score: ScorePairs, position: int, reach: float | None, family: StepDown, index: int, alpha: float
+    score: ScoreSeries, position: int, reach: float | None, family: StepDown, index: int, alpha: float
 ) -> Comparison:
     differences, clusters = score.of_pair(position)
     sums, sizes = cluster_sums(differences, clusters)
@@ -328,7 +202,7 @@ def _level(critical: float, freedom: int) -> float:
     return max(float(2 * stdtr(freedom, -critical)), 1e-300)
 
 
-def family_level(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> float:
+def family_level(scores: Sequence[ScoreSeries], alpha: float = ALPHA) -> float:
     """Return the level of a test alone, of which a t test has the critical value of the family's maximum."""
     # never below the level of independent tests, which the few flips of a small sample would allow
     family = step_down([score.for_family() for score in scores], alpha)
@@ -355,9 +229,3 @@ def min_clusters(tasks: int = 1, alpha: float = ALPHA) -> int:
     while too_few(clusters, tasks, alpha):
         clusters += 1
     return clusters
-
-
-def _same_scoring(item: ScoreSeries, earlier: int, later: int) -> bool:
-    if item.signatures[earlier] != item.signatures[later]:
-        return False
-    return not item.keys or not item.keys[earlier].differences(item.keys[later])

@@ -137,21 +137,13 @@ def score_courses(
         for score in scores
     ]
     comparisons: dict[str, list[Comparison]] = defaultdict(list)
-    for comparison in compare_checkpoints(
-        [] if order_problem else [item for item in series if any(item.values)]
-    ):
+    for comparison in compare_checkpoints([] if order_problem else [item for item in series if item]):
         comparisons[comparison.address].append(comparison)
     groups = list(groups)
     for group in groups:
         comparisons[group.address].append(group.comparison)
     return [
-        ScoreCourse.of(
-            score,
-            item if any(item.values) else None,
-            comparisons[score.address],
-            order_problem,
-            len(groups),
-        )
+        ScoreCourse.of(score, item, comparisons[score.address], order_problem, len(groups))
         for score, item in zip(scores, series, strict=True)
     ]
 
@@ -326,13 +318,8 @@ class _Standings:
         series = self.course.series
         if self.margin is None or series is None:
             return False
-        prompts = sorted(series.values[index].keys() & series.values[other].keys())
-        scale = None if series.scale is None else (series.scale.low, series.scale.high)
-        interval = difference_interval(
-            [self._sign * (series.values[index][name] - series.values[other][name]) for name in prompts],
-            [series.clusters.get(name, name) for name in prompts],
-            scale=scale,
-        ).bounds
+        differences, clusters = series.between(other, index)
+        interval = difference_interval(self._sign * differences, clusters, scale=series.bounds).bounds
         return interval is not None and interval[0] > -self.margin
 
     def decision(self, labels: Sequence[str], tests: int) -> ScoreDecision:

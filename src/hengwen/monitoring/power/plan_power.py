@@ -119,9 +119,9 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     collector = VarianceCollector(store, suite, first, second, correlation)
     items = [collector.collect(score) for score in collector.scores(scores)]
     planned = [item for item in items if not item.problem]
-    pairs = [pair for item in planned if (pair := item.pairs) is not None]
-    is_joint = len(pairs) == len(planned)
-    level = family_level(pairs) if is_joint else independent_level(len(planned))
+    series = [values for item in planned if (values := item.series)]
+    is_joint = len(series) == len(planned)
+    level = family_level(series) if is_joint else independent_level(len(planned))
     costs = answer_costs(suite, store, first)
     if budget is not None:
         _check_prices(costs)

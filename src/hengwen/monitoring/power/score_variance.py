@@ -12,9 +12,9 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.compare_runs import scoring_conflict
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.records import Score
-from hengwen.results.comparisons import ScorePairs
 from hengwen.results.paired_values import pair_values
 from hengwen.results.run_order import run_labels
+from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.paired_variance import paired_variance, variance_from_one_checkpoint
 
@@ -50,11 +50,11 @@ class ScoreVariance:
     """Part of the variance of repeats that comes from the judge; None if it is unknown."""
 
     @property
-    def pairs(self) -> ScorePairs | None:
+    def series(self) -> ScoreSeries | None:
         """The differences between both checkpoints, for the test of a family; None if they are not used."""
         if self.basis != "two checkpoints" or self.values is None:
             return None
-        return ScorePairs.of_two(self.score.address, self.score.task, self.score.scale, self.values)
+        return ScoreSeries.of_two(self.score.address, self.score.task, self.score.scale, self.values)
 
 
 @dataclass
