@@ -25,7 +25,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     restricted,
     with_values_of,
 )
-from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
+from hengwen.monitoring.judge_drift.length import RejudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
 from hengwen.records import Score
 from hengwen.results.paired_values import pair_values
@@ -220,10 +220,10 @@ def with_changes(
 
 def _judged_answers(
     column: Column, lengths: Mapping[AnswerId, int], old: Mapping[AnswerId, float] | None = None
-) -> list[JudgedAnswer]:
+) -> list[RejudgedAnswer]:
     """Return the answers of known length that have a value and, with ``old``, an old value too."""
     return [
-        JudgedAnswer(
+        RejudgedAnswer(
             prompt=str(sample),
             cluster=cluster or str(sample),
             length=lengths[sample, repeat],
