@@ -206,7 +206,7 @@ class CollectedScores:
         conflict = scoring_conflict(score, self.labels, common=self.common)
         if conflict:
             return replace(pair, problem="keys", detail=conflict)
-        if None in before.sample_ids or None in after.sample_ids:
+        if before.is_group_score or after.is_group_score:
             return replace(pair, problem="group score")
         values = pair_values(
             before, after, differing=self.differing.get(score.task, ()), common_only=self.common

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.results.aggregate import NOT_APPLICABLE, reduce_repeats
+from hengwen.results.aggregate import reduce_repeats
 from hengwen.results.coverage import MIN_COVERAGE, Answers, answers_by_prompt, coverages, usual_number
-from hengwen.results.score_table import Column, SeriesKey
+from hengwen.results.score_table import NOT_APPLICABLE, Column, SeriesKey
 from hengwen.stats.checkpoints import fill_missing
 from hengwen.stats.difference_interval import unseen_reach
 from hengwen.stats.step_down import FamilyScore

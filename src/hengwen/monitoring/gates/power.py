@@ -145,7 +145,7 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
     keys = (key for key in table.series if key.address == term.address and key.score.is_of_run)
     column = next((table.series[key] for key in keys), None)
     power = replace(power, runs=(runs.newest,), prompts=runs.sizes[task])
-    if column is None or all(sample is None for sample in column.sample_ids):
+    if column is None or column.is_group_score:
         return replace(power, unknown="no values by prompt")
     values, clusters = prompt_values(column)
     scale = column.scale

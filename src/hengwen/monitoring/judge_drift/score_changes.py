@@ -173,7 +173,7 @@ def with_changes(
     lengths: tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]] = ({}, {}),
 ) -> JudgedScoreDrift:
     """A score with the changes by its model and by its judge, or with the reason why there are none."""
-    if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
+    if verdicts.then.column.is_group_score or verdicts.now.column.is_group_score:
         return replace(drift, reason="group score")
     scale = verdicts.then.column.scale or verdicts.now.column.scale
     bounds = None if scale is None else (scale.low, scale.high)

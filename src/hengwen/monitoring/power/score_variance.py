@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -86,7 +85,7 @@ class VarianceCollector:
         power = ScorePower(address=score.address, scale=score.scale, problem="not scored")
         if before is None:
             return ScoreVariance(score, power)
-        if None in before.sample_ids:
+        if before.is_group_score:
             return ScoreVariance(score, replace(power, problem="group score"))
         conflict = scoring_conflict(score, run_labels(self.runs)) if after is not None else ""
         item = None
@@ -100,13 +99,8 @@ class VarianceCollector:
         """Return the mean number of answers if the prompts of the baseline run differ in it."""
         column = self._column(self.first, item.score)
         assert column is not None  # the score has values
-        counts = Counter(
-            sample
-            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-            if status != "not_applicable"
-        )
-        is_even = len(set(counts.values())) < 2
-        return None if is_even else sum(counts.values()) / len(counts)
+        counts = column.answers()
+        return None if len(set(counts.values())) < 2 else counts.total() / len(counts)
 
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
         """Return how many prompts of the plan a score applies to, and the number of repeats per prompt."""
@@ -114,13 +108,8 @@ class VarianceCollector:
         column = self._column(self.first, item.score)
         assert column is not None  # the score has values
         assert item.power.variance is not None
-        attempted = set(column.sample_ids)
-        applicable = {
-            sample
-            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-            if status != "not_applicable"
-        }
-        prompts = round(len(task.samples.samples) * len(applicable) / len(attempted))
+        applicable, attempted = len(column.answers()), len(set(column.sample_ids))
+        prompts = round(len(task.samples.samples) * applicable / attempted)
         is_generated = all(spec.backend is not None for spec in self.suite.plan.checkpoints)
         if is_generated and item.power.variance.repeat is not None:
             return prompts, float(task.spec.repeats)
