@@ -297,7 +297,7 @@ def _course(compared: Compared, group: GroupComparison | None, group_tests: int)
 
 
 def _tests(result: ScoreComparison) -> tuple[Comparison, ...]:
-    """Return the test of a score as one of a report; none if too many scores are missing."""
+    """Return the test of a score for the decision; none if too many scores are missing."""
     if result.test is None or result.outcome == "missing scores":
         return ()
     return (
@@ -308,9 +308,6 @@ def _tests(result: ScoreComparison) -> tuple[Comparison, ...]:
             test=result.test,
             p_adjusted=1.0 if result.p_adjusted is None else result.p_adjusted,
             verdict=cast("ComparisonVerdict", result.outcome),
-            interval=None if result.interval is None else result.interval.bounds,
-            reach=None if result.interval is None else result.interval.reach,
-            family_interval=result.family_interval,
             detectable=result.detectable,
             level=result.level,
         ),

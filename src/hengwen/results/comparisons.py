@@ -61,15 +61,15 @@ class Comparison:
     """The p-value, corrected for all pairs and scores of the family; 1 if there are too few clusters."""
     verdict: ComparisonVerdict
     """Whether the later checkpoint is better or worse, with regard to the score's direction."""
-    interval: Bounds | None
+    interval: Bounds | None = None
     """95 % interval of the difference of this pair alone, with clusters that differ by plus and minus
     ``reach``; None if there is one cluster only."""
-    reach: float | None
+    reach: float | None = None
     """The range of the scale or, for a continuous score, the largest difference in any pair."""
-    family_interval: Bounds | None
+    family_interval: Bounds | None = None
     """Interval for all pairs and scores together: ``interval``, widened by the critical value of the pair. It
     excludes 0 exactly if the verdict is ``better`` or ``worse``. None if it is unbounded."""
-    detectable: float | None
+    detectable: float | None = None
     """Smallest true difference that the family's test detects with a probability of 80 %."""
     level: float | None = None
     """Significance level of this pair alone, of which a t test has the critical value of the family; None if
