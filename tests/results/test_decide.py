@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,10 +126,28 @@ def test_a_checkpoint_with_missing_answers_is_neither_best_nor_shipped() -> None
     assert (decision.checkpoint, decision.scores[0].best_seen) == ("c1", "c1")
 
 
-@each_row("problem", ["nothing scored", "one checkpoint", "not comparable", "order unknown", "not tested"])
-def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(problem: str) -> None:
+@each_row(
+    ("problem", "fields"),
+    [
+        ("nothing scored", {"means": (None, None)}),
+        ("one checkpoint", {"means": (0.5, None)}),
+        ("not comparable", {"has_conflict": True, "order_problem": "no step"}),
+        ("order unknown", {"order_problem": "no step"}),
+        ("not tested", {}),
+        ("not tested", {"is_group": True, "has_conflict": True}),
+    ],
+)
+def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(
+    problem: str, fields: dict[str, Any]
+) -> None:
     course = ScoreCourse(
-        address="t/s", higher_is_better=True, means=(0.5, 0.9), is_covered=(True, True), problem=problem
+        **{
+            "address": "t/s",
+            "higher_is_better": True,
+            "means": (0.5, 0.9),
+            "is_covered": (True, True),
+            **fields,
+        }
     )
     decision = decide(["a", "b"], [course])
     assert (decision.verdict, decision.checkpoint) == ("none", "")

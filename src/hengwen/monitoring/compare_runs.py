@@ -13,7 +13,7 @@ from hengwen.monitoring.run_comparison import RunComparison, ScorePair, Weights,
 from hengwen.monitoring.tested_scores import compare_groups, named_scores, tested_scores
 from hengwen.results.comparisons import Comparison
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
+from hengwen.results.decide import ScoreCourse, decide, margins_of
 from hengwen.results.paired_values import log_length_changes, pair_values
 from hengwen.results.run_order import run_labels
 from hengwen.results.score_summaries import signature_conflict
@@ -276,21 +276,14 @@ def _course(compared: Compared, group: GroupComparison | None, group_tests: int)
         means = result.means
         shares = zip(result.coverage, result.answer_coverage, strict=True)
         is_covered = tuple(min(coverages) >= MIN_COVERAGE for coverages in shares)
-    tests = _tests(result) if group is None else (group.comparison,)
     return ScoreCourse(
         address=score.address,
         higher_is_better=score.higher_is_better,
         means=means,
         is_covered=is_covered,
-        comparisons=tests,
+        comparisons=_tests(result) if group is None else (group.comparison,),
         series=pair.series,
-        problem=course_problem(
-            means,
-            is_covered,
-            is_tested=bool(tests),
-            has_conflict=pair.problem in ("keys", "no common prompts"),
-            order_problem="",
-        ),
+        has_conflict=pair.problem in ("keys", "no common prompts"),
         is_group=group is not None,
         group_tests=group_tests,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from hengwen.results.aggregate import group_variance
 from hengwen.results.comparability import comparability_of, distinct_parts
 from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
+from hengwen.results.decide import ScoreCourse, decide, margins_of
 from hengwen.results.score_series import ScoreMatrix
 from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
@@ -110,30 +110,22 @@ class CollectedScore:
         return [item.least for item in self.matrix.coverages(range(len(self.labels)))]
 
     def course(
-        self, series: ScoreSeries | None, tests: Sequence[Comparison], order_problem: str
+        self, series: ScoreSeries | None, tests: Sequence[Comparison], order_problem: str, group_tests: int
     ) -> ScoreCourse:
         """Return the score with its paired tests, as the decision on what to ship takes it."""
-        is_group = self.matrix.is_group_score
         known = [column[~np.isnan(column)] for column in self.matrix.means().T]
-        means = tuple(fmean(values) if len(values) else None for values in known)
-        is_covered = tuple(share >= MIN_COVERAGE for share in self._shares())
-        left_out = self.included()[1]
-        problem = course_problem(
-            means,
-            is_covered,
-            is_tested=bool(tests),
-            has_conflict=any(item.problem == "keys" for item in left_out),
-            order_problem=order_problem,
-        )
+        shares = series.coverages if series else self._shares()
         return ScoreCourse(
             address=self.address,
             higher_is_better=self.scale is None or self.scale.higher_is_better,
-            means=means,
-            is_covered=is_covered,
+            means=tuple(fmean(values) if len(values) else None for values in known),
+            is_covered=tuple(share >= MIN_COVERAGE for share in shares),
             comparisons=tests,
             series=series,
-            problem="not tested" if is_group and not tests else problem,
-            is_group=is_group,
+            has_conflict=any(item.problem == "keys" for item in self.included()[1]),
+            order_problem=order_problem,
+            is_group=self.matrix.is_group_score,
+            group_tests=group_tests,
         )
 
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
@@ -172,9 +164,8 @@ def decision_of(
     tests = [] if order_problem else compare_checkpoints([item for item in series if item])
     tests += [item.comparison for item in groups]
     courses = [
-        replace(
-            score.course(item, [pair for pair in tests if pair.address == score.address], order_problem),
-            group_tests=len(groups),
+        score.course(
+            item, [pair for pair in tests if pair.address == score.address], order_problem, len(groups)
         )
         for score, item in zip(scores, series, strict=True)
     ]
