@@ -7,7 +7,6 @@ comparison in twenty reports a difference. Of the other differences (breakdowns)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints, holding_zero
@@ -25,7 +24,6 @@ from hengwen.stats.difference_interval import (
 )
 from hengwen.stats.mean_interval import precision_weights
 from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
-from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS
 
 if TYPE_CHECKING:
@@ -273,22 +271,15 @@ def _breakdown(
         described,
         outcome=outcome,
         p_adjusted=p_adjusted,
-        detectable=detectable_difference(
-            pair.values.differences,
-            pair.values.clusters,
-            level,
-            span=inf if pair.scale is None else pair.scale.high - pair.scale.low,
-            continuous=pair.scale is None or not pair.scale.discrete,
-        )
-        if pair.values
-        else None,
+        detectable=pair.series.detectable(0, level) if pair.series else None,
     )
 
 
 def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComparison:
     """Return the comparison of a score without the results of its family."""
-    values = pair.values
+    values, series = pair.values, pair.series
     assert values is not None  # only pairs with values are tested
+    assert series is not None
     n = len(values.prompts)
     differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better
@@ -305,10 +296,7 @@ def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComp
         subsampled=values.subsampled,
         test=test,
         interval=difference_interval(
-            differences,
-            values.clusters,
-            scale=None if pair.scale is None else (pair.scale.low, pair.scale.high),
-            continuous=pair.scale is None or not pair.scale.discrete,
+            differences, values.clusters, scale=series.bounds, continuous=series.is_continuous
         ),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,

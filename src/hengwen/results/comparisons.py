@@ -21,7 +21,7 @@ from hengwen.stats.difference_interval import pseudo_interval
 from hengwen.stats.mean_interval import cluster_sums
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
 from hengwen.stats.power import MIN_UNITS as MIN_ESTIMATED
-from hengwen.stats.power import POWER, detectable_difference, least_number, power_of_t
+from hengwen.stats.power import POWER, least_number, power_of_t
 from hengwen.stats.step_down import MIN_UNITS, step_down
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.records import Scale
     from hengwen.results.score_series import ScoreSeries
     from hengwen.stats.step_down import StepDown
 
@@ -149,7 +148,7 @@ def _comparison(
         verdict = ("better" if is_better else "worse") if is_apart else "mean undecided"
     elif family.is_too_few[index]:
         verdict = "too few"
-    wide = _family_interval(score.scale, test, sums, critical, interval)
+    wide = _family_interval(score.span, test, sums, critical, interval)
     earlier, later = score.pairs[position]
     level = None if isinf(critical) else min(alpha, _level(critical, len(sums) - 1))
     return Comparison(
@@ -162,24 +161,15 @@ def _comparison(
         interval=interval,
         reach=None if interval is None else reach,
         family_interval=wide if verdict in CHANGES else holding_zero(wide),
-        detectable=None
-        if level is None
-        else detectable_difference(
-            differences,
-            clusters,
-            level,
-            span=_span(score.scale),
-            continuous=score.is_continuous,
-        ),
+        detectable=None if level is None else score.detectable(position, level),
         level=level,
     )
 
 
 def _family_interval(
-    scale: Scale | None, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
+    limit: float, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
 ) -> Bounds | None:
     """Return the interval of a pair at its critical value, never shorter than the interval of the pair."""
-    limit = _span(scale)
     half = critical * sqrt(len(sums) * float(sums.var(ddof=1))) / test.prompts if len(sums) > 1 else inf
     low, high = interval or (test.difference, test.difference)
     low, high = min(low, test.difference - half), max(high, test.difference + half)
@@ -189,10 +179,6 @@ def _family_interval(
 def holding_zero(bounds: Bounds | None) -> Bounds | None:
     """Return an interval widened to 0, because no difference is claimed: ties of the flips can exclude it."""
     return None if bounds is None else (min(bounds[0], 0.0), max(bounds[1], 0.0))
-
-
-def _span(scale: Scale | None) -> float:
-    return inf if scale is None else scale.high - scale.low
 
 
 def _level(critical: float, freedom: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations, compress, zip_longest
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from hengwen.results.coverage import MIN_COVERAGE, Answers, answers_by_prompt, c
 from hengwen.results.score_table import NOT_APPLICABLE, Column, SeriesKey
 from hengwen.stats.checkpoints import fill_missing
 from hengwen.stats.difference_interval import unseen_reach
+from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import FamilyScore
 
 if TYPE_CHECKING:
@@ -95,6 +97,13 @@ class ScoreSeries:
         largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
         return unseen_reach([largest], self.bounds, continuous=self.is_continuous)
 
+    def detectable(self, position: int, level: float) -> float | None:
+        """Return the smallest difference of a pair that a test of this level detects, if it is known."""
+        differences, clusters = self.of_pair(position)
+        return detectable_difference(
+            differences, clusters, level, span=self.span, continuous=self.is_continuous
+        )
+
     @property
     def is_scored(self) -> NDArray[np.bool_]:
         """Whether each prompt (row) has a value at each checkpoint."""
@@ -104,6 +113,11 @@ class ScoreSeries:
     def bounds(self) -> Bounds | None:
         """The lowest and the highest value of the scale; None if it is not known."""
         return None if self.scale is None else (self.scale.low, self.scale.high)
+
+    @property
+    def span(self) -> float:
+        """Range of the scale, which no difference exceeds; infinite if the scale is not known."""
+        return inf if self.scale is None else self.scale.high - self.scale.low
 
     @property
     def is_continuous(self) -> bool:
