@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from quick_tests import quick_tests
 
 from hengwen.records import Scale
-from hengwen.results.comparisons import Comparison, ScorePairs, compare_pairs
+from hengwen.results.comparisons import Comparison, compare_checkpoints
+from hengwen.results.score_series import ScoreSeries
 from hengwen.stats import step_down
 
 Values = NDArray[np.float64]
@@ -56,11 +57,11 @@ def draw(rng: np.random.Generator, kind: str, prompts: int, checkpoints: int) ->
     return np.where(rng.random(shape) < 0.04, np.nan, values) if kind == "missing" else values
 
 
-def pairs_of(scores: list[Values], scale: Scale, clusters: list[str] | None = None) -> list[ScorePairs]:
+def pairs_of(scores: list[Values], scale: Scale, clusters: list[str] | None = None) -> list[ScoreSeries]:
     """Return all pairs of checkpoints in some scores of one task."""
     pairs = list(combinations(range(scores[0].shape[1]), 2))
     return [
-        ScorePairs(
+        ScoreSeries(
             address=f"t/{index}",
             task="t",
             scale=scale,
@@ -75,10 +76,10 @@ def pairs_of(scores: list[Values], scale: Scale, clusters: list[str] | None = No
 def report(scores: list[Values], scale: Scale) -> list[Comparison]:
     """Return the tests of all pairs, with their verdicts."""
     with quick_tests():
-        return compare_pairs(pairs_of(scores, scale))
+        return compare_checkpoints(pairs_of(scores, scale))
 
 
-def rejected(family: list[ScorePairs], seed: int) -> set[tuple[int, int]]:
+def rejected(family: list[ScoreSeries], seed: int) -> set[tuple[int, int]]:
     """Return the pairs of checkpoints that the test of the family alone tells apart in any score."""
     with quick_tests():
         p_values = step_down.step_down([score.for_family() for score in family], seed=seed).p_adjusted

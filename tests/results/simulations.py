@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from prompt_series import prompt_series
 from quick_tests import quick_tests
 from score_rows import row_of
 from score_rows import score_of as score_of_name
@@ -15,7 +15,7 @@ from hengwen.records import Failure, Outcome, Scale, Score
 from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints
 from hengwen.results.decide import ScoreCourse, decide
 from hengwen.results.decision import ScoreDecision
-from hengwen.results.score_series import ScoreSeries, score_series
+from hengwen.results.score_series import ScoreMatrix, ScoreSeries
 from hengwen.results.score_table import ScoreTable
 
 Shape = Literal["normal", "levels", "ceiling"]
@@ -41,15 +41,7 @@ def score_of(
     values = shared + own + SPREAD * np.asarray(means)[:, None]
     if shape != "normal":
         values = np.searchsorted(np.array(CUTS[shape]), values) / 4
-    return ScoreSeries(
-        address=address,
-        values=tuple({f"p{i}": float(value) for i, value in enumerate(row)} for row in values),
-        clusters={},
-        coverages=(1.0,) * len(means),
-        signatures=("s|v:1",) * len(means),
-        scale=None if shape == "normal" else LEVELS,
-        task="t",
-    )
+    return prompt_series(*values.tolist(), address=address, scale=None if shape == "normal" else LEVELS)
 
 
 def decided(
@@ -67,7 +59,7 @@ def decided(
         ScoreCourse(
             address=item.address,
             higher_is_better=True,
-            means=tuple(float(np.mean(list(values.values()))) for values in item.values),
+            means=tuple(item.values.mean(axis=0).tolist()),
             is_covered=(True,) * len(means),
             comparisons=[pair for pair in comparisons if pair.address == item.address],
             series=item,
@@ -110,7 +102,7 @@ def share_with_best(
     )
 
 
-def lost_answers(generator: np.random.Generator, prompts: int, *, odds: float) -> ScoreSeries:
+def lost_answers(generator: np.random.Generator, prompts: int, *, odds: float) -> ScoreMatrix:
     """Return two equal checkpoints; the later has lost answers up to the middle level with these odds.
 
     A prompt has 3 answers and keeps at least one.
@@ -130,7 +122,10 @@ def lost_answers(generator: np.random.Generator, prompts: int, *, odds: float) -
             outcome = Failure(**common, status="parse_error", message="")
         name = f"p{prompt}"
         table.add(row_of(f"r{checkpoint}", "t", f"c{checkpoint}", name, repeat + 1, name, outcome))
-    return score_series(table, ["r0", "r1"], score_of_name("s"), "scorer")
+    matrix = ScoreMatrix()
+    for column in table.series.values():
+        matrix.add(column)
+    return matrix
 
 
 def verdicts_on_lost(samples: int, prompts: int, *, odds: float) -> tuple[float, float, float]:
@@ -143,10 +138,14 @@ def verdicts_on_lost(samples: int, prompts: int, *, odds: float) -> tuple[float,
     generator = np.random.default_rng(prompts)
     lost, tested, named = 0.0, 0, 0
     for _ in range(samples):
-        series = lost_answers(generator, prompts, odds=odds)
-        lost += 1 - series.coverages[1]
+        matrix = lost_answers(generator, prompts, odds=odds)
+        coverages = [coverage.least for coverage in matrix.coverages(None)]
+        lost += 1 - coverages[1]
+        counted, whole = (
+            matrix.series(score_of_name("s"), LEVELS, shares) for shares in (coverages, [1.0, 1.0])
+        )
         with quick_tests():
-            tested += bool(compare_checkpoints([series]))
-            (uncounted,) = compare_checkpoints([replace(series, coverages=(1.0, 1.0))])
+            tested += bool(compare_checkpoints([counted]))
+            (uncounted,) = compare_checkpoints([whole])
         named += uncounted.verdict in CHANGES
     return lost / samples, tested / samples, named / samples

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from prompt_series import prompt_series
 from quick_tests import quick_tests
 from rows import each_row
 from score_rows import score_of
 
 from hengwen.records import Scale
 from hengwen.results.comparability import ComparabilityKey
-from hengwen.results.comparisons import CHANGES, comparable_pairs, compare_checkpoints, family_size
-from hengwen.results.score_series import ScoreSeries
-from hengwen.results.score_series import score_series as read_series
+from hengwen.results.comparisons import CHANGES, compare_checkpoints, family_size
+from hengwen.results.score_series import ScoreSeries, score_series
 from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 from hengwen.stats.mean_interval import mean_interval
 
 
-def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
-    values = tuple({f"p{i}": value for i, value in enumerate(values)} for values in checkpoints)
-    fields = {
-        "address": "t/s",
-        "values": values,
-        "clusters": {},
-        "coverages": (1.0,) * len(values),
-        "signatures": ("s|v:1",) * len(values),
-    }
-    return ScoreSeries(**{**fields, **changes})
-
-
 def test_every_pair_is_compared_in_every_score() -> None:
-    series = [score_series(*[[0.5] * 20] * 3), score_series(*[[0.5] * 20] * 2, address="t/u")]
+    series = [prompt_series(*[[0.5] * 20] * 3), prompt_series(*[[0.5] * 20] * 2, address="t/u")]
     pairs = [(c.address, c.earlier, c.later) for c in compare_checkpoints(series)]
     assert pairs == [("t/s", 0, 1), ("t/s", 0, 2), ("t/s", 1, 2), ("t/u", 0, 1)]
 
 
 def test_of_many_checkpoints_each_is_compared_with_the_best_before_and_the_last_with_all() -> None:
     levels = [0.5, 0.4, 0.7, 0.6, *[0.5] * 37]
-    many = score_series(*[[level] * 8 for level in levels])
+    many = prompt_series(*[[level] * 8 for level in levels])
     expected = [(0, 1), (0, 2), *[(2, k) for k in range(3, 40)], *[(k, 40) for k in range(40)]]
     assert sorted((c.earlier, c.later) for c in compare_checkpoints([many])) == sorted(expected)
     errors = Scale(low=0, high=1, higher_is_better=False)
-    lower = score_series(*[[1 - level] * 8 for level in levels], scale=errors)
-    assert comparable_pairs(lower) == comparable_pairs(many)
+    lower = prompt_series(*[[1 - level] * 8 for level in levels], scale=errors)
+    assert lower.pairs == many.pairs
 
 
 LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
@@ -55,17 +41,17 @@ LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
 def test_the_interval_of_a_pair_reaches_as_far_as_the_scale_or_the_largest_difference() -> None:
     before, after = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3], [0.3, 0.6, 0.3, 0.6, 0.5, 0.8, 0.1, 0.6]
     differences = [b - a for a, b in zip(before, after, strict=True)]
-    (alone,) = compare_checkpoints([score_series(before, after)])
+    (alone,) = compare_checkpoints([prompt_series(before, after)])
     expected = mean_interval(differences, ends=(-0.4, 0.4), continuous=True)
     assert alone.interval == pytest.approx(expected.bounds)
     far = [value + 0.45 for value in before]
-    with_company = compare_checkpoints([score_series(before, after, far, scale=Scale(low=0, high=2))])[0]
+    with_company = compare_checkpoints([prompt_series(before, after, far, scale=Scale(low=0, high=2))])[0]
     reached = mean_interval(differences, scale=(-2, 2), ends=(-0.55, 0.55), continuous=True).bounds
     assert with_company.interval == pytest.approx(reached)
-    levels = score_series([0.25] * 8, [0.5] * 8, scale=LEVELS)
+    levels = prompt_series([0.25] * 8, [0.5] * 8, scale=LEVELS)
     (stepped,) = compare_checkpoints([levels])
     assert stepped.interval == pytest.approx(mean_interval([0.25] * 8, scale=(-1, 1)).bounds)
-    many = score_series(before * 3, after * 3, clusters={f"p{i}": f"c{i // 2}" for i in range(24)})
+    many = prompt_series(before * 3, after * 3, clusters=[f"c{i // 2}" for i in range(24)])
     (clustered,) = compare_checkpoints([many])
     names = [f"c{i // 2}" for i in range(24)]
     expected = mean_interval(differences * 3, names, ends=(-0.4, 0.4), continuous=True)
@@ -73,7 +59,7 @@ def test_the_interval_of_a_pair_reaches_as_far_as_the_scale_or_the_largest_diffe
 
 
 def test_where_the_interval_of_the_pair_holds_0_the_mean_is_undecided() -> None:
-    series = score_series([0.75] * 12, [1.0] * 7 + [0.75] * 5, scale=LEVELS)
+    series = prompt_series([0.75] * 12, [1.0] * 7 + [0.75] * 5, scale=LEVELS)
     (comparison,) = compare_checkpoints([series])
     assert comparison.p_adjusted == pytest.approx(2 / 2**7)
     assert comparison.interval[0] < 0 < comparison.interval[1]
@@ -98,12 +84,11 @@ def reports(draw: st.DrawFn) -> list[ScoreSeries]:
             values = np.round(values * 4) / 4
         if draw(st.booleans()):
             values = values.round(1)
-        names = {f"p{row}": f"c{row // 2}" for row in range(prompts)} if draw(st.booleans()) else {}
-        item = score_series(*values.T.tolist(), scale=scale, clusters=names, address=f"t/{index}")
+        names = [f"c{row // 2}" for row in range(prompts)] if draw(st.booleans()) else []
+        rows = values.T.tolist()
         if draw(st.booleans()):
-            rows = tuple({k: v for k, v in row.items() if rng.random() > 0.04} for row in item.values)
-            item = replace(item, values=rows)
-        series.append(item)
+            rows = [[value if rng.random() > 0.04 else None for value in row] for row in rows]
+        series.append(prompt_series(*rows, scale=scale, clusters=names, address=f"t/{index}"))
     return series
 
 
@@ -123,8 +108,7 @@ def test_the_family_interval_excludes_0_exactly_where_something_is_claimed(serie
 
 def test_equal_differences_of_few_prompts_in_a_large_family_claim_nothing() -> None:
     tasks = [
-        score_series([0.2] * 6, [0.4] * 6, scale=Scale(low=0, high=1), address=f"{task}/s", task=task)
-        for task in "tuv"
+        prompt_series([0.2] * 6, [0.4] * 6, scale=Scale(low=0, high=1), address=f"{task}/s") for task in "tuv"
     ]
     first = compare_checkpoints(tasks)[0]
     assert (first.verdict, first.interval[0] > 0) == ("too few", True)
@@ -134,25 +118,23 @@ def test_equal_differences_of_few_prompts_in_a_large_family_claim_nothing() -> N
 def test_lower_is_better_turns_the_verdict() -> None:
     values = [5.0] * 12, [2.0, 3.0] * 6
     verdicts = [
-        compare_checkpoints([score_series(*values, scale=Scale(low=0, high=10, higher_is_better=higher))])[0]
+        compare_checkpoints([prompt_series(*values, scale=Scale(low=0, high=10, higher_is_better=higher))])[0]
         for higher in (True, False)
     ]
     assert [item.verdict for item in verdicts] == ["worse", "better"]
 
 
 def test_two_checkpoints_are_one_comparison_and_one_is_none() -> None:
-    assert len(compare_checkpoints([score_series([0.5] * 20, [0.5] * 20)])) == 1
-    assert compare_checkpoints([score_series([0.5] * 20)]) == []
+    assert len(compare_checkpoints([prompt_series([0.5] * 20, [0.5] * 20)])) == 1
+    assert compare_checkpoints([prompt_series([0.5] * 20)]) == []
 
 
 def test_all_scores_of_a_report_are_one_family() -> None:
-    falling = score_series([1.0] * 10, [0.6 + 0.05 * i for i in range(10)])
+    falling = prompt_series([1.0] * 10, [0.6 + 0.05 * i for i in range(10)])
     (alone,) = compare_checkpoints([falling])
     assert (alone.p_adjusted, alone.test.p) == pytest.approx((12 / 1024, 12 / 1024))
     rng = np.random.default_rng(9)
-    others = [
-        score_series(*rng.normal(size=(2, 10)).tolist(), address=f"u{i}/s", task=f"u{i}") for i in range(9)
-    ]
+    others = [prompt_series(*rng.normal(size=(2, 10)).tolist(), address=f"u{i}/s") for i in range(9)]
     among_others = compare_checkpoints([falling, *others])
     assert among_others[0].p_adjusted > 2 * alone.p_adjusted
     assert among_others[0].test.p == pytest.approx(alone.p_adjusted, abs=0.002)
@@ -168,14 +150,15 @@ def test_a_prompt_with_more_repeats_at_one_checkpoint_counts_with_equally_many()
     table = ScoreTable()
     table.series[SeriesKey("a", score_of("s"), "scorer")] = column(1, [0.5] * 12)
     table.series[SeriesKey("b", score_of("s"), "scorer")] = column(2, [0.75, 0.0] * 12)
-    item = read_series(table, ["a", "b"], score_of("s"), "scorer")
-    assert item.values[1]["p0"] == 0.375
+    item = score_series(table, ["a", "b"], score_of("s"), "scorer")
+    assert item is not None
+    assert item.values[:, 1].tolist() == [0.375] * 12
     (comparison,) = compare_checkpoints([item])
     assert (comparison.test.difference, comparison.verdict) == (0.25, "better")
 
 
 def test_only_common_prompts_count() -> None:
-    series = score_series([1.0] * 12, [0.5] * 10)
+    series = prompt_series([1.0] * 12, [0.5] * 10)
     (comparison,) = compare_checkpoints([series])
     assert comparison.test.prompts == 10
 
@@ -183,24 +166,23 @@ def test_only_common_prompts_count() -> None:
 @each_row(
     "changes",
     [
-        pytest.param({"coverages": (1.0, 0.94)}, id="too few prompts covered"),
+        pytest.param({"shares": (1.0, 0.94)}, id="too few prompts covered"),
         pytest.param({"signatures": ("s|v:1", "s|v:2")}, id="another way of scoring"),
         pytest.param(
             {"keys": (ComparabilityKey({"references": "1f"}), ComparabilityKey({"references": "2e"}))},
             id="edited references",
         ),
-        pytest.param({"values": ({}, {})}, id="no scores"),
     ],
 )
 def test_what_cannot_be_compared_is_left_out(changes: dict[str, object]) -> None:
-    assert compare_checkpoints([score_series([1.0] * 20, [0.0] * 20, **changes)]) == []
+    assert compare_checkpoints([prompt_series([1.0] * 20, [0.0] * 20, **changes)]) == []
 
 
 def test_five_clusters_are_too_few_and_do_not_cost_the_others_power() -> None:
-    small = [score_series([1.0] * 5, [0.0] * 5, address=f"t/{i}") for i in range(30)]
-    names = {f"p{i}": f"c{i % 5}" for i in range(20)}
-    clustered = score_series([1.0] * 20, [0.0] * 20, address="t/c", clusters=names)
-    comparisons = compare_checkpoints([*small, clustered, score_series([1.0] * 6, [0.0] * 6)])
+    small = [prompt_series([1.0] * 5, [0.0] * 5, address=f"t/{i}") for i in range(30)]
+    names = [f"c{i % 5}" for i in range(20)]
+    clustered = prompt_series([1.0] * 20, [0.0] * 20, address="t/c", clusters=names)
+    comparisons = compare_checkpoints([*small, clustered, prompt_series([1.0] * 6, [0.0] * 6)])
     assert comparisons[-1].p_adjusted == pytest.approx(2 / 64)
     assert {item.verdict for item in comparisons[:-1]} == {"too few"}
     assert comparisons[0].test.p == pytest.approx(2 / 32)
@@ -219,7 +201,7 @@ def test_a_report_without_drift_names_a_fall_in_at_most_one_of_twenty(shares: li
     wrong = 0
     for _ in range(reports):
         answers = rng.choice(levels, (4, 6, 30, 3), p=shares).mean(axis=3)
-        series = [score_series(*score.tolist(), address=f"t/{i}") for i, score in enumerate(answers)]
+        series = [prompt_series(*score.tolist(), address=f"t/{i}") for i, score in enumerate(answers)]
         with quick_tests():
             comparisons = compare_checkpoints(series)
         wrong += any(item.verdict in CHANGES for item in comparisons)

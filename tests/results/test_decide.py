@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from prompt_series import prompt_series
 from rows import each_row
 
 from hengwen.records import Scale
@@ -23,18 +25,8 @@ def series_of(*means: float, address: str = "t/s", prompts: int = 30, scale: Sca
     rng = np.random.default_rng(len(address))
     noise = rng.normal(0, 0.07, (len(means), prompts))
     noise -= noise.mean(axis=1, keepdims=True)
-    return ScoreSeries(
-        address=address,
-        values=tuple(
-            {f"p{i}": mean + value for i, value in enumerate(row.tolist())}
-            for mean, row in zip(means, noise, strict=True)
-        ),
-        clusters={},
-        coverages=(1.0,) * len(means),
-        signatures=("s|v:1",) * len(means),
-        scale=scale,
-        task=address.partition("/")[0],
-    )
+    values = (np.array(means)[:, None] + noise).tolist()
+    return prompt_series(*values, address=address, scale=scale)
 
 
 def decision_of(
@@ -44,15 +36,15 @@ def decision_of(
     courses = [
         ScoreCourse(
             address=item.address,
-            higher_is_better=item.higher_is_better,
-            means=tuple(float(np.mean(list(values.values()))) for values in item.values),
-            is_covered=tuple(index != uncovered for index in range(len(item.values))),
+            higher_is_better=item.scale is None or item.scale.higher_is_better,
+            means=tuple(item.values.mean(axis=0).tolist()),
+            is_covered=tuple(index != uncovered for index in range(item.values.shape[1])),
             comparisons=[pair for pair in comparisons if pair.address == item.address],
             series=item,
         )
         for item in series
     ]
-    return decide([f"c{index}" for index in range(len(series[0].values))], courses, margins)
+    return decide([f"c{index}" for index in range(series[0].values.shape[1])], courses, margins)
 
 
 def standings(decision: Decision, score: int = 0) -> list[Standing]:
@@ -100,15 +92,7 @@ def test_of_checkpoints_on_every_list_the_one_that_trails_least_is_shipped() -> 
 
 def test_of_equal_ones_the_newest_is_shipped() -> None:
     same = series_of(0.2, 0.7, address="t/a")
-    twin = ScoreSeries(
-        address="t/a",
-        values=(*same.values, same.values[1]),
-        clusters={},
-        coverages=(1.0,) * 3,
-        signatures=("s|v:1",) * 3,
-        scale=UNIT,
-        task="t",
-    )
+    twin = prompt_series(*same.values.T.tolist(), same.values[:, 1].tolist(), scale=UNIT)
     assert decision_of(twin).checkpoint == "c2"
 
 
@@ -142,10 +126,28 @@ def test_a_checkpoint_with_missing_answers_is_neither_best_nor_shipped() -> None
     assert (decision.checkpoint, decision.scores[0].best_seen) == ("c1", "c1")
 
 
-@each_row("problem", ["nothing scored", "one checkpoint", "not comparable", "order unknown", "not tested"])
-def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(problem: str) -> None:
+@each_row(
+    ("problem", "fields"),
+    [
+        ("nothing scored", {"means": (None, None)}),
+        ("one checkpoint", {"means": (0.5, None)}),
+        ("not comparable", {"has_conflict": True, "order_problem": "no step"}),
+        ("order unknown", {"order_problem": "no step"}),
+        ("not tested", {}),
+        ("not tested", {"is_group": True, "has_conflict": True}),
+    ],
+)
+def test_without_a_score_that_can_be_compared_there_is_nothing_to_decide(
+    problem: str, fields: dict[str, Any]
+) -> None:
     course = ScoreCourse(
-        address="t/s", higher_is_better=True, means=(0.5, 0.9), is_covered=(True, True), problem=problem
+        **{
+            "address": "t/s",
+            "higher_is_better": True,
+            "means": (0.5, 0.9),
+            "is_covered": (True, True),
+            **fields,
+        }
     )
     decision = decide(["a", "b"], [course])
     assert (decision.verdict, decision.checkpoint) == ("none", "")

@@ -117,3 +117,11 @@ def test_columns_that_share_their_keys_do_not_change_each_other() -> None:
     assert [column.repeats for column in columns] == [[1, 1, 1], [1, 1, 2]]
     assert [column.values for column in columns] == [[0.5, 0.5, None], [0.5, 0.5, 1.0]]
     assert (keys.sample_ids, columns[1].clusters) == (["a", "b"], ["a", "b", "k"])
+
+
+def test_a_prompt_to_which_the_score_does_not_apply_has_no_answers() -> None:
+    statuses = ["ok", "timeout", "not_applicable", "not_applicable", "missing"]
+    column = Column.of([1.0, *[None] * 4], sample_ids=list("abacd"), statuses=statuses)
+    assert list(column.answers().items()) == [("a", 1), ("b", 1), ("d", 1)]
+    assert [Column.of([1.0], sample_ids=[name]).is_group_score for name in ("a", None)] == [False, True]
+    assert not Column().is_group_score

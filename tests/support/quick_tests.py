@@ -27,7 +27,7 @@ def quick_tests() -> Iterator[None]:
         patch("hengwen.stats.exchange.DRAWS_BELOW_LEVEL", 4),
         patch("hengwen.stats.paired.RESAMPLES", FLIPS),
         patch("hengwen.monitoring.drift.differences.detectable_difference", _none),
-        patch("hengwen.results.comparisons.detectable_difference", _none),
+        patch("hengwen.results.score_series.detectable_difference", _none),
     ):
         yield
 

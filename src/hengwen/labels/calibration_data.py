@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 
-SeriesAddress = tuple[str, str]
+ScoreAddress = tuple[str, str]
 """(task, name of the score): identifies a judge's score in a plan."""
 
 
@@ -39,12 +39,12 @@ class CalibrationRequest:
     """Name of the plan; None means the plan of the newest run."""
     labels: tuple[Label, ...] | None
     """The labels; None means the human values that are stored in the runs."""
-    rubrics: dict[SeriesAddress, Rubric]
+    rubrics: dict[ScoreAddress, Rubric]
     """Rubrics of the scores that the plan's judges give; empty without a plan."""
 
 
 @dataclass(slots=True)
-class ScoreSeries:
+class JudgedScore:
     """One score (a level or a criterion) that one judge gave to the answers of one task."""
 
     task: str
@@ -55,11 +55,11 @@ class ScoreSeries:
     excluded: int
     """Number of answers of older runs that are left out because a different judge scored them."""
     tasks: tuple[str, ...] = ()
-    """Tasks whose answers were merged into this series; empty if nothing was merged."""
+    """Tasks whose answers were merged into this score; empty if nothing was merged."""
 
     @property
     def address(self) -> str:
-        """Task and score of the series, as ``TASK/SCORE``."""
+        """Task and score, as ``TASK/SCORE``."""
         return address_of(self.task, self.score)
 
 
@@ -68,7 +68,7 @@ class StoredJudgments:
     """The judged answers and human values of the newest runs in a store."""
 
     runs: list[Run]
-    series: dict[SeriesAddress, ScoreSeries]
+    scores: dict[ScoreAddress, JudgedScore]
     human: list[Label] = field(default_factory=list)
     """Human values that are stored with the runs: for each answer, the mean of its raters' values."""
 
@@ -95,7 +95,7 @@ def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
     if not runs:
         raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
     human: list[Label] = []
-    judged: dict[SeriesAddress, list[tuple[Run, JudgedAnswer, Outcome]]] = {}
+    judged: dict[ScoreAddress, list[tuple[Run, JudgedAnswer, Outcome]]] = {}
     for run in runs:
         texts = {
             (answer.task, answer.sample_id, answer.repeat): answer.text for answer in store.responses(run)
@@ -112,7 +112,7 @@ def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
                 answer = _judged_answer(row, text)
                 judged.setdefault((row.task, row.score.base), []).append((run, answer, outcome))
     return StoredJudgments(
-        runs, {address: _newest_series(address, rows) for address, rows in judged.items()}, human
+        runs, {address: _newest_score(address, rows) for address, rows in judged.items()}, human
     )
 
 
@@ -156,12 +156,12 @@ def _human_labels(row: Row, text: str) -> list[Label]:
     ]
 
 
-def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
+def _newest_score(address: ScoreAddress, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> JudgedScore:
     """Return the scores that come from the judge of the newest run; scores of other judges are left out."""
     scored = [row for row in rows if isinstance(row[2], Score)] or list(rows)
     _, _, newest = max(scored, key=lambda row: row[0].started)
     answers = [answer for _, answer, outcome in rows if outcome.signature == newest.signature]
-    return ScoreSeries(
+    return JudgedScore(
         task=address[0],
         score=address[1],
         answers=answers,
@@ -171,16 +171,16 @@ def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswe
     )
 
 
-def select_series(
+def select_scores(
     request: CalibrationRequest, judgments: StoredJudgments, names: Sequence[str]
-) -> list[ScoreSeries]:
+) -> list[JudgedScore]:
     """Return the judge's scores for which there are human labels."""
     labelled = {(label.task, label.score) for label in labels_for(request, judgments)}
-    by_name = {series.address: series for address, series in judgments.series.items() if address in labelled}
+    by_name = {judged.address: judged for address, judged in judgments.scores.items() if address in labelled}
     for name in names:
         if name not in by_name:
             raise ConfigError(f"no labelled answer has a verdict for {name!r}{did_you_mean(name, by_name)}")
-    return [series for name, series in by_name.items() if not names or name in names]
+    return [judged for name, judged in by_name.items() if not names or name in names]
 
 
 def labels_for(request: CalibrationRequest, judgments: StoredJudgments) -> Sequence[Label]:
@@ -188,27 +188,27 @@ def labels_for(request: CalibrationRequest, judgments: StoredJudgments) -> Seque
     return judgments.human if request.labels is None else request.labels
 
 
-def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str | None) -> Rubric | None:
+def rubric_for(request: CalibrationRequest, judged: JudgedScore, override: str | None) -> Rubric | None:
     """Return the rubric of a score."""
     if override is not None:
         return load_rubric(override)
-    return request.rubrics.get((series.tasks[0] if series.tasks else series.task, series.score))
+    return request.rubrics.get((judged.tasks[0] if judged.tasks else judged.task, judged.score))
 
 
-def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:
+def levels_for(rubric: Rubric | None, judged: JudgedScore) -> tuple[float, ...]:
     """Return all levels of a score; of a continuous scale, its two ends."""
     if rubric is not None:
         return tuple(rubric.levels)
-    if series.scale is not None:
-        return series.scale.levels or (series.scale.low, series.scale.high)
+    if judged.scale is not None:
+        return judged.scale.levels or (judged.scale.low, judged.scale.high)
     raise ConfigError(
-        f"the store has no scale of {series.address}; name the plan, a rubric with --rubric, or --scale when "
+        f"the store has no scale of {judged.address}; name the plan, a rubric with --rubric, or --scale when "
         "the scores are imported"
     )
 
 
-def calibrate_series(
-    series: ScoreSeries,
+def calibrate_score(
+    judged: JudgedScore,
     request: CalibrationRequest,
     judgments: StoredJudgments,
     *,
@@ -221,46 +221,46 @@ def calibrate_series(
     try:
         return calibrate(
             labels_for(request, judgments),
-            series.answers,
-            score=series.score,
+            judged.answers,
+            score=judged.score,
             rubric=rubric,
-            levels=levels_for(rubric, series),
-            is_continuous=rubric is None and series.scale is not None and series.scale.levels is None,
+            levels=levels_for(rubric, judged),
+            is_continuous=rubric is None and judged.scale is not None and judged.scale.levels is None,
             threshold=THRESHOLD if threshold is None else threshold,
             seed=seed,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            pooled=len(series.tasks) > 1,
+            pooled=len(judged.tasks) > 1,
             raters=raters,
         )
     except ValueError as error:
-        raise DataError(f"{series.address}: {error}") from None
+        raise DataError(f"{judged.address}: {error}") from None
 
 
-def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Group the score series (one score in one task) that have the same score, judge and rubric."""
-    groups: dict[tuple[str, str], list[ScoreSeries]] = {}
-    for item in series:
+def pool_scores(scores: Iterable[JudgedScore]) -> list[list[JudgedScore]]:
+    """Group the scores (each in one task) that have the same score, judge and rubric."""
+    groups: dict[tuple[str, str], list[JudgedScore]] = {}
+    for item in scores:
         if rubric_hash_of(item.signature):
             groups.setdefault((item.score, TASK_PARTS.sub("", item.signature)), []).append(item)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
-    """Merge the score series of several tasks into one; ``task`` of the result names all tasks."""
-    return ScoreSeries(
-        task="+".join(series.task for series in group),
+def merge_scores(group: Sequence[JudgedScore]) -> JudgedScore:
+    """Merge one score of several tasks; ``task`` of the result names all tasks."""
+    return JudgedScore(
+        task="+".join(judged.task for judged in group),
         score=group[0].score,
-        answers=[answer for series in group for answer in series.answers],
+        answers=[answer for judged in group for answer in judged.answers],
         scale=group[0].scale,
-        signature=pooled_signature(series.signature for series in group),
-        excluded=sum(series.excluded for series in group),
-        tasks=tuple(series.task for series in group),
+        signature=pooled_signature(judged.signature for judged in group),
+        excluded=sum(judged.excluded for judged in group),
+        tasks=tuple(judged.task for judged in group),
     )
 
 
-def rubric_change(series: ScoreSeries, rubric: Rubric | None) -> str:
+def rubric_change(judged: JudgedScore, rubric: Rubric | None) -> str:
     """Return a message if the rubric has changed since the runs were judged, else an empty string."""
-    run_hash = rubric_hash_of(series.signature)
+    run_hash = rubric_hash_of(judged.signature)
     if rubric is None or not run_hash or run_hash == rubric.hash:
         return ""
     return f"judged with rubric {run_hash}, but {rubric.name} is now {rubric.hash}"
@@ -271,12 +271,12 @@ def why_invalid(
 ) -> tuple[str, ...]:
     """Return the reasons why a calibration is not valid for the newest runs; empty if it is valid."""
     addresses = [(task, calibration.score) for task in calibration.tasks or (calibration.task,)]
-    group = [judgments.series[address] for address in addresses if address in judgments.series]
+    group = [judgments.scores[address] for address in addresses if address in judgments.scores]
     if len(group) < len(addresses):
         return ("calibrated, but the newest runs have no such score",)
-    series = merge_series(group)
-    rubric = rubric_for(request, series, None)
-    rubric_hash = rubric.hash if rubric else rubric_hash_of(series.signature)
+    judged = merge_scores(group)
+    rubric = rubric_for(request, judged, None)
+    rubric_hash = rubric.hash if rubric else rubric_hash_of(judged.signature)
     return tuple(
-        f"stale: {difference}" for difference in is_stale(calibration, series.signature, rubric_hash)
+        f"stale: {difference}" for difference in is_stale(calibration, judged.signature, rubric_hash)
     )

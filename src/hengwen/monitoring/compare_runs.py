@@ -13,10 +13,9 @@ from hengwen.monitoring.run_comparison import RunComparison, ScorePair, Weights,
 from hengwen.monitoring.tested_scores import compare_groups, named_scores, tested_scores
 from hengwen.results.comparisons import Comparison
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
-from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
+from hengwen.results.decide import ScoreCourse, decide, margins_of
+from hengwen.results.paired_values import log_length_changes, pair_values
 from hengwen.results.run_order import run_labels
-from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_summaries import signature_conflict
 from hengwen.results.score_table import SeriesKey
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from hengwen.results.comparisons import ComparisonVerdict
     from hengwen.results.decision import Decision
     from hengwen.results.group_comparison import GroupComparison
+    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import ScoreTable
     from hengwen.store import Store
@@ -206,7 +206,7 @@ class CollectedScores:
         conflict = scoring_conflict(score, self.labels, common=self.common)
         if conflict:
             return replace(pair, problem="keys", detail=conflict)
-        if None in before.sample_ids or None in after.sample_ids:
+        if before.is_group_score or after.is_group_score:
             return replace(pair, problem="group score")
         values = pair_values(
             before, after, differing=self.differing.get(score.task, ()), common_only=self.common
@@ -276,28 +276,21 @@ def _course(compared: Compared, group: GroupComparison | None, group_tests: int)
         means = result.means
         shares = zip(result.coverage, result.answer_coverage, strict=True)
         is_covered = tuple(min(coverages) >= MIN_COVERAGE for coverages in shares)
-    tests = _tests(result) if group is None else (group.comparison,)
     return ScoreCourse(
         address=score.address,
         higher_is_better=score.higher_is_better,
         means=means,
         is_covered=is_covered,
-        comparisons=tests,
-        series=_series(pair),
-        problem=course_problem(
-            means,
-            is_covered,
-            is_tested=bool(tests),
-            has_conflict=pair.problem in ("keys", "no common prompts"),
-            order_problem="",
-        ),
+        comparisons=_tests(result) if group is None else (group.comparison,),
+        series=pair.series,
+        has_conflict=pair.problem in ("keys", "no common prompts"),
         is_group=group is not None,
         group_tests=group_tests,
     )
 
 
 def _tests(result: ScoreComparison) -> tuple[Comparison, ...]:
-    """Return the test of a score as one of a report; none if too many scores are missing."""
+    """Return the test of a score for the decision; none if too many scores are missing."""
     if result.test is None or result.outcome == "missing scores":
         return ()
     return (
@@ -308,25 +301,7 @@ def _tests(result: ScoreComparison) -> tuple[Comparison, ...]:
             test=result.test,
             p_adjusted=1.0 if result.p_adjusted is None else result.p_adjusted,
             verdict=cast("ComparisonVerdict", result.outcome),
-            interval=None if result.interval is None else result.interval.bounds,
-            reach=None if result.interval is None else result.interval.reach,
-            family_interval=result.family_interval,
             detectable=result.detectable,
             level=result.level,
         ),
-    )
-
-
-def _series(pair: ScorePair) -> ScoreSeries | None:
-    """Return the value of each common prompt in both runs."""
-    values = pair.values
-    if values is None:
-        return None
-    return ScoreSeries(
-        address=pair.address,
-        values=tuple(dict(zip(values.prompts, side, strict=True)) for side in (values.before, values.after)),
-        clusters=dict(zip(values.prompts, values.clusters, strict=True)),
-        coverages=values.coverage,
-        signatures=("", ""),
-        scale=pair.scale,
     )

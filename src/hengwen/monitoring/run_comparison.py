@@ -7,18 +7,12 @@ comparison in twenty reports a difference. Of the other differences (breakdowns)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.results.comparisons import (
-    ALPHA,
-    CHANGES,
-    ScorePairs,
-    compare_pairs,
-    holding_zero,
-)
+from hengwen.results.comparisons import ALPHA, CHANGES, compare_checkpoints, holding_zero
 from hengwen.results.coverage import MIN_COVERAGE
 from hengwen.results.decision import Decision
+from hengwen.results.score_series import ScoreSeries
 from hengwen.stats.difference_interval import (
     DifferenceInterval,
     EffectSizes,
@@ -30,7 +24,6 @@ from hengwen.stats.difference_interval import (
 )
 from hengwen.stats.mean_interval import precision_weights
 from hengwen.stats.paired import PairedTest, benjamini_hochberg, sign_flip_test, too_few
-from hengwen.stats.power import detectable_difference
 from hengwen.stats.step_down import MIN_UNITS
 
 if TYPE_CHECKING:
@@ -86,6 +79,13 @@ class ScorePair:
     problem: Problem = ""
     detail: str = ""
     """How the settings of the scorer, or the data behind the score, differ between the runs."""
+
+    @property
+    def series(self) -> ScoreSeries | None:
+        """The values of the common prompts for the test of a family; None if there are no ``values``."""
+        if self.values is None:
+            return None
+        return ScoreSeries.of_two(self.address, self.task, self.scale, self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +201,8 @@ def compare_scores(
         }
     )
     headline = [index for index in covered if pairs[index].family == "headline"]
-    family = dict(
-        zip(headline, compare_pairs([_family_pair(pairs[index]) for index in headline], alpha), strict=True)
-    )
+    series = [values for index in headline if (values := pairs[index].series)]
+    family = dict(zip(headline, compare_checkpoints(series, alpha), strict=True))
     level = alpha / max(1, len(breakdowns))
     return tuple(
         _untested(pair)
@@ -213,12 +212,6 @@ def compare_scores(
         else _breakdown(pair, tests[index], breakdowns.get(str(index)), alpha, level, weights)
         for index, pair in enumerate(pairs)
     )
-
-
-def _family_pair(pair: ScorePair) -> ScorePairs:
-    """Return the values of a headline score for the test of the family."""
-    assert pair.values is not None  # only pairs with values are tested
-    return ScorePairs.of_two(pair.address, pair.task, pair.scale, pair.values)
 
 
 def _lowest_coverage(pair: ScorePair) -> float:
@@ -278,22 +271,15 @@ def _breakdown(
         described,
         outcome=outcome,
         p_adjusted=p_adjusted,
-        detectable=detectable_difference(
-            pair.values.differences,
-            pair.values.clusters,
-            level,
-            span=inf if pair.scale is None else pair.scale.high - pair.scale.low,
-            continuous=pair.scale is None or not pair.scale.discrete,
-        )
-        if pair.values
-        else None,
+        detectable=pair.series.detectable(0, level) if pair.series else None,
     )
 
 
 def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComparison:
     """Return the comparison of a score without the results of its family."""
-    values = pair.values
+    values, series = pair.values, pair.series
     assert values is not None  # only pairs with values are tested
+    assert series is not None
     n = len(values.prompts)
     differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better
@@ -310,10 +296,7 @@ def _described(pair: ScorePair, test: PairedTest, weights: Weights) -> ScoreComp
         subsampled=values.subsampled,
         test=test,
         interval=difference_interval(
-            differences,
-            values.clusters,
-            scale=None if pair.scale is None else (pair.scale.low, pair.scale.high),
-            continuous=pair.scale is None or not pair.scale.discrete,
+            differences, values.clusters, scale=series.bounds, continuous=series.is_continuous
         ),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,

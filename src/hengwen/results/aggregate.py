@@ -17,7 +17,6 @@ import numpy as np
 
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 from hengwen.results.coverage import MIN_COVERAGE, answer_coverage, mean_bounds
-from hengwen.results.score_table import STATUS_CODES
 from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from hengwen.records import Reducer, Scale
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
-
-NOT_APPLICABLE = STATUS_CODES["not_applicable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +201,7 @@ def _outside(column: Column) -> float | None:
 
 def group_variance(column: Column) -> float | None:
     """Return the squared standard error of a score of a group of answers, None if unknown."""
-    if column.interval is None or set(column.sample_ids) != {None}:
+    if column.interval is None or not column.is_group_score:
         return None
     low, high = column.interval
     return ((high - low) / 2 / NormalDist().inv_cdf(0.5 + (column.confidence or 0.95) / 2)) ** 2
@@ -269,10 +266,7 @@ def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
 
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
     """Return the values of ``prompts_attempted`` and ``prompts_expected`` for a summary."""
-    attempted = set(column.sample_ids)
-    if NOT_APPLICABLE in column.codes:
-        pairs = zip(column.sample_ids, column.codes, strict=True)
-        attempted = {sample for sample, code in pairs if code != NOT_APPLICABLE}
+    attempted = column.answers().keys()
     if attempted == {None}:  # a score of a group of answers; its details may have the number of prompts
         if column.has_scores and column.composed_of is None:
             return None, None

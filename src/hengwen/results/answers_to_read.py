@@ -55,7 +55,7 @@ def prompt_changes(
 ) -> list[PromptChange]:
     """Return the common prompts of two runs (by id), those on which the score fell most first."""
     before, after = (table.series.get(SeriesKey(run, score, kind)) for run in runs)
-    if before is None or after is None or None in before.sample_ids or None in after.sample_ids:
+    if before is None or after is None or before.is_group_score or after.is_group_score:
         return []
     paired = pair_values(before, after)
     values = _answer_values(before), _answer_values(after)

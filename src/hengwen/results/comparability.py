@@ -116,7 +116,7 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
     if column.composed_of is not None:
         answers, prompts = column.composed_of
         parts["set size"] = f"{answers} answers to {prompts} prompts"
-    elif None in column.sample_ids:
+    elif column.is_group_score:
         parts["set size"] = f"{task['samples_taken']} prompts, repeats {task['repeats']}"
     elif None in column.repeats:
         parts["set size"] = task["repeats"]

@@ -12,27 +12,23 @@ differ more than those of the sample.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, compress
 from math import ceil, fsum, inf, isinf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.results.coverage import MIN_COVERAGE
-from hengwen.stats.difference_interval import pseudo_interval, unseen_reach
+from hengwen.stats.difference_interval import pseudo_interval
 from hengwen.stats.mean_interval import cluster_sums
 from hengwen.stats.paired import PairedTest, cluster_error, flip_p, too_few
 from hengwen.stats.power import MIN_UNITS as MIN_ESTIMATED
-from hengwen.stats.power import POWER, detectable_difference, least_number, power_of_t
-from hengwen.stats.step_down import MIN_UNITS, FamilyScore, step_down
+from hengwen.stats.power import POWER, least_number, power_of_t
+from hengwen.stats.step_down import MIN_UNITS, step_down
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from hengwen.records import Scale
-    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_series import ScoreSeries
     from hengwen.stats.step_down import StepDown
 
@@ -41,8 +37,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 """Probability that a report names a difference although no true difference exists (familywise error)."""
-MAX_ALL_PAIRS = 40
-"""Maximum number of checkpoints of which all pairs are tested."""
 CHANGES = ("better", "worse")
 """Verdicts that claim a difference."""
 ComparisonVerdict = Literal["better", "worse", "mean undecided", "no difference seen", "too few"]
@@ -66,15 +60,15 @@ class Comparison:
     """The p-value, corrected for all pairs and scores of the family; 1 if there are too few clusters."""
     verdict: ComparisonVerdict
     """Whether the later checkpoint is better or worse, with regard to the score's direction."""
-    interval: Bounds | None
+    interval: Bounds | None = None
     """95 % interval of the difference of this pair alone, with clusters that differ by plus and minus
     ``reach``; None if there is one cluster only."""
-    reach: float | None
+    reach: float | None = None
     """The range of the scale or, for a continuous score, the largest difference in any pair."""
-    family_interval: Bounds | None
+    family_interval: Bounds | None = None
     """Interval for all pairs and scores together: ``interval``, widened by the critical value of the pair. It
     excludes 0 exactly if the verdict is ``better`` or ``worse``. None if it is unbounded."""
-    detectable: float | None
+    detectable: float | None = None
     """Smallest true difference that the family's test detects with a probability of 80 %."""
     level: float | None = None
     """Significance level of this pair alone, of which a t test has the critical value of the family; None if
@@ -116,129 +110,8 @@ class Comparison:
         return None if clusters is None else ceil(clusters * test.prompts / test.clusters)
 
 
-def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
-    """Return the indices of the checkpoints to compare, in pairs; all pairs of up to 40 checkpoints."""
-    means = [float(np.mean(list(values.values()))) if values else np.nan for values in item.values]
-    return [
-        (earlier, later)
-        for earlier, later in pairs_to_test(means, item.higher_is_better)
-        if min(item.coverages[earlier], item.coverages[later]) >= MIN_COVERAGE
-        and _same_scoring(item, earlier, later)
-        and item.values[earlier].keys() & item.values[later].keys()
-    ]
-
-
-def pairs_to_test(means: Sequence[float], higher_is_better: bool) -> list[tuple[int, int]]:
-    """Return the pairs of checkpoints to test, by their means; a checkpoint without values has NaN."""
-    # of many checkpoints, each is compared with the best one before it, and the last with all
-    last = len(means) - 1
-    pairs = list(combinations(range(len(means)), 2))
-    if last < MAX_ALL_PAIRS:
-        return pairs
-    best, sign = -1, 1 if higher_is_better else -1
-    kept = {(earlier, last) for earlier in range(last)}
-    for later, mean in enumerate(means):
-        kept.add((best, later))
-        if not np.isnan(mean) and (best < 0 or sign * (mean - means[best]) > 0):
-            best = later
-    return [pair for pair in pairs if pair in kept]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScorePairs:
-    """One score, and the pairs of checkpoints to test."""
-
-    address: str
-    task: str
-    scale: Scale | None
-    clusters: Sequence[str]
-    """The cluster of each prompt."""
-    values: Floats
-    """Value of each prompt (row) at each checkpoint; NaN if missing."""
-    pairs: Sequence[tuple[int, int]]
-    """Indices of the checkpoints (earlier, later)."""
-    differences: Floats | None = None
-    """Difference of each prompt (row) in each pair, if checkpoints have different numbers of repeats."""
-
-    @classmethod
-    def of(cls, item: ScoreSeries) -> ScorePairs:
-        """Return the pairs of a report."""
-        pairs, matrix, differences = comparable_pairs(item), item.repeats, None
-        if matrix is not None:
-            clusters, values = matrix.clusters, matrix.means()
-            differences = matrix.differences(pairs)
-        else:
-            prompts = sorted(set().union(*item.values))
-            clusters = tuple(item.clusters.get(name, name) for name in prompts)
-            rows = {name: row for row, name in enumerate(prompts)}
-            values = np.full((len(prompts), len(item.values)), np.nan)
-            for column, of_checkpoint in enumerate(item.values):
-                values[[rows[name] for name in of_checkpoint], column] = list(of_checkpoint.values())
-        return cls(
-            address=item.address,
-            task=item.task,
-            scale=item.scale,
-            clusters=clusters,
-            values=values,
-            pairs=pairs,
-            differences=differences,
-        )
-
-    @classmethod
-    def of_two(cls, address: str, task: str, scale: Scale | None, values: PairedValues) -> ScorePairs:
-        """Return the pair of two checkpoints."""
-        return cls(
-            address=address,
-            task=task,
-            scale=scale,
-            clusters=values.clusters,
-            values=np.column_stack((values.before, values.after)),
-            pairs=((0, 1),),
-        )
-
-    def for_family(self) -> FamilyScore:
-        """Return the values and pairs as columns."""
-        if self.differences is None:
-            return FamilyScore(
-                task=self.task, clusters=self.clusters, values=self.values, pairs=[*self.pairs]
-            )
-        columns = [(None, index) for index in range(len(self.pairs))]
-        return FamilyScore(task=self.task, clusters=self.clusters, values=self.differences, pairs=columns)
-
-    def of_pair(self, position: int) -> tuple[Floats, list[str] | None]:
-        """Return the differences of the common prompts of a pair, and their clusters if prompts share one."""
-        if self.differences is None:
-            earlier, later = self.pairs[position]
-            differences = self.values[:, later] - self.values[:, earlier]
-        else:
-            differences = self.differences[:, position]
-        is_common = ~np.isnan(differences)
-        clusters = list(compress(self.clusters, is_common.tolist()))
-        return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
-
-    def reach(self) -> float | None:
-        """Return how far prompts that are not in the sample may differ; None if nothing tells."""
-        largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
-        return unseen_reach([largest], self.bounds, continuous=self.is_continuous)
-
-    @property
-    def bounds(self) -> Bounds | None:
-        """The lowest and the highest value of the scale; None if it is not known."""
-        return None if self.scale is None else (self.scale.low, self.scale.high)
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether values are not restricted to levels; True if the scale is not known."""
-        return self.scale is None or not self.scale.discrete
-
-
-def compare_checkpoints(series: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
+def compare_checkpoints(scores: Sequence[ScoreSeries], alpha: float = ALPHA) -> list[Comparison]:
     """Test the pairs of checkpoints of all scores as one family."""
-    return compare_pairs([ScorePairs.of(item) for item in series], alpha)
-
-
-def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Comparison]:
-    """Test pairs of checkpoints in several scores as one family."""
     family = step_down([score.for_family() for score in scores], alpha)
     comparisons: list[Comparison] = []
     for score in scores:
@@ -252,7 +125,7 @@ def compare_pairs(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> list[Co
 
 
 def _comparison(
-    score: ScorePairs, position: int, reach: float | None, family: StepDown, index: int, alpha: float
+    score: ScoreSeries, position: int, reach: float | None, family: StepDown, index: int, alpha: float
 ) -> Comparison:
     differences, clusters = score.of_pair(position)
     sums, sizes = cluster_sums(differences, clusters)
@@ -275,7 +148,7 @@ def _comparison(
         verdict = ("better" if is_better else "worse") if is_apart else "mean undecided"
     elif family.is_too_few[index]:
         verdict = "too few"
-    wide = _family_interval(score.scale, test, sums, critical, interval)
+    wide = _family_interval(score.span, test, sums, critical, interval)
     earlier, later = score.pairs[position]
     level = None if isinf(critical) else min(alpha, _level(critical, len(sums) - 1))
     return Comparison(
@@ -288,24 +161,15 @@ def _comparison(
         interval=interval,
         reach=None if interval is None else reach,
         family_interval=wide if verdict in CHANGES else holding_zero(wide),
-        detectable=None
-        if level is None
-        else detectable_difference(
-            differences,
-            clusters,
-            level,
-            span=_span(score.scale),
-            continuous=score.is_continuous,
-        ),
+        detectable=None if level is None else score.detectable(position, level),
         level=level,
     )
 
 
 def _family_interval(
-    scale: Scale | None, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
+    limit: float, test: PairedTest, sums: Floats, critical: float, interval: Bounds | None
 ) -> Bounds | None:
     """Return the interval of a pair at its critical value, never shorter than the interval of the pair."""
-    limit = _span(scale)
     half = critical * sqrt(len(sums) * float(sums.var(ddof=1))) / test.prompts if len(sums) > 1 else inf
     low, high = interval or (test.difference, test.difference)
     low, high = min(low, test.difference - half), max(high, test.difference + half)
@@ -317,10 +181,6 @@ def holding_zero(bounds: Bounds | None) -> Bounds | None:
     return None if bounds is None else (min(bounds[0], 0.0), max(bounds[1], 0.0))
 
 
-def _span(scale: Scale | None) -> float:
-    return inf if scale is None else scale.high - scale.low
-
-
 def _level(critical: float, freedom: int) -> float:
     """Return the significance level of a t test with a critical value."""
     from scipy.special import stdtr
@@ -328,7 +188,7 @@ def _level(critical: float, freedom: int) -> float:
     return max(float(2 * stdtr(freedom, -critical)), 1e-300)
 
 
-def family_level(scores: Sequence[ScorePairs], alpha: float = ALPHA) -> float:
+def family_level(scores: Sequence[ScoreSeries], alpha: float = ALPHA) -> float:
     """Return the level of a test alone, of which a t test has the critical value of the family's maximum."""
     # never below the level of independent tests, which the few flips of a small sample would allow
     family = step_down([score.for_family() for score in scores], alpha)
@@ -355,9 +215,3 @@ def min_clusters(tasks: int = 1, alpha: float = ALPHA) -> int:
     while too_few(clusters, tasks, alpha):
         clusters += 1
     return clusters
-
-
-def _same_scoring(item: ScoreSeries, earlier: int, later: int) -> bool:
-    if item.signatures[earlier] != item.signatures[later]:
-        return False
-    return not item.keys or not item.keys[earlier].differences(item.keys[later])

@@ -124,7 +124,7 @@ def failed_answers(statuses: Mapping[ScoreId, Mapping[str, int]]) -> Counter[str
 def mean_bounds(column: Column, prompts: int | None = None) -> tuple[float, float] | None:
     """Return the mean if every answer without a score had the lowest value, and if it had the highest."""
     # None if no answer (of at least `prompts`) is missing, without a scale, and if repeats are not averaged
-    if column.scale is None or column.reducer != "mean" or None in column.sample_ids:
+    if column.scale is None or column.reducer != "mean" or column.is_group_score:
         return None
     _, scored, expected = _counts(column)
     has_answers = expected > 0

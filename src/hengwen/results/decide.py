@@ -54,7 +54,10 @@ class ScoreCourse:
     comparisons: Sequence[Comparison] = ()
     series: ScoreSeries | None = None
     """Value of each prompt at each checkpoint; None if the score has no values of single prompts."""
-    problem: ScoreProblem = ""
+    has_conflict: bool = False
+    """Whether settings or data of the checkpoints differ."""
+    order_problem: str = ""
+    """Why the order of the checkpoints is not known; empty if it is known."""
     is_group: bool = False
     """Whether the score is one number for a whole set of answers; then not all pairs are tested."""
     group_tests: int = 0
@@ -71,50 +74,35 @@ class ScoreCourse:
     ) -> ScoreCourse:
         """Return a score of a report; without ``series``, ``comparisons`` are those of whole sets."""
         coverages = series.coverages if series else [1.0] * len(score.summaries)
-        means = tuple(summary.mean if summary else None for summary in score.summaries)
-        is_covered = tuple(
-            summary is not None and summary.is_covered and share >= MIN_COVERAGE
-            for summary, share in zip(score.summaries, coverages, strict=True)
-        )
-        conflict = scoring_conflict([""] * len(means), score.summaries)
         return cls(
             address=score.address,
             higher_is_better=score.higher_is_better,
-            means=means,
-            is_covered=is_covered,
+            means=tuple(summary.mean if summary else None for summary in score.summaries),
+            is_covered=tuple(
+                summary is not None and summary.is_covered and share >= MIN_COVERAGE
+                for summary, share in zip(score.summaries, coverages, strict=True)
+            ),
             comparisons=comparisons,
             series=series,
-            problem=course_problem(
-                means,
-                is_covered,
-                is_tested=bool(comparisons),
-                has_conflict=bool(conflict),
-                order_problem=order_problem,
-            )
-            if series or comparisons
-            else "not tested",
+            has_conflict=bool(scoring_conflict([""] * len(coverages), score.summaries)),
+            order_problem=order_problem,
             is_group=series is None,
             group_tests=group_tests,
         )
 
-
-def course_problem(
-    means: Sequence[float | None],
-    is_covered: Sequence[bool],
-    *,
-    is_tested: bool,
-    has_conflict: bool,
-    order_problem: str,
-) -> ScoreProblem:
-    """Return why a score with values of single prompts does not count for the decision; empty if it does."""
-    scored = [index for index, mean in enumerate(means) if mean is not None]
-    if len(scored) < 2:
-        return "one checkpoint" if scored else "nothing scored"
-    if has_conflict or order_problem:
-        return "not comparable" if has_conflict else "order unknown"
-    if is_tested:
-        return ""
-    return "not tested" if all(is_covered[index] for index in scored) else "missing answers"
+    @property
+    def problem(self) -> ScoreProblem:
+        """Why the score does not count for the decision; empty if it does."""
+        if self.is_group and not self.comparisons:
+            return "not tested"
+        scored = [index for index, mean in enumerate(self.means) if mean is not None]
+        if len(scored) < 2:
+            return "one checkpoint" if scored else "nothing scored"
+        if self.has_conflict or self.order_problem:
+            return "not comparable" if self.has_conflict else "order unknown"
+        if self.comparisons:
+            return ""
+        return "not tested" if all(self.is_covered[index] for index in scored) else "missing answers"
 
 
 def score_courses(
@@ -137,21 +125,13 @@ def score_courses(
         for score in scores
     ]
     comparisons: dict[str, list[Comparison]] = defaultdict(list)
-    for comparison in compare_checkpoints(
-        [] if order_problem else [item for item in series if any(item.values)]
-    ):
+    for comparison in compare_checkpoints([] if order_problem else [item for item in series if item]):
         comparisons[comparison.address].append(comparison)
     groups = list(groups)
     for group in groups:
         comparisons[group.address].append(group.comparison)
     return [
-        ScoreCourse.of(
-            score,
-            item if any(item.values) else None,
-            comparisons[score.address],
-            order_problem,
-            len(groups),
-        )
+        ScoreCourse.of(score, item, comparisons[score.address], order_problem, len(groups))
         for score, item in zip(scores, series, strict=True)
     ]
 
@@ -326,13 +306,8 @@ class _Standings:
         series = self.course.series
         if self.margin is None or series is None:
             return False
-        prompts = sorted(series.values[index].keys() & series.values[other].keys())
-        scale = None if series.scale is None else (series.scale.low, series.scale.high)
-        interval = difference_interval(
-            [self._sign * (series.values[index][name] - series.values[other][name]) for name in prompts],
-            [series.clusters.get(name, name) for name in prompts],
-            scale=scale,
-        ).bounds
+        differences, clusters = series.between(other, index)
+        interval = difference_interval(self._sign * differences, clusters, scale=series.bounds).bounds
         return interval is not None and interval[0] > -self.margin
 
     def decision(self, labels: Sequence[str], tests: int) -> ScoreDecision:

@@ -56,8 +56,4 @@ class GroupComparison:
             test=test,
             p_adjusted=self.p_adjusted,
             verdict=self.verdict,
-            interval=None,
-            reach=None,
-            family_interval=None,
-            detectable=None,
         )

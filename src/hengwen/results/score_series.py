@@ -1,16 +1,21 @@
-"""The values of one score at many checkpoints: all repeats in arrays, and the value of each prompt."""
+"""The values of one score at many checkpoints: of all repeats, and of each prompt with the pairs to test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations, compress, zip_longest
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hengwen.results.aggregate import reduce_repeats, value_by_prompt
-from hengwen.results.coverage import Answers, answers_by_prompt, coverages, usual_number
-from hengwen.results.score_table import Column, SeriesKey
+from hengwen.results.aggregate import reduce_repeats
+from hengwen.results.coverage import MIN_COVERAGE, Answers, answers_by_prompt, coverages, usual_number
+from hengwen.results.score_table import NOT_APPLICABLE, Column, SeriesKey
 from hengwen.stats.checkpoints import fill_missing
+from hengwen.stats.difference_interval import unseen_reach
+from hengwen.stats.power import detectable_difference
+from hengwen.stats.step_down import FamilyScore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +25,120 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Reducer, Scale
     from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.coverage import Coverage
+    from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_table import ScoreTable
     from hengwen.score_id import ScoreId
+    from hengwen.stats.mean_interval import Bounds
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+
+MAX_ALL_PAIRS = 40
+"""Maximum number of checkpoints of which all pairs are tested."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSeries:
+    """The values of one score at checkpoints in training order, and the pairs of checkpoints to test."""
+
+    address: str
+    """``TASK/SCORE``."""
+    task: str
+    scale: Scale | None
+    clusters: Sequence[str]
+    """The cluster of each prompt: a group of prompts that depend on each other."""
+    values: Floats
+    """Value of each prompt (row) at each checkpoint; NaN if missing."""
+    pairs: Sequence[tuple[int, int]]
+    """Indices of the checkpoints (earlier, later)."""
+    differences: Floats | None = None
+    """Difference of each prompt (row) in each pair, if checkpoints have different numbers of repeats."""
+    coverages: Sequence[float] = ()
+    """For each checkpoint, the share of prompts or of answers that have a value, whichever is lower."""
+
+    @classmethod
+    def of_two(cls, address: str, task: str, scale: Scale | None, values: PairedValues) -> ScoreSeries:
+        """Return the pair of two checkpoints."""
+        return cls(
+            address=address,
+            task=task,
+            scale=scale,
+            clusters=values.clusters,
+            values=np.column_stack((values.before, values.after)),
+            pairs=((0, 1),),
+        )
+
+    def for_family(self) -> FamilyScore:
+        """Return the values and pairs as columns."""
+        if self.differences is None:
+            return FamilyScore(
+                task=self.task, clusters=self.clusters, values=self.values, pairs=[*self.pairs]
+            )
+        columns = [(None, index) for index in range(len(self.pairs))]
+        return FamilyScore(task=self.task, clusters=self.clusters, values=self.differences, pairs=columns)
+
+    def of_pair(self, position: int) -> tuple[Floats, list[str] | None]:
+        """Return the differences of the common prompts of a pair, and their clusters if prompts share one."""
+        if self.differences is None:
+            return self.between(*self.pairs[position])
+        return self._of_common(self.differences[:, position])
+
+    def between(self, earlier: int, later: int) -> tuple[Floats, list[str] | None]:
+        """Return the differences of the common prompts of two checkpoints, from all of their repeats."""
+        return self._of_common(self.values[:, later] - self.values[:, earlier])
+
+    def _of_common(self, differences: Floats) -> tuple[Floats, list[str] | None]:
+        is_common = ~np.isnan(differences)
+        clusters = list(compress(self.clusters, is_common.tolist()))
+        return differences[is_common], clusters if len(set(clusters)) < len(clusters) else None
+
+    def reach(self) -> float | None:
+        """Return how far prompts that are not in the sample may differ; None if nothing tells."""
+        largest = max(float(np.abs(self.of_pair(position)[0]).max()) for position in range(len(self.pairs)))
+        return unseen_reach([largest], self.bounds, continuous=self.is_continuous)
+
+    def detectable(self, position: int, level: float) -> float | None:
+        """Return the smallest difference of a pair that a test of this level detects, if it is known."""
+        differences, clusters = self.of_pair(position)
+        return detectable_difference(
+            differences, clusters, level, span=self.span, continuous=self.is_continuous
+        )
+
+    @property
+    def is_scored(self) -> NDArray[np.bool_]:
+        """Whether each prompt (row) has a value at each checkpoint."""
+        return ~np.isnan(self.values)
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The lowest and the highest value of the scale; None if it is not known."""
+        return None if self.scale is None else (self.scale.low, self.scale.high)
+
+    @property
+    def span(self) -> float:
+        """Range of the scale, which no difference exceeds; infinite if the scale is not known."""
+        return inf if self.scale is None else self.scale.high - self.scale.low
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether values are not restricted to levels; True if the scale is not known."""
+        return self.scale is None or not self.scale.discrete
+
+
+def pairs_to_test(means: Sequence[float], higher_is_better: bool) -> list[tuple[int, int]]:
+    """Return the pairs of checkpoints to test, by their means; a checkpoint without values has NaN."""
+    # of many checkpoints, each is compared with the best one before it, and the last with all
+    last = len(means) - 1
+    pairs = list(combinations(range(len(means)), 2))
+    if last < MAX_ALL_PAIRS:
+        return pairs
+    best, sign = -1, 1 if higher_is_better else -1
+    kept = {(earlier, last) for earlier in range(last)}
+    for later, mean in enumerate(means):
+        kept.add((best, later))
+        if not np.isnan(mean) and (best < 0 or sign * (mean - means[best]) > 0):
+            best = later
+    return [pair for pair in pairs if pair in kept]
 
 
 class _Repeats(NamedTuple):
@@ -41,6 +155,10 @@ class ScoreMatrix:
     reducer: Reducer = "mean"
     higher_is_better: bool = True
     is_group_score: bool = False
+    keys: list[ComparabilityKey | None] = field(default_factory=list)
+    """For each checkpoint, the data behind the score; None if it does not have the score."""
+    signatures: list[str] = field(default_factory=list)
+    """For each checkpoint, the signature of the scorer."""
     _codes: dict[str, int] = field(default_factory=dict)
     _clusters: list[str] = field(default_factory=list)
     _repeats: list[_Repeats] = field(default_factory=list)
@@ -59,36 +177,75 @@ class ScoreMatrix:
         """Cluster of each prompt, in the order of ``prompts``."""
         return tuple(self._clusters)
 
-    def add(self, column: Column) -> None:
-        """Append a checkpoint, whose scores and failures are in a column."""
-        prompts: list[int] = []
-        repeats: list[int] = []
-        values: list[float] = []
-        not_applicable: set[str] = set()
-        for sample, repeat, cluster, status, value in column.rows():
-            if status == "not_applicable":
-                not_applicable.add(sample or "")
-                continue
-            code = self._codes.setdefault(sample or "", len(self._codes))
-            if code == len(self._clusters):
-                self._clusters.append(cluster)
-            self.is_group_score = self.is_group_score or sample is None
-            if value is not None:
-                prompts.append(code)
-                repeats.append(repeat or 0)
-                values.append(value)
-        order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
-        self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
+    def add(self, column: Column | None, key: ComparabilityKey | None = None) -> None:
+        """Append a checkpoint, whose scores and failures are in a column; None if it has no score."""
+        self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
+        self.keys.append(key)
+        column = column or Column()
+        names, indexes = column.keys.prompts
+        applies = np.frombuffer(column.codes, np.uint8) != NOT_APPLICABLE
+        _, first = np.unique(indexes[applies], return_index=True)
+        for row in np.flatnonzero(applies)[np.sort(first)].tolist():
+            name = column.sample_ids[row]
+            self.is_group_score = self.is_group_score or name is None
+            if self._codes.setdefault(name or "", len(self._codes)) == len(self._clusters):
+                self._clusters.append(column.clusters[row])
+        is_scored = column.is_scored
+        codes = np.array([self._codes.get(name or "", -1) for name in names], np.int32)
+        prompts = codes[indexes[is_scored]]
+        repeats = [repeat or 0 for repeat in compress(column.repeats, is_scored.tolist())]
+        order = np.lexsort((np.array(repeats, np.int64), prompts))
+        self._repeats.append(_Repeats(prompts[order], column.array[is_scored][order]))
         self._answers.append({name or "": counts for name, counts in answers_by_prompt(column).items()})
-        self._not_applicable.append(frozenset(not_applicable))
+        self._not_applicable.append(
+            frozenset(names[index] or "" for index in np.unique(indexes[~applies]).tolist())
+        )
         if len(column):
             self.reducer = column.reducer
         if column.scale is not None:
             self.higher_is_better = column.scale.higher_is_better
 
-    def coverages(self, among: Sequence[int] = ()) -> list[Coverage]:
-        """Return each checkpoint's shares of the prompts and answers that those ``among`` them have."""
-        known = dict.fromkeys(name for index in among for name in self._answers[index])
+    def series(self, score: ScoreId, scale: Scale | None, shares: Sequence[float]) -> ScoreSeries | None:
+        """Return the prompts that have a value, and the pairs of comparable checkpoints; None without any.
+
+        ``shares`` are the coverages of the checkpoints.
+        """
+        table, rows = self.means(), np.argsort(self.prompts)
+        rows = rows[~np.isnan(table[rows]).all(axis=1)]
+        if self.is_group_score or not len(rows):
+            return None
+        values = table[rows]
+        means = [float(known.mean()) if len(known) else np.nan for known in map(_known, values.T)]
+        pairs = [
+            (earlier, later)
+            for earlier, later in pairs_to_test(means, scale is None or scale.higher_is_better)
+            if min(shares[earlier], shares[later]) >= MIN_COVERAGE
+            and self._same_scoring(earlier, later)
+            and len(_known(values[:, later] - values[:, earlier]))
+        ]
+        return ScoreSeries(
+            address=score.address,
+            task=score.task,
+            scale=scale,
+            clusters=[self._clusters[row] for row in rows],
+            values=values,
+            pairs=pairs,
+            differences=self.differences(pairs)[rows] if self.has_unequal_repeats() else None,
+            coverages=shares,
+        )
+
+    def _same_scoring(self, earlier: int, later: int) -> bool:
+        before, after = self.keys[earlier], self.keys[later]
+        if self.signatures[earlier] != self.signatures[later]:
+            return False
+        return before is None or after is None or not before.differences(after)
+
+    def coverages(self, among: Sequence[int] | None = ()) -> list[Coverage]:
+        """Return each checkpoint's shares of the prompts and answers that those ``among`` them have.
+
+        If ``among`` is None, of its own prompts and of the answers that any checkpoint has to these.
+        """
+        known = dict.fromkeys(name for index in among or () for name in self._answers[index])
         runs = []
         for own, names in zip(self._answers, self._not_applicable, strict=True):
             none = Answers(0, usual_number(own))
@@ -106,9 +263,9 @@ class ScoreMatrix:
         columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]
         return np.stack(columns, axis=1)
 
-    def has_unequal_repeats(self) -> bool:
+    def has_unequal_repeats(self, checkpoints: Sequence[int] | None = None) -> bool:
         """Return whether a prompt has different numbers of repeats at the checkpoints that have a value."""
-        counts = self.counts()
+        counts = self.counts(checkpoints)
         return bool(((counts > 0) & (counts < counts.max(axis=1, keepdims=True))).any())
 
     def differences(self, pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -163,77 +320,21 @@ def adjusted_means(table: Floats) -> Floats:
     return np.asarray(fill_missing(table).mean(axis=0), np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSeries:
-    """The value of each prompt for one score, at each checkpoint in training order."""
-
-    address: str
-    """``TASK/SCORE``."""
-    values: tuple[Mapping[str, float], ...]
-    """For each checkpoint, the value of each prompt; empty if the checkpoint does not have the score."""
-    clusters: Mapping[str, str]
-    """The cluster of each prompt: a group of prompts that depend on each other."""
-    coverages: tuple[float, ...]
-    """For each checkpoint, the share of prompts or of answers that have a value, whichever is lower."""
-    signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; only equal ones are compared."""
-    keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, the data behind the score; those whose known keys differ are not compared."""
-    scale: Scale | None = None
-    """Range of the values; None if it is not known."""
-    task: str = ""
-    repeats: ScoreMatrix | None = field(default=None, compare=False, repr=False)
-    """All repeats of all prompts, if checkpoints have different numbers of them; tests use equally many."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether higher values are better; True if there is no scale."""
-        return self.scale is None or self.scale.higher_is_better
-
-
 def score_series(
     table: ScoreTable,
     run_ids: Sequence[str],
     score: ScoreId,
     kind: Kind,
     keys: Sequence[ComparabilityKey] = (),
-) -> ScoreSeries:
-    """Return the value of each prompt for one score, in each of several runs."""
-    columns = [table.series.get(SeriesKey(run_id, score, kind)) for run_id in run_ids]
-    answers = [
-        {} if column is None or None in column.sample_ids else answers_by_prompt(column) for column in columns
-    ]
-    clusters = {
-        sample: cluster
-        for column in columns
-        for sample, _, cluster, status, _ in (column.rows() if column else ())
-        if sample is not None and status != "not_applicable"
-    }
-    return ScoreSeries(
-        address=score.address,
-        values=tuple(_values_of_prompts(column) for column in columns),
-        clusters=clusters,
-        coverages=tuple(coverage.least for coverage in coverages(answers)),
-        signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
-        keys=tuple(keys),
-        scale=next((column.scale for column in columns if column and column.scale), None),
-        task=score.task,
-        repeats=_unequal_repeats([column or Column() for column in columns]),
-    )
-
-
-def _unequal_repeats(columns: Sequence[Column]) -> ScoreMatrix | None:
-    """Return all repeats, if prompts have different numbers of scored repeats in different columns."""
-    counts = [np.bincount(column.keys.prompts[1][column.is_scored]) for column in columns]
-    if len({int(count) for of_column in counts for count in np.unique(of_column[of_column > 0])}) < 2:
-        return None
+) -> ScoreSeries | None:
+    """Return the value of each prompt for one score in several runs; None if no prompt has a value."""
     matrix = ScoreMatrix()
-    for column in columns:
-        matrix.add(column)
-    return matrix if matrix.has_unequal_repeats() else None
+    columns = [table.series.get(SeriesKey(run_id, score, kind)) for run_id in run_ids]
+    for column, key in zip_longest(columns, keys):
+        matrix.add(column, key)
+    scale = next((column.scale for column in columns if column and column.scale), None)
+    return matrix.series(score, scale, [coverage.least for coverage in matrix.coverages(None)])
 
 
-def _values_of_prompts(column: Column | None) -> dict[str, float]:
-    """Return the value of each prompt in a column; values of groups of answers are left out."""
-    values = {} if column is None else value_by_prompt(column)
-    return {name: value for name, value in values.items() if name is not None}
+def _known(values: Floats) -> Floats:
+    return values[~np.isnan(values)]

@@ -24,6 +24,7 @@ AnswerId = tuple[str | None, int | None]
 STATUS_NAMES = ("ok", *STATUSES)
 STATUS_CODES = {status: code for code, status in enumerate(STATUS_NAMES)}
 """Code of each status in a column; 0 for a score."""
+NOT_APPLICABLE = STATUS_CODES["not_applicable"]
 
 MAX_MESSAGE = 1000
 """Maximum number of characters of a failure's message that a column keeps."""
@@ -157,6 +158,11 @@ class Column:
         return 0 in self.codes
 
     @property
+    def is_group_score(self) -> bool:
+        """Whether the outcomes are of groups of answers."""
+        return None in self.keys.prompts[0]
+
+    @property
     def sample_ids(self) -> list[str | None]:
         """Id of the sample of each outcome; None for an outcome of a group of answers."""
         return self.keys.sample_ids
@@ -207,6 +213,13 @@ class Column:
         """Number of outcomes of each status."""
         counts = np.bincount(np.frombuffer(self.codes, dtype=np.uint8))
         return Counter({STATUS_NAMES[code]: int(count) for code, count in enumerate(counts) if count})
+
+    def answers(self) -> Counter[str | None]:
+        """Return the number of answers to each prompt to which the score applies, in order of appearance."""
+        prompts, indexes = self.keys.prompts
+        applies = np.frombuffer(self.codes, dtype=np.uint8) != NOT_APPLICABLE
+        counts = np.bincount(indexes[applies], minlength=len(prompts)).tolist()
+        return Counter({prompt: count for prompt, count in zip(prompts, counts, strict=True) if count})
 
     def append(
         self,
@@ -316,7 +329,7 @@ class ScoreTable:
     def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
         """Set the function that combines the repeats of a task's prompts; signatures name it unless mean."""
         for key, column in self.series.items():
-            if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
+            if (key.run_id, key.task) == (run_id, task) and not column.is_group_score:
                 column.reducer = reducer
                 if reducer != "mean":
                     column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}

@@ -66,9 +66,7 @@ def _growing(values: NDArray[np.float64], scale: Scale | None, **changes: Any) -
             signatures={"s"},
             scale=scale,
         )
-        score.matrix.add(column)
-        score.keys.append(UNKNOWN)
-        score.signatures.append("s")
+        score.matrix.add(column, UNKNOWN)
         score.human.append(([], []))
         labels.append(f"c{k}")
         yield score

@@ -21,7 +21,7 @@ from hengwen.monitoring.judge_drift.effects import (
     anchor_effect,
     paired_effect,
 )
-from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
+from hengwen.monitoring.judge_drift.length import RejudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 
 Levels = NDArray[np.int64]
@@ -134,7 +134,7 @@ def by_length(
         )
     earlier, later = (
         [
-            JudgedAnswer(prompt=name, cluster=name, length=round(long), new=value, old=old)
+            RejudgedAnswer(prompt=name, cluster=name, length=round(long), new=value, old=old)
             for name, *answer in zip(names, lengths[index], values, then, strict=True)
             for long, value, old in zip(*answer, strict=True)
         ]

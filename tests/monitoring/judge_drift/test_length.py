@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hengwen.monitoring.judge_drift.length import JudgedAnswer, LengthAdjustment, length_adjustment
+from hengwen.monitoring.judge_drift.length import LengthAdjustment, RejudgedAnswer, length_adjustment
 
 RNG = np.random.default_rng(1)
 LENGTHS = RNG.integers(50, 400, (2, 12, 2))
@@ -14,9 +14,9 @@ AGAIN = THEN + 0.001 * LENGTHS[0] + NOISE[0]
 NOW = THEN + 0.001 * LENGTHS[1] + NOISE[1]
 
 
-def answers(values, lengths, old=None) -> list[JudgedAnswer]:
+def answers(values, lengths, old=None) -> list[RejudgedAnswer]:
     return [
-        JudgedAnswer(
+        RejudgedAnswer(
             prompt=f"p{prompt}",
             cluster=f"c{prompt // 2}",
             length=int(lengths[prompt, repeat]),

@@ -60,7 +60,7 @@ def test_new_verdicts_appear_among_the_scores_of_no_checkpoint(plans, plan: Path
             store.baselines(),
             report,
             [(score.address, score.outcome) for score in comparison.scores],
-            {address: len(series.answers) for address, series in judged.series.items()},
+            {address: len(series.answers) for address, series in judged.scores.items()},
             store.statuses(runs),
             store.usage(runs),
             list(store.answers(runs[0])),

@@ -12,8 +12,9 @@ from quick_tests import quick_tests
 from hengwen.monitoring.power.answer_cost import AnswerCost
 from hengwen.monitoring.power.score_power import PowerSearch
 from hengwen.monitoring.run_comparison import ScorePair, compare_scores
-from hengwen.results.comparisons import ScorePairs, compare_pairs, family_level, independent_level
+from hengwen.results.comparisons import compare_checkpoints, family_level, independent_level
 from hengwen.results.paired_values import PairedValues
+from hengwen.results.score_series import ScoreSeries
 from hengwen.stats.paired_variance import PairedVariance
 
 
@@ -155,14 +156,14 @@ def detections(repeats: int, tests: int, samples: int, difference: float = 0.2) 
 
 def correlated_pairs(
     rng: np.random.Generator, prompts: int, tests: int, correlation: float, fall: float = 0.0
-) -> list[ScorePairs]:
+) -> list[ScoreSeries]:
     """Return differences in several scores of a task that correlate; the first score falls by ``fall`` SD."""
     common = rng.normal(0, sqrt(correlation), prompts)
     values = common + rng.normal(0, sqrt(1 - correlation), (tests, prompts))
     values[0] -= fall
     names = [f"p{index}" for index in range(prompts)]
     return [
-        ScorePairs(
+        ScoreSeries(
             address=f"t/s{number}",
             task="t",
             scale=None,
@@ -191,7 +192,7 @@ def family_detections(
             levels_of = (family_level(family), independent_level(tests))
             sizes.append([known.prompts_for(0.5, 1.0, level, least=12) or 0 for level in levels_of])
             later = correlated_pairs(rng, sizes[-1][0], tests, correlation, 0.5)
-            detected += compare_pairs(later)[0].p_adjusted <= 0.05
+            detected += compare_checkpoints(later)[0].p_adjusted <= 0.05
     by_family, independent = np.mean(sizes, axis=0).tolist()
     return by_family, independent, detected / samples
 

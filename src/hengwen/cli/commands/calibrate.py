@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Calibration
-    from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
+    from hengwen.labels.calibration_data import CalibrationRequest, JudgedScore, StoredJudgments
     from hengwen.monitoring.judge_trust import JudgeTrust
 
 NOT_CERTIFIED = 3
@@ -145,18 +145,18 @@ def _calibrate_source(
 ) -> tuple[list[Calibration], tuple[JudgeTrust, ...], bool]:
     """Return calibrations, what else is known of judges, and whether a changed rubric left out a score."""
     from hengwen.labels.calibration_data import (
-        calibrate_series,
+        calibrate_score,
         labels_for,
-        merge_series,
-        pool_series,
+        merge_scores,
+        pool_scores,
         rubric_change,
         rubric_for,
-        select_series,
+        select_scores,
     )
     from hengwen.monitoring.judge_trust import judge_trust
 
     request, judgments = _read(source, labels, store, trust=trust)
-    selected = select_series(request, judgments, scores)
+    selected = select_scores(request, judgments, scores)
     if not labels_for(request, judgments):
         raise ConfigError(
             f"{source}: there are no labels to compare with; label answers with: hengwen label PLAN, or name "
@@ -164,22 +164,22 @@ def _calibrate_source(
         )
     if not selected:
         raise ConfigError(f"{source}: no label names a judged score; check task and score of the labels")
-    current: list[ScoreSeries] = []
-    for series in selected:
-        change = rubric_change(series, rubric_for(request, series, rubric))
+    current: list[JudgedScore] = []
+    for judged in selected:
+        change = rubric_change(judged, rubric_for(request, judged, rubric))
         if change:
-            print_error(f"{series.address}: {change}: run the plan again, then calibrate")
+            print_error(f"{judged.address}: {change}: run the plan again, then calibrate")
             continue
-        if series.excluded:
-            print_warning(f"{series.address}: excluded {series.excluded} answers scored by an earlier judge")
-        current.append(series)
-    pooled = [merge_series(group) for group in pool_series(current)]
+        if judged.excluded:
+            print_warning(f"{judged.address}: excluded {judged.excluded} answers scored by an earlier judge")
+        current.append(judged)
+    pooled = [merge_scores(group) for group in pool_scores(current)]
     calibrations = [
-        calibrate_series(series, request, judgments, rubric=rubric_for(request, series, rubric), **how)
-        for series in [*current, *pooled]
+        calibrate_score(judged, request, judgments, rubric=rubric_for(request, judged, rubric), **how)
+        for judged in [*current, *pooled]
     ]
     with open_existing_store(store if _is_plan(source) else source) as opened:
-        used = {series.address for series in current}
+        used = {judged.address for judged in current}
         judges = judge_trust(opened, judgments.runs, calibrations, used=used)
     return calibrations, judges, len(current) < len(selected)
 

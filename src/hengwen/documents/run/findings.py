@@ -134,8 +134,8 @@ def finding_of(score: ScoreContext) -> Finding | None:
     if score.series is None:
         return _untestable(score, means)
     if not score.is_tested:
-        return _too_few(score, means)
-    return _tested(score)
+        return _too_few(score, score.series)
+    return _tested(score, score.series)
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
@@ -228,19 +228,19 @@ def _untestable(score: ScoreContext, means: Mapping[int, float]) -> Finding:
     )
 
 
-def _too_few(score: ScoreContext, means: Mapping[int, float]) -> Finding:
-    prompts = max((len(score.series.values[index]) for index in means), default=0) if score.series else 0
+def _too_few(score: ScoreContext, series: ScoreSeries) -> Finding:
+    prompts = int(series.is_scored.sum(axis=0).max())
     return score.finding(
         f"共同题目太少（{prompts} 个），不作检验；至少需要 {MIN_UNITS} 个互相独立的题目",
         f"too few common prompts ({prompts}) to test: at least {MIN_UNITS} independent ones are needed",
     )
 
 
-def _tested(score: ScoreContext) -> Finding | None:
+def _tested(score: ScoreContext, series: ScoreSeries) -> Finding | None:
     if any(item.verdict in ("better", "worse", "mean undecided") for item in score.comparisons):
         return None  # the decision says it
     smallest = p_text(min(item.p_adjusted for item in score.comparisons))
-    common, share = _most_common_value(score)
+    common, share = _most_common_value(series)
     if share >= SATURATED_SHARE:
         value, percentage = number(common, score.decimals), percent(share)
         next_zh, next_en = (
@@ -290,12 +290,8 @@ def _tested(score: ScoreContext) -> Finding | None:
     )
 
 
-def _most_common_value(score: ScoreContext) -> tuple[float, float]:
+def _most_common_value(series: ScoreSeries) -> tuple[float, float]:
     """Return the most common of all values (one per prompt and checkpoint), and its share of the values."""
-    values = (
-        Counter(value for prompts in score.series.values for value in prompts.values())
-        if score.series
-        else {}
-    )
-    common, count = max(values.items(), key=lambda item: item[1])
-    return common, count / sum(values.values())
+    values = Counter(series.values.T[series.is_scored.T].tolist())
+    ((common, count),) = values.most_common(1)
+    return common, count / values.total()

@@ -165,12 +165,10 @@ def _prompt_changes(report: Report) -> dict[str, PromptChanges]:
         series, pair = course.series, newest_pair(report, course.address)
         if series is None or pair is None:
             continue
-        before, after = series.values[pair.earlier], series.values[pair.later]
-        sign = 1 if course.higher_is_better else -1
-        differences = [sign * (after[name] - before[name]) for name in before.keys() & after.keys()]
-        changes[course.address] = PromptChanges(
-            sum(value > 0 for value in differences), sum(value < 0 for value in differences), len(differences)
-        )
+        differences, _ = series.between(pair.earlier, pair.later)
+        risen, fallen = int((differences > 0).sum()), int((differences < 0).sum())
+        better, worse = (risen, fallen) if course.higher_is_better else (fallen, risen)
+        changes[course.address] = PromptChanges(better, worse, len(differences))
     return changes
 
 

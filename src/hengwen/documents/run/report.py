@@ -231,7 +231,7 @@ def _of_empty_answers(item: EmptyAnswers) -> Finding:
 def has_answers(score: ScoreSummaries, data: ReportData) -> bool:
     """Return whether a score has values of single answers, not of anchors or of groups of answers."""
     columns = (data.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in data.runs)
-    return score.section != "anchor" and any(column and None not in column.sample_ids for column in columns)
+    return score.section != "anchor" and any(column and not column.is_group_score for column in columns)
 
 
 def trajectory_of(

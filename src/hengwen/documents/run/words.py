@@ -6,7 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics.sequence_metrics import MAIN_METRICS
-from hengwen.results.comparisons import MAX_ALL_PAIRS, family_size
+from hengwen.results.comparisons import family_size
+from hengwen.results.score_series import MAX_ALL_PAIRS
 from hengwen.text.language import NOTED, Bilingual, both
 from hengwen.text.numbers import count, counted, percent, plural
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -120,16 +120,7 @@ class CanaryResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as plain values, ready for JSON."""
-        return {
-            "id": self.id,
-            "language": self.language,
-            "technique": self.technique,
-            "fate": self.outcome,
-            "plain": self.plain,
-            "attacked": self.attacked,
-            "floor": self.floor,
-            "message": self.message,
-        }
+        return {"fate" if name == "outcome" else name: value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from math import isnan
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.drift.score_drift import LeftOut
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.results.aggregate import group_variance
-from hengwen.results.comparability import UNKNOWN, comparability_of, distinct_parts
+from hengwen.results.comparability import comparability_of, distinct_parts
 from hengwen.results.comparisons import compare_checkpoints
 from hengwen.results.coverage import MIN_COVERAGE, mean_bounds
-from hengwen.results.decide import ScoreCourse, course_problem, decide, margins_of
-from hengwen.results.score_series import ScoreMatrix, ScoreSeries
-from hengwen.results.score_table import Column, SeriesKey
+from hengwen.results.decide import ScoreCourse, decide, margins_of
+from hengwen.results.score_series import ScoreMatrix
+from hengwen.results.score_table import SeriesKey
 from hengwen.score_id import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.records import Kind, Run, Scale
-    from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.comparisons import Comparison
     from hengwen.results.decision import Decision
     from hengwen.results.group_comparison import GroupComparison
-    from hengwen.results.score_table import ScoreTable
+    from hengwen.results.score_series import ScoreSeries
+    from hengwen.results.score_table import Column, ScoreTable
     from hengwen.score_id import ScoreId
     from hengwen.store import Store
 
@@ -48,9 +49,6 @@ class CollectedScore:
     labels: Sequence[str]
     """Names of the checkpoints."""
     matrix: ScoreMatrix = field(default_factory=ScoreMatrix)
-    keys: list[ComparabilityKey | None] = field(default_factory=list)
-    """For each checkpoint, the data behind the score; None if it does not have the score."""
-    signatures: list[str] = field(default_factory=list)
     variances: list[float | None] = field(default_factory=list)
     """For each checkpoint, the squared standard error that the score of a group of answers brings."""
     bounds: list[tuple[float, float] | None] = field(default_factory=list)
@@ -70,11 +68,9 @@ class CollectedScore:
         """Append the checkpoint of a run."""
         key = SeriesKey(run.id, self.id, self.kind)
         column = table.series.get(key)
-        self.matrix.add(column or Column())
+        self.matrix.add(column, comparability_of(key, table, run.facts) if column else None)
         self.variances.append(group_variance(column) if column else None)
         self.bounds.append(mean_bounds(column) if column else None)
-        self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
-        self.keys.append(comparability_of(key, table, run.facts) if column else None)
         self.has_judge_samples = column is not None and ("method", "samples") in column.provenance
         human = table.series.get(SeriesKey(run.id, self.id.about("human"), "human"))
         self.human.append(_answer_pairs(column, human))
@@ -89,7 +85,7 @@ class CollectedScore:
             conflict = conflicts[index]
             coverage = alone[index] if conflict else coverages[index]
             is_low = coverage.least < MIN_COVERAGE
-            if self.keys[index] is None:
+            if self.matrix.keys[index] is None:
                 left_out.append(LeftOut(checkpoint=label, problem="not scored"))
             elif conflict or is_low:
                 left_out.append(
@@ -106,64 +102,48 @@ class CollectedScore:
                 included.append(index)
         return included, tuple(left_out)
 
-    def series(self) -> ScoreSeries:
-        """Return the value of each prompt at each checkpoint."""
-        means, names = self.matrix.means(), self.matrix.prompts
-        return ScoreSeries(
-            address=self.address,
-            values=tuple(
-                {name: float(value) for name, value in zip(names, column, strict=True) if not isnan(value)}
-                for column in means.T
-            ),
-            clusters=dict(zip(names, self.matrix.clusters, strict=True)),
-            coverages=tuple(item.least for item in self.matrix.coverages(range(len(self.labels)))),
-            signatures=tuple(self.signatures),
-            keys=tuple(key or UNKNOWN for key in self.keys),
-            scale=self.scale,
-            task=self.id.task,
-            repeats=self.matrix if self.matrix.has_unequal_repeats() else None,
-        )
+    def series(self) -> ScoreSeries | None:
+        """Return the value of each prompt at each checkpoint; None if no prompt has a value."""
+        return self.matrix.series(self.id, self.scale, self._shares())
 
-    def course(self, series: ScoreSeries, tests: Sequence[Comparison], order_problem: str) -> ScoreCourse:
+    def _shares(self) -> list[float]:
+        return [item.least for item in self.matrix.coverages(range(len(self.labels)))]
+
+    def course(
+        self, series: ScoreSeries | None, tests: Sequence[Comparison], order_problem: str, group_tests: int
+    ) -> ScoreCourse:
         """Return the score with its paired tests, as the decision on what to ship takes it."""
-        is_group = self.matrix.is_group_score
-        means = tuple(fmean(values.values()) if values else None for values in series.values)
-        is_covered = tuple(share >= MIN_COVERAGE for share in series.coverages)
-        left_out = self.included()[1]
-        problem = course_problem(
-            means,
-            is_covered,
-            is_tested=bool(tests),
-            has_conflict=any(item.problem == "keys" for item in left_out),
-            order_problem=order_problem,
-        )
+        known = [column[~np.isnan(column)] for column in self.matrix.means().T]
+        shares = series.coverages if series else self._shares()
         return ScoreCourse(
             address=self.address,
-            higher_is_better=series.higher_is_better,
-            means=means,
-            is_covered=is_covered,
+            higher_is_better=self.scale is None or self.scale.higher_is_better,
+            means=tuple(fmean(values) if len(values) else None for values in known),
+            is_covered=tuple(share >= MIN_COVERAGE for share in shares),
             comparisons=tests,
             series=series,
-            problem="not tested" if is_group and not tests else problem,
-            is_group=is_group,
+            has_conflict=any(item.problem == "keys" for item in self.included()[1]),
+            order_problem=order_problem,
+            is_group=self.matrix.is_group_score,
+            group_tests=group_tests,
         )
 
     def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
         """Return the indices of the checkpoints with the same data as the newest checkpoint."""
-        newest = self.keys[-1]
+        newest = self.matrix.keys[-1]
         return [
             index
-            for index, (key, conflict) in enumerate(zip(self.keys, conflicts, strict=True))
+            for index, (key, conflict) in enumerate(zip(self.matrix.keys, conflicts, strict=True))
             if key is not None and newest is not None and key.is_known == newest.is_known and not conflict
         ]
 
     def _conflict(self, index: int) -> str:
         """Return how a checkpoint differs from the newest in its scorer or its data; empty if it does not."""
-        this, newest = self.signatures[index], self.signatures[-1]
+        this, newest = self.matrix.signatures[index], self.matrix.signatures[-1]
         if this and newest and this != newest:
             parts = distinct_parts([this, newest])
             return f"signatures differ: {parts[0]} ({self.labels[index]}); {parts[1]} ({self.labels[-1]})"
-        key, newest_key = self.keys[index], self.keys[-1]
+        key, newest_key = self.matrix.keys[index], self.matrix.keys[-1]
         if key is None or newest_key is None:
             return ""
         return "; ".join(
@@ -181,17 +161,11 @@ def decision_of(
 ) -> Decision:
     """Return which checkpoint to ship, by the tests of a report of these runs."""
     series = [score.series() for score in scores]
-    testable = [
-        item
-        for item, score in zip(series, scores, strict=True)
-        if not score.matrix.is_group_score and any(item.values)
-    ]
-    tests = [] if order_problem else compare_checkpoints(testable)
+    tests = [] if order_problem else compare_checkpoints([item for item in series if item])
     tests += [item.comparison for item in groups]
     courses = [
-        replace(
-            score.course(item, [pair for pair in tests if pair.address == item.address], order_problem),
-            group_tests=len(groups),
+        score.course(
+            item, [pair for pair in tests if pair.address == score.address], order_problem, len(groups)
         )
         for score, item in zip(scores, series, strict=True)
     ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from hengwen.monitoring.drift.answers import baseline_members, obstacle_of
 from hengwen.monitoring.drift.score_drift import BaselineDifference, PromptChange, ScoreDrift
-from hengwen.results.comparisons import CHANGES, compare_pairs, family_size
+from hengwen.results.comparisons import CHANGES, compare_checkpoints, family_size
 from hengwen.stats.checkpoints import shrink_changes
 from hengwen.stats.difference_interval import difference_interval, effect_sizes
 from hengwen.stats.exchange import draws_for, exchange_test
@@ -154,7 +154,7 @@ def difference_answers(tests: Sequence[DifferenceTests], alpha: float) -> list[S
     """Return for each score whether its checkpoints differ, with an error of ``alpha`` for all scores."""
     share = PAIRS_SHARE if any(item.is_pooled for item in tests) else 1.0
     testable = [item for item in tests if item.is_testable]
-    comparisons = compare_pairs([item.series.score_pairs() for item in testable], alpha * share)
+    comparisons = compare_checkpoints([item.series.score_series() for item in testable], alpha * share)
     by_address: dict[str, list[Comparison]] = {item.series.score.address: [] for item in tests}
     for comparison in comparisons:
         p_adjusted = min(1.0, comparison.p_adjusted / share)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.monitoring.drift.score_drift import CheckpointMean
-from hengwen.results.comparisons import ScorePairs, pairs_to_test
-from hengwen.results.score_series import adjusted_means
+from hengwen.results.score_series import ScoreSeries, adjusted_means, pairs_to_test
 from hengwen.stats.checkpoints import mean_variance, variance_by_source
 
 if TYPE_CHECKING:
@@ -103,13 +102,13 @@ class TestedSeries:
             if (scored[:, earlier] & scored[:, later]).any()
         ]
 
-    def score_pairs(self) -> ScorePairs:
+    def score_series(self) -> ScoreSeries:
         """Return the pairs of checkpoints with their values, for the test of all pairs."""
         pairs, included, differences = self.pairs(), list(self.included), None
-        if (self.counts > 0).any() and self._has_unequal_repeats():
+        if self.matrix.has_unequal_repeats(self.included):
             in_matrix = [(included[earlier], included[later]) for earlier, later in pairs]
             differences = self.matrix.differences(in_matrix)
-        return ScorePairs(
+        return ScoreSeries(
             address=self.score.address,
             task=self.score.id.task,
             scale=self.score.scale,
@@ -118,9 +117,6 @@ class TestedSeries:
             pairs=pairs,
             differences=differences,
         )
-
-    def _has_unequal_repeats(self) -> bool:
-        return bool(((self.counts > 0) & (self.counts < self.counts.max(axis=1, keepdims=True))).any())
 
     def variance(self) -> VarianceBySource | None:
         """Return the variance of the score by source; None for a score that is one value for all answers."""

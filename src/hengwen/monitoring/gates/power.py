@@ -16,7 +16,7 @@ from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.results.aggregate import prompt_values, range_of
-from hengwen.results.comparisons import ALPHA, ScorePairs, family_level, min_clusters
+from hengwen.results.comparisons import ALPHA, family_level, min_clusters
 from hengwen.results.run_order import run_labels, training_order
 from hengwen.score_id import split_address
 from hengwen.stats.paired_variance import paired_variance
@@ -145,7 +145,7 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
     keys = (key for key in table.series if key.address == term.address and key.score.is_of_run)
     column = next((table.series[key] for key in keys), None)
     power = replace(power, runs=(runs.newest,), prompts=runs.sizes[task])
-    if column is None or all(sample is None for sample in column.sample_ids):
+    if column is None or column.is_group_score:
         return replace(power, unknown="no values by prompt")
     values, clusters = prompt_values(column)
     scale = column.scale
@@ -237,10 +237,7 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     if max(counts) < MIN_UNITS:
         needed = min(ceil(MIN_UNITS * sample.prompts_per_cluster - 1e-9) for sample in samples)
         return replace(power, unknown="too few to estimate", needed_prompts=needed)
-    families = [
-        ScorePairs.of_two(pair.address, pair.task, pair.scale, pair.values) for pair in pairs if pair.values
-    ]
-    of_each = family_level(families, level)
+    of_each = family_level([series for pair in pairs if (series := pair.series)], level)
     falls = []
     for pair, size, clusters in zip(pairs, sizes, counts, strict=True):
         fall = _visible_fall(pair, size, of_each) if clusters >= MIN_UNITS else None

@@ -154,8 +154,4 @@ def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, Answ
 
 def applicable_prompts(column: Column) -> set[str | None]:
     """Return the ids of the prompts to which the score applies: any status except ``not_applicable``."""
-    return {
-        sample
-        for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-        if sample is not None and status != "not_applicable"
-    }
+    return column.answers().keys() - {None}

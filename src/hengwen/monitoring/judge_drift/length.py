@@ -23,7 +23,7 @@ PER_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedAnswer:
+class RejudgedAnswer:
     """One answer with its prompt's cluster, its length in characters, and values by the old and new judge."""
 
     prompt: str
@@ -49,7 +49,7 @@ class LengthAdjustment:
 
 
 def length_adjustment(
-    earlier: Sequence[JudgedAnswer], later: Sequence[JudgedAnswer]
+    earlier: Sequence[RejudgedAnswer], later: Sequence[RejudgedAnswer]
 ) -> LengthAdjustment | None:
     """Return the model's change without that by length; None if it cannot be estimated."""
     rated = [answer for answer in earlier if answer.old is not None]
@@ -92,7 +92,7 @@ def length_adjustment(
     )
 
 
-def _by_prompt(answers: Sequence[JudgedAnswer]) -> Mapping[str, tuple[float, float]]:
+def _by_prompt(answers: Sequence[RejudgedAnswer]) -> Mapping[str, tuple[float, float]]:
     """Return the mean value by the new judge and the mean length of the answers to each prompt."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for answer in answers:

@@ -25,7 +25,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     restricted,
     with_values_of,
 )
-from hengwen.monitoring.judge_drift.length import JudgedAnswer, length_adjustment
+from hengwen.monitoring.judge_drift.length import RejudgedAnswer, length_adjustment
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, AnchorAgreement, JudgedScoreDrift
 from hengwen.records import Score
 from hengwen.results.paired_values import pair_values
@@ -173,7 +173,7 @@ def with_changes(
     lengths: tuple[Mapping[AnswerId, int], Mapping[AnswerId, int]] = ({}, {}),
 ) -> JudgedScoreDrift:
     """A score with the changes by its model and by its judge, or with the reason why there are none."""
-    if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
+    if verdicts.then.column.is_group_score or verdicts.now.column.is_group_score:
         return replace(drift, reason="group score")
     scale = verdicts.then.column.scale or verdicts.now.column.scale
     bounds = None if scale is None else (scale.low, scale.high)
@@ -220,10 +220,10 @@ def with_changes(
 
 def _judged_answers(
     column: Column, lengths: Mapping[AnswerId, int], old: Mapping[AnswerId, float] | None = None
-) -> list[JudgedAnswer]:
+) -> list[RejudgedAnswer]:
     """Return the answers of known length that have a value and, with ``old``, an old value too."""
     return [
-        JudgedAnswer(
+        RejudgedAnswer(
             prompt=str(sample),
             cluster=cluster or str(sample),
             length=lengths[sample, repeat],

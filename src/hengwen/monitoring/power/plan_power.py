@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.monitoring.power.answer_cost import AnswerCost
-    from hengwen.monitoring.power.score_variance import ScoreVariance
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
     from hengwen.store.store import Store
@@ -118,27 +117,27 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     first, second = _runs(store, suite.plan.name, baseline, other)
     collector = VarianceCollector(store, suite, first, second, correlation)
     items = [collector.collect(score) for score in collector.scores(scores)]
-    planned = [item for item in items if not item.problem]
-    pairs = [pair for item in planned if (pair := item.pairs) is not None]
-    is_joint = len(pairs) == len(planned)
-    level = family_level(pairs) if is_joint else independent_level(len(planned))
+    planned = [item for item in items if not item.power.problem]
+    series = [values for item in planned if (values := item.series)]
+    is_joint = len(series) == len(planned)
+    level = family_level(series) if is_joint else independent_level(len(planned))
     costs = answer_costs(suite, store, first)
     if budget is not None:
         _check_prices(costs)
     results = []
     for item in items:
-        if item.problem or item.variance is None:
-            results.append(_unplanned(item))
+        if item.power.problem or item.power.variance is None:
+            results.append(item.power)
             continue
         search = PowerSearch(
-            variance=item.variance,
+            variance=item.power.variance,
             answer=costs[item.score.task],
             level=level,
             power=power,
             answers_per_prompt=collector.answers_per_prompt(item),
             span=inf if item.score.scale is None else item.score.scale.high - item.score.scale.low,
         )
-        results.append(_planned(item, collector.present_size(item), search, differences, budget))
+        results.append(_planned(item.power, collector.present_size(item), search, differences, budget))
     return PlanPower(
         plan=suite.plan.name,
         baseline=first,
@@ -199,7 +198,7 @@ def _runs(
 
 
 def _planned(
-    item: ScoreVariance,
+    score: ScorePower,
     present: tuple[int, float],
     search: PowerSearch,
     differences: Sequence[float],
@@ -210,36 +209,21 @@ def _planned(
     if not differences:
         smallest = search.size(max(prompts, search.least), repeats).smallest_difference
         differences = [smallest * share for share in (1, 0.5, 0.25)] if smallest else []
-    scale = item.score.scale
+    scale = score.scale
     for difference in differences:
         if scale is not None and difference > scale.high - scale.low:
             raise ConfigError(
-                f"a difference of {difference:g} is larger than the scale of {item.score.address}, "
+                f"a difference of {difference:g} is larger than the scale of {score.address}, "
                 f"{scale.low:g} to {scale.high:g}; name the scores that it is meant for with --score"
             )
     infinite_repeats = None
     if search.variance.repeat is not None and search.variance.between > 0 and prompts >= search.least:
         infinite_repeats = search.variance.smallest_difference(prompts, inf, search.level, search.power)
     return replace(
-        _unplanned(item),
-        problem="",
+        score,
         level=search.level,
         present=search.size(prompts, repeats),
         infinite_repeats=infinite_repeats,
         requirements=tuple(search.requirement(difference, prompts, repeats) for difference in differences),
         affordable=None if budget is None else search.affordable(budget, repeats),
-    )
-
-
-def _unplanned(item: ScoreVariance) -> ScorePower:
-    return ScorePower(
-        address=item.score.address,
-        scale=item.score.scale,
-        problem=item.problem,
-        basis=item.basis,
-        conflict=item.conflict,
-        data_prompts=len(item.values.prompts) if item.values else 0,
-        data_clusters=item.values.cluster_count if item.values else 0,
-        variance=item.variance,
-        judge_variance=item.judge_variance,
     )

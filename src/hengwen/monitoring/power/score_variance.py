@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,51 +9,45 @@ import numpy as np
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare_runs import scoring_conflict
+from hengwen.monitoring.power.score_power import ScorePower
 from hengwen.monitoring.tested_scores import named_scores, tested_scores
 from hengwen.records import Score
-from hengwen.results.comparisons import ScorePairs
 from hengwen.results.paired_values import pair_values
 from hengwen.results.run_order import run_labels
+from hengwen.results.score_series import ScoreSeries
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.paired_variance import paired_variance, variance_from_one_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.power.score_power import Basis, Problem
+    from hengwen.monitoring.power.score_power import Basis
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.records import Run
     from hengwen.results.paired_values import PairedValues
     from hengwen.results.score_summaries import ScoreSummaries
     from hengwen.results.score_table import Column, ScoreTable
-    from hengwen.stats.paired_variance import PairedVariance
     from hengwen.store.store import Store
 
 MIN_CLUSTERS = 3
 """Minimum number of clusters (groups of dependent prompts) from which variances are estimated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ScoreVariance:
     """A score with the variance of its differences between two checkpoints, or why this is unknown."""
 
     score: ScoreSummaries
-    problem: Problem = ""
-    basis: Basis = "two checkpoints"
-    conflict: str = ""
-    """Differences in data or settings between the baseline run and the run of another checkpoint, because of
-    which only the baseline run is used; empty if there are none."""
+    power: ScorePower
+    """What is known before sizes of runs are searched."""
     values: PairedValues | None = None
-    variance: PairedVariance | None = None
-    judge_variance: float | None = None
-    """Part of the variance of repeats that comes from the judge; None if it is unknown."""
 
     @property
-    def pairs(self) -> ScorePairs | None:
+    def series(self) -> ScoreSeries | None:
         """The differences between both checkpoints, for the test of a family; None if they are not used."""
-        if self.basis != "two checkpoints" or self.values is None:
+        if self.power.basis != "two checkpoints" or self.values is None:
             return None
-        return ScorePairs.of_two(self.score.address, self.score.task, self.score.scale, self.values)
+        return ScoreSeries.of_two(self.score.address, self.score.task, self.score.scale, self.values)
 
 
 @dataclass
@@ -89,15 +82,16 @@ class VarianceCollector:
     def collect(self, score: ScoreSummaries) -> ScoreVariance:
         """Return a score with the variance of its differences between two checkpoints, if it is known."""
         before, after = self._column(self.first, score), self._column(self.second, score)
+        power = ScorePower(address=score.address, scale=score.scale, problem="not scored")
         if before is None:
-            return ScoreVariance(score=score, problem="not scored")
-        if None in before.sample_ids:
-            return ScoreVariance(score=score, problem="group score")
+            return ScoreVariance(score, power)
+        if before.is_group_score:
+            return ScoreVariance(score, replace(power, problem="group score"))
         conflict = scoring_conflict(score, run_labels(self.runs)) if after is not None else ""
         item = None
         if after is not None and not conflict:
             item = self._result(score, "two checkpoints", "", pair_values(before, after))
-        if item is None or item.problem == "too few":
+        if item is None or item.power.problem == "too few":
             item = self._result(score, "one checkpoint", conflict, pair_values(before, before))
         return item
 
@@ -105,31 +99,21 @@ class VarianceCollector:
         """Return the mean number of answers if the prompts of the baseline run differ in it."""
         column = self._column(self.first, item.score)
         assert column is not None  # the score has values
-        counts = Counter(
-            sample
-            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-            if status != "not_applicable"
-        )
-        is_even = len(set(counts.values())) < 2
-        return None if is_even else sum(counts.values()) / len(counts)
+        counts = column.answers()
+        return None if len(set(counts.values())) < 2 else counts.total() / len(counts)
 
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
         """Return how many prompts of the plan a score applies to, and the number of repeats per prompt."""
         task = self.tasks[item.score.task]
         column = self._column(self.first, item.score)
         assert column is not None  # the score has values
-        assert item.variance is not None
-        attempted = set(column.sample_ids)
-        applicable = {
-            sample
-            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-            if status != "not_applicable"
-        }
-        prompts = round(len(task.samples.samples) * len(applicable) / len(attempted))
+        assert item.power.variance is not None
+        applicable, attempted = len(column.answers()), len(set(column.sample_ids))
+        prompts = round(len(task.samples.samples) * applicable / attempted)
         is_generated = all(spec.backend is not None for spec in self.suite.plan.checkpoints)
-        if is_generated and item.variance.repeat is not None:
+        if is_generated and item.power.variance.repeat is not None:
             return prompts, float(task.spec.repeats)
-        return prompts, item.variance.repeats
+        return prompts, item.power.variance.repeats
 
     def _column(self, run: Run | None, score: ScoreSummaries) -> Column | None:
         """Return the outcomes of a score in a run; None if no answer has this score."""
@@ -145,9 +129,17 @@ class VarianceCollector:
         conflict: str,
         values: PairedValues,
     ) -> ScoreVariance:
-        item = ScoreVariance(score=score, basis=basis, conflict=conflict, values=values, problem="too few")
+        power = ScorePower(
+            address=score.address,
+            scale=score.scale,
+            problem="too few",
+            basis=basis,
+            conflict=conflict,
+            data_prompts=len(values.prompts),
+            data_clusters=values.cluster_count,
+        )
         if values.cluster_count < MIN_CLUSTERS:
-            return item
+            return ScoreVariance(score, power, values)
         repeats = [len(taken) for taken, _ in values.repeats]
         numbers = values.differences if basis == "two checkpoints" else list(values.before)
         data = (numbers, values.clusters, repeats, values.repeat_variance)
@@ -160,12 +152,13 @@ class VarianceCollector:
         )
         total = variance.of_prompt(variance.repeats)
         is_constant = total <= 1e-18 * max(map(abs, numbers), default=0.0) ** 2
-        return replace(
-            item,
+        power = replace(
+            power,
             problem="constant" if is_constant else "",
             variance=variance,
             judge_variance=self._judge_variance(score, variance.repeat),
         )
+        return ScoreVariance(score, power, values)
 
     def _judge_variance(self, score: ScoreSummaries, repeat_variance: float | None) -> float | None:
         """Return the part of ``repeat_variance`` that is due to a judge with several verdicts per answer."""

@@ -96,7 +96,7 @@ class Pair:
 
     def _is_paired(self, score: ScoreSummaries) -> bool:
         columns = [self.table.series.get(SeriesKey(run.id, score.id, score.kind)) for run in self.runs]
-        return all(column is not None and None not in column.sample_ids for column in columns)
+        return all(column is not None and not column.is_group_score for column in columns)
 
     def _score(self, name: str | None) -> ScoreSummaries | None:
         return next((score for score in self.scores if score.address == name), None)

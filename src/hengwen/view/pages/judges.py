@@ -15,12 +15,12 @@ from hengwen.documents.judges.doctor import attack_words, check_words
 from hengwen.documents.judges.trust import trust_verdicts
 from hengwen.labels.calibration_data import (
     CalibrationRequest,
-    calibrate_series,
+    calibrate_score,
     labels_for,
-    merge_series,
-    pool_series,
+    merge_scores,
+    pool_scores,
     read_judgments,
-    select_series,
+    select_scores,
 )
 from hengwen.monitoring.judge_drift.report import judge_drift
 from hengwen.monitoring.judge_trust import judge_trust
@@ -86,9 +86,9 @@ def _calibrations(store: Store, runs: Sequence[Run], labels: tuple[Label, ...] |
     judgments = read_judgments(store, runs[0].plan)
     if not labels_for(request, judgments):
         return []
-    series = select_series(request, judgments, ())
-    pooled = [merge_series(group) for group in pool_series(series)]
-    return [calibrate_series(item, request, judgments, rubric=None) for item in [*series, *pooled]]
+    scores = select_scores(request, judgments, ())
+    pooled = [merge_scores(group) for group in pool_scores(scores)]
+    return [calibrate_score(item, request, judgments, rubric=None) for item in [*scores, *pooled]]
 
 
 def _document(judges: Sequence[JudgeTrust]) -> Document:
