@@ -320,7 +320,7 @@ def _compile(source: str) -> Template:
 def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
     template = _compile(source)
     try:
-        return _sandbox().render(template, values)
+        return _sandbox().render(template, values, len(source))
     except UndefinedError as error:
         known = ", ".join(sorted(values))
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error.message}; known: {known}") from None
