@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rows import each_row
 
@@ -107,3 +109,17 @@ def test_what_prompts_need_is_allowed() -> None:
     assert rendered("{% macro f(n) %}{{ n.x }}{% endmacro %}{{ f(namespace(x=5)) }}") == "5"
     assert len(rendered("{{ ('ab ' * 99999).replace('b', 'c') | upper | trim }}")) == 3 * 99999 - 1
     assert len(rendered("{% for x in range(9999) %}{{ input }}{% endfor %}")) == 2 * 9999
+
+
+@each_row(
+    ("template", "message"),
+    [
+        ("{{ 'abc' | truncate(2) }}", "sample 's': prompt template: expected length >= 3, got 2"),
+        ("{{ 3 | dictsort }}", "sample 's': prompt template: 'int' object has no attribute 'items'"),
+        ("{{ cycler() }}", "sample 's': prompt template: at least one item has to be provided"),
+        ("{% set x = {[]: 1} %}", "prompt template: unhashable type: 'list'"),
+    ],
+)
+def test_what_a_filter_raises_is_an_error_of_the_template(template: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}"):
+        rendered(template)

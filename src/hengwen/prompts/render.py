@@ -305,6 +305,19 @@ def _compiled(source: str) -> Template:
     return _sandbox().from_string(source)
 
 
+_TEMPLATE_ERRORS = (
+    TemplateError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What Jinja raises where a template is wrong; its filters raise any of these."""
+
+
 def _compile(source: str) -> Template:
     try:
         return _compiled(source)
@@ -315,6 +328,8 @@ def _compile(source: str) -> Template:
         ) from None
     except RecursionError:
         raise ConfigError("prompt template: nested too deeply") from None
+    except _TEMPLATE_ERRORS as error:
+        raise ConfigError(f"prompt template: {error}") from None
 
 
 def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
@@ -326,5 +341,5 @@ def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error.message}; known: {known}") from None
     except RecursionError:
         raise ConfigError(f"sample {sample_id!r}: prompt template: it calls itself without end") from None
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except _TEMPLATE_ERRORS as error:
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error}") from None
