@@ -45,7 +45,7 @@ _numbers = count()
 
 _OPENING = re.compile(r"(?<![<＜])[<＜]{3,}+(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
-_CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
+_CHAT_TOKEN = re.compile(r"<([|｜][^|｜<>\n]{1,40}[|｜]|/?(?:start|end)_of_turn|/?s|[be]os)>|\[(/?INST)\]")
 _THINKING = re.compile(r"<(/?think(?:ing)?)>", re.IGNORECASE)
 _BRACKET = re.compile(r"[<>＜＞\[]")
 
