@@ -64,22 +64,29 @@ class OrdinalMap:
         McCullagh, Regression models for ordinal data, JRSS B 42, 1980.
 
         Raises:
-            ValueError: The lengths differ or are 0.
+            ValueError: The lengths differ or are 0, or a value is not finite.
 
         Examples:
             >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]
             >>> OrdinalMap.fit(judge, human, [0, 0.5, 1]).predict([0, 0.5, 1]).round(2)
             array([0.26, 0.5 , 0.74])
         """
-        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-        if x.shape != y.shape or not len(x):
-            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        x, y = _paired(judge, human)
         scale = np.asarray(levels, dtype=float)
         positions, index = np.unique(_positions(x, scale), return_inverse=True)
         counts = np.zeros((len(positions), len(scale)))
         np.add.at(counts, index, _level_shares(y, scale))
         thresholds, slope = _fit(positions, counts)
         return cls(levels=tuple(map(float, scale)), thresholds=thresholds, slope=slope)
+
+
+def _paired(judge: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
+    if x.shape != y.shape or not len(x):
+        raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+    if not np.isfinite([x, y]).all():
+        raise ValueError("a map needs finite values; leave out answers without a value")
+    return x, y
 
 
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
@@ -167,7 +174,7 @@ class IsotonicMap:
         """Fit the map by least squares to the mean human value of each distinct value of the judge.
 
         Raises:
-            ValueError: The lengths differ or are 0.
+            ValueError: The lengths differ or are 0, or a value is not finite.
 
         Examples:
             >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3
@@ -176,9 +183,7 @@ class IsotonicMap:
         """
         from scipy.optimize import isotonic_regression
 
-        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-        if x.shape != y.shape or not len(x):
-            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        x, y = _paired(judge, human)
         values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
         means = np.bincount(index, weights=y) / counts
         fitted = isotonic_regression(means, weights=counts.astype(float)).x
@@ -249,7 +254,8 @@ def fit_maps(
         Reports on the isotonic and the ordinal map, in this order.
 
     Raises:
-        ValueError: There are fewer than 30 labels or fewer prompts than folds, or the lengths differ.
+        ValueError: There are fewer than 30 labels or fewer prompts than folds, the lengths differ, or a value
+            is not finite.
 
     Examples:
         >>> human = [0, 0.5, 1] * 12  # 0.5 maps to 0.25 at best, an error of 2 / 3 * 0.25 ** 2 = 0.0417
@@ -262,12 +268,12 @@ def fit_maps(
         Traceback (most recent call last):
         ValueError: a calibration map needs at least 30 labels, got 12
     """
-    x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-    if len(x) != len(y):
-        raise ValueError(f"{len(x)} judge's values but {len(y)} human values")
+    x, y = _paired(judge, human)
     if len(x) < MIN_LABELS:
         raise ValueError(f"a calibration map needs at least {MIN_LABELS} labels, got {len(x)}")
     index, count = cluster_index(clusters or [str(i) for i in range(len(x))])
+    if len(index) != len(x):
+        raise ValueError(f"{len(x)} pairs but {len(index)} clusters")
     if not 2 <= folds <= count:
         raise ValueError(f"{folds} folds need at least as many prompts, got {count}; label more prompts")
     fold = _folds(count, folds, seed)[index]

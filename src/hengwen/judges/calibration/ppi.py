@@ -106,8 +106,8 @@ def ppi_mean(
         The estimated mean with its interval, in the unit of the labels, and the mean of the labels alone.
 
     Raises:
-        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there
-            are no bounds, or ``confidence`` is not in (0, 1).
+        ValueError: Lengths differ, a value is not finite, there are fewer than 3 labels or 2 prompts, all
+            labels are equal and there are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
         The interval of the mean of the labels alone is computed by ``mean_interval``. With bounds, every
@@ -193,6 +193,8 @@ class _PpiData:
                 f"a mean with an interval needs at least 3 labels of 2 prompts, got {len(human)} of "
                 f"{len(set(names))}"
             )
+        if not np.isfinite([*human, *judge, *others]).all():
+            raise ValueError("a mean needs finite values; leave out answers without a value")
         index, _ = cluster_index([*names, *other_names])
         return cls(
             human=np.asarray(human, dtype=float),
