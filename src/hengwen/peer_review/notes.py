@@ -114,9 +114,9 @@ def _quality(evidence: Evidence) -> Iterator[Note]:
     if p >= ALPHA:
         yield Note(
             code="judges alike",
-            zh=f"看不出评审质量有差别（p = {p:.2g}）：给评审加权没有依据，等权投票同样好{agreement_zh}",
-            en=f"the judges do not differ visibly in quality (p = {p:.2g}): nothing supports weights, and "
-            f"the uniform vote is as good{agreement}",
+            zh=f"看不出评审质量有差别（p = {p:.2g}）：这些判定不支持给评审加权{agreement_zh}",
+            en=f"the judges do not differ visibly in quality (p = {p:.2g}): these verdicts do not support "
+            f"weights{agreement}",
         )
     elif not evidence.tastes:
         yield Note(
