@@ -264,19 +264,19 @@ def _infinite(evidence: Evidence) -> Iterator[Note]:
     beats, loses = np.zeros(evidence.models, bool), np.zeros(evidence.models, bool)
     for side, other, points in ((pairs.first, pairs.second, losses), (pairs.second, pairs.first, wins)):
         across = (linked[side] != linked[other]) & (points > 0)
-        loses[side[across]] = True
-        beats[other[across]] = True
+        loses |= np.isin(linked, linked[side[across]])  # with the models that wins and ties link to the loser
+        beats |= np.isin(linked, linked[other[across]])
     always, never = beats & ~loses, loses & ~beats
     if beats.any():
         yield Note(
             code="infinite",
             zh=f"{_winners(evidence, always, 'zh')}对其余模型从未输过或平过，"
             f"{_winners(evidence, never, 'zh')}对其余模型从未赢过或平过：强度之差没有上限。"
-            "弱先验使其保持有限；这些模型的先后是确定的，差距的大小不是",
+            "弱先验使其保持有限；这些对战对先后没有分歧，但看不出差距有多大",
             en=f"{_winners(evidence, always, 'en')} won every match against the other models, "
             f"{_winners(evidence, never, 'en')} lost every match against the others: the gap of strength has "
-            "no upper bound. A weak prior keeps it finite; the order of these models is known, the size of "
-            "the gap is not",
+            "no upper bound. A weak prior keeps it finite; the matches agree on the order of these models, "
+            "and do not tell the size of the gap",
         )
 
 
