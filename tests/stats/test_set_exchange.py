@@ -54,7 +54,8 @@ def test_sets_of_a_single_item_are_not_tested() -> None:
     """Their entropy is 0 of 0; compared with a number that is none, no exchange counts, and p would be 0."""
     first, second = np.zeros((2, 8, 2), np.float32)
     first[0, 0] = second[0, 1] = 1
-    assert set_exchange_test(*map(sparse.csr_array, (first, second)), normalised_entropy) is None
+    test = set_exchange_test(sparse.csr_array(first), sparse.csr_array(second), normalised_entropy)
+    assert test is None
 
 
 def test_statistics_of_counts_are_those_of_texts() -> None:
