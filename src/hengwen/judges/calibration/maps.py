@@ -46,15 +46,12 @@ class OrdinalMap:
 
     def probabilities(self, values: ArrayLike) -> Floats:
         """Return the probability of each human level for each judge's value, in shape (values, levels)."""
-        return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
+        positions = _positions(values, np.array(self.levels))
+        return _probabilities(np.array(self.thresholds), self.slope, positions)
 
     def predict(self, values: ArrayLike) -> Floats:
         """Return the expected human value for each of the judge's values."""
-        expected: Floats = self.probabilities(values) @ np.array(self.levels)
-        return expected
-
-    def _positions(self, values: ArrayLike) -> Floats:
-        return _positions(values, np.array(self.levels))
+        return np.asarray(self.probabilities(values) @ np.array(self.levels))
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike, levels: Sequence[float]) -> OrdinalMap:
@@ -92,24 +89,21 @@ def _paired(judge: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
     """Return the positions of values in the list of levels, counted from the middle of the list."""
     indices = np.arange(len(levels)) - (len(levels) - 1) / 2
-    positions: Floats = np.interp(np.asarray(values, dtype=float), levels, indices)
-    return positions
+    return np.asarray(np.interp(np.asarray(values, dtype=float), levels, indices))
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
     """Split each value between its two nearest levels; return shares of shape (values, levels)."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
-    shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)
-    return shares
+    return np.asarray(np.clip(1 - np.abs(positions[:, None] - indices), 0, None))
 
 
 def _cumulative(thresholds: Floats, slope: float, positions: Floats) -> Floats:
     """Return P(level <= k) for each position, in shape (positions, levels - 1)."""
     from scipy.special import expit
 
-    cumulative: Floats = expit(thresholds - slope * positions[:, None])
-    return cumulative
+    return np.asarray(expit(thresholds - slope * positions[:, None]))
 
 
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
@@ -137,8 +131,7 @@ def _fit(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
         later_thresholds[1:] *= np.diff(thresholds)
         slopes = -(by_logit.sum(axis=1) @ positions)
         penalty = 2 * RIDGE * np.concatenate([[0.0], parameters[1:]])
-        total: Floats = np.append(later_thresholds, slopes) + penalty
-        return total
+        return np.asarray(np.append(later_thresholds, slopes) + penalty)
 
     start = np.zeros(counts.shape[1])
     start[0] = -(counts.shape[1] - 2) / 2
@@ -162,12 +155,9 @@ class IsotonicMap:
     calibrated: tuple[float, ...]
     """Calibrated value for each value of ``judge``."""
 
-    def predict(self, values: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, values: ArrayLike) -> Floats:
         """Return the calibrated value of each of the judge's values."""
-        calibrated: NDArray[np.float64] = np.interp(
-            np.asarray(values, dtype=float), self.judge, self.calibrated
-        )
-        return calibrated
+        return np.asarray(np.interp(np.asarray(values, dtype=float), self.judge, self.calibrated))
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
@@ -282,9 +272,7 @@ def fit_maps(
     return tuple(_report(kind, x, y, scale, index, fold, weights, confidence) for kind in KINDS)
 
 
-def fit_map(
-    kind: MapKind, judge: NDArray[np.float64], human: NDArray[np.float64], levels: Sequence[float]
-) -> IsotonicMap | OrdinalMap:
+def fit_map(kind: MapKind, judge: Floats, human: Floats, levels: Sequence[float]) -> IsotonicMap | OrdinalMap:
     """Fit a calibration map of one kind (isotonic or ordinal) and return it."""
     return IsotonicMap.fit(judge, human) if kind == "isotonic" else OrdinalMap.fit(judge, human, levels)
 
@@ -296,12 +284,12 @@ def _folds(clusters: int, folds: int, seed: int) -> NDArray[np.intp]:
 
 def _report(
     kind: MapKind,
-    judge: NDArray[np.float64],
-    human: NDArray[np.float64],
+    judge: Floats,
+    human: Floats,
     levels: tuple[float, ...],
     index: NDArray[np.intp],
     fold: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    weights: Floats,
     confidence: float,
 ) -> MapReport:
     predicted = np.empty_like(human)
