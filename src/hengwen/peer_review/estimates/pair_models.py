@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,26 +23,7 @@ from hengwen.stats.rankings.pair_models import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.verdicts import Matches
-
-
-class PairRows(Protocol):
-    """Matches or verdicts (rows), each with two models and a question."""
-
-    @property
-    def low(self) -> NDArray[np.intp]:
-        """For each match or verdict, the model with the lower index."""
-        ...
-
-    @property
-    def high(self) -> NDArray[np.intp]:
-        """For each match or verdict, the model with the higher index."""
-        ...
-
-    @property
-    def question(self) -> NDArray[np.intp]:
-        """Question of each match or verdict."""
-        ...
+    from hengwen.peer_review.verdicts import Matches, Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +65,7 @@ def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(table @ np.ascontiguousarray(weights.T, np.float32), np.float64)
 
 
-def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
+def pair_counts(rows: Matches | Verdicts, models: int, questions: int) -> PairCounts:
     """Group matches or verdicts by pair of models, so that values such as wins can be summed by pair."""
     keys, pair = distinct_codes(rows.low * models + rows.high, models * models)
     first, second = keys // models, keys % models
