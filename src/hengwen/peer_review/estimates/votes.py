@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.peer_review.verdicts import judged_pairs
-from hengwen.stats.rankings.codes import distinct_codes, group_sums
+from hengwen.stats.rankings.codes import distinct_codes, group_sums, table_sums
 from hengwen.stats.rankings.consistency import (
     RANK_SCALE,
     RESTARTS,
@@ -93,11 +93,12 @@ def add_up(
     shape: tuple[int, int],
 ) -> VoteCounts:
     """Add up points and matches by question and model, in shape (Q, m)."""
-    cells, models = shape[0] * shape[1], shape[1]
-    low, high = matches.question * models + matches.low, matches.question * models + matches.high
-    points = group_sums(low, low_points, cells) + group_sums(high, high_points, cells)
-    votes = np.bincount(low, minlength=cells) + np.bincount(high, minlength=cells)
-    return VoteCounts(points=points.reshape(shape), votes=votes.astype(float).reshape(shape))
+
+    def summed(low: NDArray[np.float64] | None, high: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        by_low = table_sums(matches.question, matches.low, low, shape)
+        return by_low + table_sums(matches.question, matches.high, high, shape)
+
+    return VoteCounts(points=summed(low_points, high_points), votes=summed(None, None))
 
 
 def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
