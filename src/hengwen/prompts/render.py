@@ -67,6 +67,7 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
 
 DEFAULT_USER = "{{ input }}"
 PromptKind = Literal["judge", "pair"]
+_ANSWERS: Mapping[PromptKind, tuple[str, ...]] = {"judge": ("response",), "pair": ("first", "second")}
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, str, tuple[str, ...], str, str], list[str]] = {}
@@ -85,59 +86,33 @@ _PARTS: Mapping[str, tuple[str, str]] = {
 def render_judge_prompt(
     rubric: Rubric,
     sample: Sample,
-    response: Response,
-    *,
+    *answers: Response,
     language: Language = "zh",
     persona: str = "",
     task_instruction: str = "",
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer."""
-    names, texts = _parts(rubric, sample, {"response": response}, persona)
-    user = _user_turn("judge", names, texts, language, fence)
+    """Return the prompt of a judge: a system turn with the rubric, a user turn with one answer or two."""
+    kind: PromptKind = "judge" if len(answers) == 1 else "pair"
+    named = dict(zip(_ANSWERS[kind], answers, strict=True))
+    names, texts = _parts(rubric, sample, named, persona)
+    frame = _user_frame(kind, names, language)
+    user = frame.format(*[neutralize(text, fence) for text in texts], fence=fence)
     if facts:
         user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
-    system = judge_system(rubric, language, fence, task_instruction=task_instruction)
+    system = system_turn(kind, rubric, language, task_instruction, fence)
     return (("system", system), ("user", user))
 
 
-def render_pair_prompt(
+def system_turn(
+    kind: PromptKind,
     rubric: Rubric,
-    sample: Sample,
-    answers: tuple[Response, Response],
-    *,
-    language: Language = "zh",
-    persona: str = "",
+    language: Language,
     task_instruction: str = "",
     fence: str = PLACEHOLDER,
-) -> tuple[Message, ...]:
-    """Return the prompt of a judge that compares two answers."""
-    names, texts = _parts(rubric, sample, {"first": answers[0], "second": answers[1]}, persona)
-    user = _user_turn("pair", names, texts, language, fence)
-    return (
-        ("system", pair_system(rubric, language, fence, task_instruction=task_instruction)),
-        ("user", user),
-    )
-
-
-def pair_system(
-    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
-) -> str:
-    """Return the system turn of a judge that compares two answers."""
-    return _system_turn("pair", rubric, language, fence, task_instruction)
-
-
-def judge_system(
-    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
     """Return the system turn of a judge."""
-    return _system_turn("judge", rubric, language, fence, task_instruction)
-
-
-def _system_turn(
-    kind: PromptKind, rubric: Rubric, language: Language, fence: str, task_instruction: str
-) -> str:
     key = (kind, rubric.hash, tuple(rubric.criteria), language, task_instruction)
     if key not in _SYSTEMS:
         text = _render_system(kind, _with_instruction(rubric, task_instruction), language)
@@ -250,13 +225,6 @@ def _parts(
             names += [name] if len(used) == 1 else [f"{name}-{index}" for index in range(1, len(used) + 1)]
             texts += used
     return tuple(names), texts
-
-
-def _user_turn(
-    kind: PromptKind, names: tuple[str, ...], texts: Sequence[str], language: Language, fence: str
-) -> str:
-    frame = _user_frame(kind, names, language)
-    return frame.format(*[neutralize(text, fence) for text in texts], fence=fence)
 
 
 @lru_cache(maxsize=256)
