@@ -263,3 +263,9 @@ def test_texts_of_fastchat_are_read(tmp_path: Path) -> None:
         read_answers([jsonl(tmp_path / "y.jsonl", {**answer, "choices": ["because"]})])
     with pytest.raises(DataError, match=r":1: turns must be a list of texts"):
         read_prompts(jsonl(tmp_path / "q.jsonl", {"question_id": 81, "turns": "Why?"}))
+
+
+def test_many_turns_whose_prompts_grow_with_their_square_are_refused(tmp_path: Path) -> None:
+    questions = jsonl(tmp_path / "question.jsonl", {"question_id": 81, "turns": ["x" * 1000] * 500})
+    with pytest.raises(DataError, match=r":1: with .* turns, the prompts have more than 67,108,864"):
+        read_prompts(questions)

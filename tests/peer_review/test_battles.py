@@ -126,6 +126,13 @@ def test_two_orders_become_one_outcome(winners: tuple[str, ...], tie: list, abst
     assert combine_orders(verdicts, "abstain").outcome.tolist() == abstain
 
 
+def test_turns_with_large_numbers_are_turns_of_their_own() -> None:
+    """With numbers of 2**62, question 4 would have the key of question 0."""
+    rows = {"model_a": ["x"] * 8, "model_b": ["y"] * 8, "winner": ["a"] * 8, "question": list(range(8))}
+    distinct = distinct_verdicts(Battles.from_columns(**rows, turn=[1] * 7 + [2**62]))
+    assert (len(distinct), distinct.duplicates) == (8, 0)
+
+
 @pytest.mark.parametrize("winner", [["a", "error", "tie"], [1.0, float("nan"), 0.5]])
 def test_an_error_is_a_failure_and_no_verdict(winner: list[Any]) -> None:
     verdicts = Battles.from_columns(

@@ -66,6 +66,13 @@ def test_a_model_that_wins_everything_is_first_with_a_finite_score(method: Ranki
         assert "a对其余模型从未输过或平过，b、c对其余模型从未赢过或平过" in note.zh
 
 
+def test_who_lost_to_the_best_alone_did_not_lose_every_match() -> None:
+    result = review([("a", "b", "a"), ("b", "c", "a"), ("c", "b", "a")], method="bradley-terry")
+    (note,) = (note for note in result.notes if note.code == "infinite")
+    assert note.en.startswith("a won every match against the other models, b, c lost every match against the")
+    assert "is known" not in note.en
+
+
 @pytest.mark.slow
 @each_row("method", METHODS)
 def test_if_every_match_is_a_tie_all_models_share_rank_one(method: RankingMethod) -> None:

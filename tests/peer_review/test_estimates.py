@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from hengwen.peer_review import Battles, peer_review
 from hengwen.peer_review.estimates import judge_bt
-from hengwen.peer_review.estimates.evidence import Evidence, build_estimate
+from hengwen.peer_review.estimates.evidence import Evidence, ReviewOptions, build_estimate
 from hengwen.peer_review.estimates.method import drawn_questions
 from hengwen.peer_review.verdicts import combine_orders, distinct_verdicts
 from hengwen.stats.rankings.rank_intervals import rank_correlation
@@ -96,7 +96,12 @@ def test_resamples_of_a_crowd_lie_around_the_estimate(monkeypatch: pytest.Monkey
     """Fitted resamples of judges with few verdicts lie further apart than the fit of all data."""
 
     def spread() -> float:
-        evidence = Evidence(crowd(25, 1500), "judge-bt", "tie", None, 60, 0.95, 0)
+        evidence = Evidence(
+            crowd(25, 1500),
+            ReviewOptions(
+                method="judge-bt", conflict="tie", exclude_self=False, n_boot=60, confidence=0.95, seed=0
+            ),
+        )
         assert evidence.resamples is not None
         return float(evidence.resamples.std(axis=1).mean() / evidence.estimate.scores.std())
 

@@ -94,6 +94,13 @@ def test_if_judges_are_alike_the_result_says_that_weights_do_not_help() -> None:
     assert np.mean([result.tau_uniform for result in weighted]) > 0.85
 
 
+def test_few_verdicts_that_show_no_difference_do_not_show_that_weights_are_useless() -> None:
+    weighted = reviews("judge-bt", GOOD_AND_BAD, seeds=range(1), questions=12)
+    (note,) = (note for note in weighted[0].notes if note.code == "judges alike")
+    assert "these verdicts do not support weights" in note.en
+    assert "同样好" not in note.zh
+
+
 @pytest.mark.slow
 def test_common_errors_of_a_majority_are_reported_where_weights_make_them_worse() -> None:
     taste = np.zeros((8, MODELS))

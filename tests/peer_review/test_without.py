@@ -9,7 +9,7 @@ from tests.peer_review.clique_simulations import PANELS, taus
 from tests.peer_review.simulated_panel import simulated_battles
 
 from hengwen.peer_review import Battles, peer_review
-from hengwen.peer_review.estimates.evidence import Evidence
+from hengwen.peer_review.estimates.evidence import KEEPS_OWN, Evidence, ReviewOptions
 from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.review import rankings_without
 from hengwen.peer_review.tastes import Taste
@@ -36,7 +36,11 @@ def rows_of(battles: Battles, judges: tuple[str, ...]) -> Battles:
 
 
 def evidence_with_group(battles: Battles, judges: tuple[int, ...], method: RankingMethod) -> Evidence:
-    evidence = Evidence(battles, method, "tie", None, 20, 0.95, 0)
+    own = method not in KEEPS_OWN
+    options = ReviewOptions(
+        method=method, conflict="tie", exclude_self=own, n_boot=20, confidence=0.95, seed=0
+    )
+    evidence = Evidence(battles, options)
     evidence.tastes = [Taste(judges=judges, favoured=(), residual=0.1, favours_itself=False)]
     return evidence
 

@@ -14,7 +14,7 @@ from hengwen.judges import RulesJudge
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
-from hengwen.prompts.render import judge_system, render_judge_prompt
+from hengwen.prompts.render import render_judge_prompt, system_turn
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Failure, Response, Sample, Scale
 
@@ -105,7 +105,7 @@ def test_examples_show_several_levels_and_the_best(name):
 @each_row("language", ["zh", "en"])
 def test_the_prompt_holds_every_text_and_label(name, language):
     rubric = load_rubric(name)
-    system = judge_system(rubric, language)
+    system = system_turn("judge", rubric, language)
     assert not [key for key, text in texts(rubric).items() if text.in_language(language) not in system]
     colon = "：" if language == "zh" else ": "
     for level in rubric.levels.values():

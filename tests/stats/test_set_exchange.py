@@ -50,6 +50,14 @@ def test_equal_sets_do_not_differ_and_few_prompts_are_not_tested() -> None:
     assert jackknife_interval(0.5, [0.4] * 5) is None
 
 
+def test_sets_of_a_single_item_are_not_tested() -> None:
+    """Their entropy is 0 of 0; compared with a number that is none, no exchange counts, and p would be 0."""
+    first, second = np.zeros((2, 8, 2), np.float32)
+    first[0, 0] = second[0, 1] = 1
+    test = set_exchange_test(sparse.csr_array(first), sparse.csr_array(second), normalised_entropy)
+    assert test is None
+
+
 def test_statistics_of_counts_are_those_of_texts() -> None:
     texts = ["风 吹 过 山 岗", "风 吹 来 了 风 吹 走"]
     tokens = [text.split() for text in texts]

@@ -248,6 +248,15 @@ def test_means_of_equal_answers_do_not_differ_by_their_rounding() -> None:
     assert result.p[0] == 1.0
 
 
+@each_row("factor", [1e-310, 1e-200, 1e200])
+def test_the_unit_of_the_values_does_not_matter(factor: float) -> None:
+    """A likelihood of a long text is as small as 1e-200."""
+    table = np.random.default_rng(6).normal([0, 1], size=(12, 2))
+    plain, scaled = step_down([score_of(table)]), step_down([score_of(table * factor)])
+    assert (scaled.p[0], scaled.critical[0]) == pytest.approx((plain.p[0], plain.critical[0]))
+    assert not scaled.is_too_few[0]
+
+
 def test_a_family_without_pairs_is_empty() -> None:
     assert not step_down([]).is_tested.size
     assert not step_down([score_of([[1.0]] * 8)]).is_tested.any()

@@ -18,7 +18,7 @@ from hengwen.judges.rubric.verdict import (
     verdict_fields,
 )
 from hengwen.objective.detectors import answer_without_thinking
-from hengwen.prompts.render import new_fence, pair_system, prompt_hash, render_pair_prompt, render_persona
+from hengwen.prompts.render import new_fence, prompt_hash, render_judge_prompt, render_persona, system_turn
 from hengwen.records import Request, digest
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PairJudge(ModelJudge):
     @cached_property
     def _system_digest(self) -> str:
         """Hash that replaces the long system turn in the identities of requests."""
-        return digest(pair_system(self.rubric, self.language, task_instruction=self.task_instruction))
+        return digest(system_turn("pair", self.rubric, self.language, self.task_instruction))
 
     @cached_property
     def signature(self) -> str:
@@ -145,10 +145,10 @@ class PairJudge(ModelJudge):
     ) -> Request:
         persona = render_persona(self.persona, sample) if self.persona else ""
         fence = new_fence()
-        messages = render_pair_prompt(
+        messages = render_judge_prompt(
             self.rubric,
             sample,
-            answers,
+            *answers,
             language=self.language,
             persona=persona,
             task_instruction=self.task_instruction,

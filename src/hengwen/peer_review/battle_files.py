@@ -257,13 +257,21 @@ def _read(path: Path, named: Sequence[tuple[str, str]], read: BattleColumns) -> 
         read.add_verdict(verdict)
 
 
+MAX_PROMPTS = 64 << 20
+"""Maximum number of characters of the prompts of a file; they grow with the square of the number of turns."""
+
+
 def read_prompts(path: Path) -> dict[tuple[str, int], str]:
     """Return the prompt of each question and turn. The prompt of a later turn contains the earlier turns."""
-    prompts = {}
+    prompts, size = {}, 0
     for row in read_rows(path):
         turns = _texts(row, "turns", row.values.get("turns"))
         for number in range(1, len(turns) + 1):
-            prompts[row.required_text("question_id"), number] = "\n\n".join(turns[:number])
+            prompt = "\n\n".join(turns[:number])
+            size += len(prompt)
+            if size > MAX_PROMPTS:
+                row.fail(f"with their earlier turns, the prompts have more than {MAX_PROMPTS:,} characters")
+            prompts[row.required_text("question_id"), number] = prompt
     return prompts
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.peer_review.estimates.evidence import MIN_JUDGES, unranked_models
+from hengwen.peer_review.estimates.evidence import MIN_JUDGES
 from hengwen.peer_review.estimates.judge_bt import JudgeModel
 from hengwen.peer_review.estimates.votes import ConsistencyVotes
 from hengwen.peer_review.verdicts import match_starts
@@ -79,28 +79,24 @@ def _method_notes(evidence: Evidence) -> Iterator[Note]:
 
 def judge_notes(evidence: Evidence) -> Iterator[Note]:
     """Yield the notes about the judges."""
-    if evidence.judges < MIN_JUDGES:
-        yield _few_judges(evidence)
-    yield from _quality(evidence)
-    for taste in evidence.tastes:
-        yield _taste(evidence, taste)
-    yield from _searches(evidence)
-
-
-def _few_judges(evidence: Evidence) -> Note:
     if evidence.judges == 1:
-        return Note(
+        yield Note(
             code="one judge",
             zh="只有一位评审：它的偏好与模型之间的真实差别无法区分，也没有评审权重",
             en="there is only one judge: its preferences cannot be told from real differences between the "
             "models, and there are no weights",
         )
-    return Note(
-        code="two judges",
-        zh="只有两位评审：意见不同时无法知道谁更可靠，因此两位同等计入",
-        en="there are only two judges: where they differ, it is not known which one is better, so both count "
-        "alike unless the method has weights",
-    )
+    elif evidence.judges < MIN_JUDGES:
+        yield Note(
+            code="two judges",
+            zh="只有两位评审：意见不同时无法知道谁更可靠，因此两位同等计入",
+            en="there are only two judges: where they differ, it is not known which one is better, so both "
+            "count alike unless the method has weights",
+        )
+    yield from _quality(evidence)
+    for taste in evidence.tastes:
+        yield _taste(evidence, taste)
+    yield from _searches(evidence)
 
 
 def _quality(evidence: Evidence) -> Iterator[Note]:
@@ -114,9 +110,9 @@ def _quality(evidence: Evidence) -> Iterator[Note]:
     if p >= ALPHA:
         yield Note(
             code="judges alike",
-            zh=f"看不出评审质量有差别（p = {p:.2g}）：给评审加权没有依据，等权投票同样好{agreement_zh}",
-            en=f"the judges do not differ visibly in quality (p = {p:.2g}): nothing supports weights, and "
-            f"the uniform vote is as good{agreement}",
+            zh=f"看不出评审质量有差别（p = {p:.2g}）：这些判定不支持给评审加权{agreement_zh}",
+            en=f"the judges do not differ visibly in quality (p = {p:.2g}): these verdicts do not support "
+            f"weights{agreement}",
         )
     elif not evidence.tastes:
         yield Note(
@@ -234,7 +230,7 @@ def _questions(evidence: Evidence) -> Iterator[Note]:
 
 
 def _groups(evidence: Evidence) -> Iterator[Note]:
-    unranked = unranked_models(evidence)
+    unranked = evidence.unranked
     if unranked:
         yield Note(
             code="unranked",
@@ -264,24 +260,20 @@ def _infinite(evidence: Evidence) -> Iterator[Note]:
     beats, loses = np.zeros(evidence.models, bool), np.zeros(evidence.models, bool)
     for side, other, points in ((pairs.first, pairs.second, losses), (pairs.second, pairs.first, wins)):
         across = (linked[side] != linked[other]) & (points > 0)
-        loses[side[across]] = True
-        beats[other[across]] = True
-    always, never = beats & ~loses, loses & ~beats
+        loses |= np.isin(linked, linked[side[across]])  # with the models that wins and ties link to the loser
+        beats |= np.isin(linked, linked[other[across]])
+    always, never = _members(evidence, beats & ~loses), _members(evidence, loses & ~beats)
     if beats.any():
         yield Note(
             code="infinite",
-            zh=f"{_winners(evidence, always, 'zh')}对其余模型从未输过或平过，"
-            f"{_winners(evidence, never, 'zh')}对其余模型从未赢过或平过：强度之差没有上限。"
-            "弱先验使其保持有限；这些模型的先后是确定的，差距的大小不是",
-            en=f"{_winners(evidence, always, 'en')} won every match against the other models, "
-            f"{_winners(evidence, never, 'en')} lost every match against the others: the gap of strength has "
-            "no upper bound. A weak prior keeps it finite; the order of these models is known, the size of "
-            "the gap is not",
+            zh=f"{names(always, 'zh')}对其余模型从未输过或平过，"
+            f"{names(never, 'zh')}对其余模型从未赢过或平过：强度之差没有上限。"
+            "弱先验使其保持有限；这些对战对先后没有分歧，但看不出差距有多大",
+            en=f"{names(always, 'en')} won every match against the other models, "
+            f"{names(never, 'en')} lost every match against the others: the gap of strength has "
+            "no upper bound. A weak prior keeps it finite; the matches agree on the order of these models, "
+            "and do not tell the size of the gap",
         )
-
-
-def _winners(evidence: Evidence, chosen: NDArray[np.bool_], language: Language) -> str:
-    return names(_members(evidence, chosen), language)
 
 
 def _positions(evidence: Evidence) -> Iterator[Note]:
@@ -294,8 +286,7 @@ def _positions(evidence: Evidence) -> Iterator[Note]:
             "cannot be seen",
         )
         return
-    starts = match_starts(verdicts)
-    single = np.diff(starts, append=len(verdicts)) == 1
+    single = np.diff(match_starts(verdicts), append=len(verdicts)) == 1
     if single.any():
         n, matches = int(single.sum()), len(single)
         yield Note(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.peer_review.estimates.evidence import MIN_JUDGES, Evidence, interval_bounds, unranked_models
+from hengwen.peer_review.estimates.evidence import (
+    KEEPS_OWN,
+    MIN_JUDGES,
+    Evidence,
+    ReviewOptions,
+    interval_bounds,
+)
 from hengwen.peer_review.estimates.method import RankingMethod
 from hengwen.peer_review.judge_table import reviewed_judges
 from hengwen.peer_review.notes import collect_notes
@@ -94,9 +100,26 @@ def peer_review(
     """
     from threadpoolctl import threadpool_limits
 
-    _check_options(method, conflict, n_boot, confidence)
+    whole_number("n_boot", n_boot, 20)
+    for name, value, known in (
+        ("method", method, get_args(RankingMethod)),
+        ("conflict", conflict, get_args(Conflict)),
+    ):
+        if value is not None and value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
+    chosen = method or ("judge-bt" if len(battles.judges) >= MIN_JUDGES else "bradley-terry")
+    options = ReviewOptions(
+        method=chosen,
+        conflict=conflict,
+        exclude_self=chosen not in KEEPS_OWN if exclude_self is None else exclude_self,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+    )
     with threadpool_limits(1, "blas"):  # more threads cost more than they save in such small systems
-        return _review(Evidence(battles, method, conflict, exclude_self, n_boot, confidence, seed))
+        return _review(Evidence(battles, options))
 
 
 def _review(evidence: Evidence) -> PeerReview:
@@ -107,7 +130,7 @@ def _review(evidence: Evidence) -> PeerReview:
         method=options.method,
         conflict=options.conflict,
         models=_reviewed_models(evidence),
-        unranked=unranked_models(evidence),
+        unranked=evidence.unranked,
         judges=reviewed_judges(evidence),
         battles=len(evidence.battles),
         duplicates=evidence.all_verdicts.duplicates,
@@ -122,18 +145,6 @@ def _review(evidence: Evidence) -> PeerReview:
         without=rankings_without(evidence),
         notes=collect_notes(evidence),
     )
-
-
-def _check_options(method: RankingMethod | None, conflict: Conflict, n_boot: int, confidence: float) -> None:
-    whole_number("n_boot", n_boot, 20)
-    for name, value, known in (
-        ("method", method, get_args(RankingMethod)),
-        ("conflict", conflict, get_args(Conflict)),
-    ):
-        if value is not None and value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
 
 
 def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
@@ -218,17 +229,9 @@ def _side(evidence: Evidence, chosen: NDArray[np.bool_]) -> Evidence | None:
     judges, options = np.flatnonzero(chosen), evidence.options
     if not len(judges):
         return None
-    weighs = options.method == "judge-bt" and len(judges) >= MIN_JUDGES
-    kept = weighs or options.method != "judge-bt"
-    side = Evidence(
-        _battles_of(judges, evidence.battles),
-        options.method if kept else "bradley-terry",
-        options.conflict,
-        options.exclude_self if kept else None,
-        options.n_boot,
-        options.confidence,
-        options.seed,
-    )
+    if options.method == "judge-bt" and len(judges) < MIN_JUDGES:
+        options = replace(options, method="bradley-terry", exclude_self=True)
+    side = Evidence(_battles_of(judges, evidence.battles), options)
     if side.options.exclude_self and side.is_own.all():
         return None
     return side if len(side.ranked) else None
@@ -236,12 +239,12 @@ def _side(evidence: Evidence, chosen: NDArray[np.bool_]) -> Evidence | None:
 
 def _battles_of(judges: NDArray[np.intp], battles: Battles) -> Battles:
     keep = np.isin(battles.judge, judges)
-    columns = ("model_a", "model_b", "question", "outcome", "first", "turn", "length_a", "length_b")
+    columns = {field.name: getattr(battles, field.name) for field in fields(battles)}
     kept: dict[str, Any] = {
-        name: column[keep] for name in columns if (column := getattr(battles, name)) is not None
+        name: column[keep] for name, column in columns.items() if isinstance(column, np.ndarray)
     }
-    names = tuple(battles.judges[judge] for judge in judges)
-    return replace(battles, judges=names, judge=np.searchsorted(judges, battles.judge[keep]), **kept)
+    kept["judge"] = np.searchsorted(judges, kept["judge"])
+    return replace(battles, judges=tuple(battles.judges[judge] for judge in judges), **kept)
 
 
 def _linked(side: Evidence) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.stats.rankings.codes import group_sums
+from hengwen.stats.rankings.codes import table_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,15 +83,15 @@ def _by_judge_and_model(
     starts = np.flatnonzero(np.diff(verdicts.match, prepend=-1))
     total = np.add.reduceat(residuals, starts)  # the verdicts of a match depend on each other
     judge, low, high = verdicts.judge[starts], verdicts.low[starts], verdicts.high[starts]
-    size = judges * models
-    cells = (judge * models + low, judge * models + high)
-    sums = group_sums(cells[0], total, size) - group_sums(cells[1], total, size)
-    squares = group_sums(cells[0], total**2, size) + group_sums(cells[1], total**2, size)
     size_of_match = np.diff(starts, append=len(residuals)).astype(float)
-    count = group_sums(cells[0], size_of_match, size) + group_sums(cells[1], size_of_match, size)
-    shape = (judges, models)
-    mean = sums / np.maximum(count, 1)
-    return mean.reshape(shape), (sums / np.sqrt(np.maximum(squares, 1.0))).reshape(shape)
+
+    def summed(values: NDArray[np.float64], sign: int = 1) -> NDArray[np.float64]:
+        by_low, by_high = (table_sums(judge, side, values, (judges, models)) for side in (low, high))
+        return by_low + sign * by_high
+
+    sums = summed(total, -1)
+    mean = sums / np.maximum(summed(size_of_match), 1)
+    return mean, sums / np.sqrt(np.maximum(summed(total**2), 1.0))
 
 
 def _taste(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.stats.rankings.codes import stable_order
+from hengwen.stats.rankings.codes import distinct_codes, stable_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,8 +106,9 @@ def _log_ratio(lengths: NDArray[np.float64], others: NDArray[np.float64]) -> NDA
 
 
 def _item_of(battles: Battles) -> NDArray[np.intp]:
-    low, high = battles.turn.min(), battles.turn.max()
-    return np.asarray(battles.question * (high - low + 1) + battles.turn - low)
+    low, high = int(battles.turn.min()), int(battles.turn.max())
+    turns, turn = distinct_codes(battles.turn - low, high - low + 1)  # a turn may be any number, as a time
+    return np.asarray(battles.question * len(turns) + turn)
 
 
 Conflict = Literal["tie", "abstain"]

@@ -45,7 +45,7 @@ _numbers = count()
 
 _OPENING = re.compile(r"(?<![<＜])[<＜]{3,}+(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
-_CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
+_CHAT_TOKEN = re.compile(r"<([|｜][^|｜<>\n]{1,40}[|｜]|/?(?:start|end)_of_turn|/?s|[be]os)>|\[(/?INST)\]")
 _THINKING = re.compile(r"<(/?think(?:ing)?)>", re.IGNORECASE)
 _BRACKET = re.compile(r"[<>＜＞\[]")
 
@@ -67,6 +67,7 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
 
 DEFAULT_USER = "{{ input }}"
 PromptKind = Literal["judge", "pair"]
+_ANSWERS: Mapping[PromptKind, tuple[str, ...]] = {"judge": ("response",), "pair": ("first", "second")}
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, str, tuple[str, ...], str, str], list[str]] = {}
@@ -85,59 +86,33 @@ _PARTS: Mapping[str, tuple[str, str]] = {
 def render_judge_prompt(
     rubric: Rubric,
     sample: Sample,
-    response: Response,
-    *,
+    *answers: Response,
     language: Language = "zh",
     persona: str = "",
     task_instruction: str = "",
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge: a system turn with the rubric, and a user turn with the answer."""
-    names, texts = _parts(rubric, sample, {"response": response}, persona)
-    user = _user_turn("judge", names, texts, language, fence)
+    """Return the prompt of a judge: a system turn with the rubric, a user turn with one answer or two."""
+    kind: PromptKind = "judge" if len(answers) == 1 else "pair"
+    named = dict(zip(_ANSWERS[kind], answers, strict=True))
+    names, texts = _parts(rubric, sample, named, persona)
+    frame = _user_frame(kind, names, language)
+    user = frame.format(*[neutralize(text, fence) for text in texts], fence=fence)
     if facts:
         user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
-    system = judge_system(rubric, language, fence, task_instruction=task_instruction)
+    system = system_turn(kind, rubric, language, task_instruction, fence)
     return (("system", system), ("user", user))
 
 
-def render_pair_prompt(
+def system_turn(
+    kind: PromptKind,
     rubric: Rubric,
-    sample: Sample,
-    answers: tuple[Response, Response],
-    *,
-    language: Language = "zh",
-    persona: str = "",
+    language: Language,
     task_instruction: str = "",
     fence: str = PLACEHOLDER,
-) -> tuple[Message, ...]:
-    """Return the prompt of a judge that compares two answers."""
-    names, texts = _parts(rubric, sample, {"first": answers[0], "second": answers[1]}, persona)
-    user = _user_turn("pair", names, texts, language, fence)
-    return (
-        ("system", pair_system(rubric, language, fence, task_instruction=task_instruction)),
-        ("user", user),
-    )
-
-
-def pair_system(
-    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
-) -> str:
-    """Return the system turn of a judge that compares two answers."""
-    return _system_turn("pair", rubric, language, fence, task_instruction)
-
-
-def judge_system(
-    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
     """Return the system turn of a judge."""
-    return _system_turn("judge", rubric, language, fence, task_instruction)
-
-
-def _system_turn(
-    kind: PromptKind, rubric: Rubric, language: Language, fence: str, task_instruction: str
-) -> str:
     key = (kind, rubric.hash, tuple(rubric.criteria), language, task_instruction)
     if key not in _SYSTEMS:
         text = _render_system(kind, _with_instruction(rubric, task_instruction), language)
@@ -252,13 +227,6 @@ def _parts(
     return tuple(names), texts
 
 
-def _user_turn(
-    kind: PromptKind, names: tuple[str, ...], texts: Sequence[str], language: Language, fence: str
-) -> str:
-    frame = _user_frame(kind, names, language)
-    return frame.format(*[neutralize(text, fence) for text in texts], fence=fence)
-
-
 @lru_cache(maxsize=256)
 def _user_frame(kind: PromptKind, names: tuple[str, ...], language: Language) -> str:
     """Return the user turn of a judge as a format string into which texts and fences are inserted later."""
@@ -305,6 +273,19 @@ def _compiled(source: str) -> Template:
     return _sandbox().from_string(source)
 
 
+_TEMPLATE_ERRORS = (
+    TemplateError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What Jinja raises where a template is wrong; its filters raise any of these."""
+
+
 def _compile(source: str) -> Template:
     try:
         return _compiled(source)
@@ -315,16 +296,18 @@ def _compile(source: str) -> Template:
         ) from None
     except RecursionError:
         raise ConfigError("prompt template: nested too deeply") from None
+    except _TEMPLATE_ERRORS as error:
+        raise ConfigError(f"prompt template: {error}") from None
 
 
 def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
     template = _compile(source)
     try:
-        return _sandbox().render(template, values)
+        return _sandbox().render(template, values, len(source))
     except UndefinedError as error:
         known = ", ".join(sorted(values))
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error.message}; known: {known}") from None
     except RecursionError:
         raise ConfigError(f"sample {sample_id!r}: prompt template: it calls itself without end") from None
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except _TEMPLATE_ERRORS as error:
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error}") from None

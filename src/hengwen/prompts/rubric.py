@@ -44,14 +44,11 @@ def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
     }
     if len(languages) > 1 or not (languages or any(isinstance(value, str) for value in values)):
         return None
-    completed = {**data}
-    for key in ("title", "instructions"):
-        if key in data:
-            completed[key] = _complete(data[key])
+    completed = {key: _complete(data[key]) for key in ("title", "instructions") if key in data}
     for key in ("levels", "criteria"):
         if isinstance(data.get(key), dict):
             completed[key] = {name: _complete(value) for name, value in data[key].items()}
-    return completed
+    return {**data, **completed}
 
 
 def _complete(value: Any) -> Any:

@@ -151,12 +151,12 @@ def jackknife_interval(
 def set_exchange_test(
     first: Any, second: Any, statistic: SetStatistic, *, draws: int = 1999, seed: int = 0
 ) -> ExchangeTest | None:
-    """Test whether a statistic of two sets of answers differs; None below ``MIN_UNITS`` prompts."""
+    """Test whether a statistic of two sets differs; None below ``MIN_UNITS`` prompts or 2 items."""
     # `first` and `second` are sparse matrices of shape (prompts, items): counts of each item, such as an
     # n-gram. All exchanges, or random ones with the identity, show how far the statistics lie apart if
     # nothing differs.
     n, items = first.shape
-    if n < MIN_UNITS:
+    if n < MIN_UNITS or min(first.sum(), second.sum()) < 2:  # the entropy of one item is 0 of 0
         return None
     if n <= EXACT_UP_TO:
         flips = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float32)

@@ -226,9 +226,10 @@ def _cluster_sums(score: FamilyScore, places: Ints, codes: Ints, clusters: int) 
 
 
 def _rounded(values: Floats) -> Floats:
-    """Return values rounded to 12 digits of the largest, because means of equal values may differ."""
-    largest = float(np.nanmax(np.abs(values), initial=0.0))
-    return values.round(12 - int(np.ceil(np.log10(largest)))) if largest > 0 else values
+    """Return values with 12 digits of the largest, because means of equal values may differ."""
+    # a power of 2 changes no test, and the squares of very small or large values would be 0 or infinite
+    exponent = int(np.frexp(np.nanmax(np.abs(values), initial=0.0))[1])
+    return np.asarray(np.ldexp(values, -exponent).round(12))
 
 
 def _flip(tasks: Sequence[Floats], family: _Pairs, alpha: float, seed: int) -> tuple[Floats, Floats, Floats]:

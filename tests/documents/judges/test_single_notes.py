@@ -20,9 +20,9 @@ def test_an_estimate_that_is_not_defined_says_why_in_chinese(human, judge) -> No
         assert text.en == estimate.reason
 
 
-@each_row("hidden", [False, True])
-def test_each_note_of_a_check_has_chinese_words(hidden: bool) -> None:
+@each_row("changes", [{}, {"examples": []}])
+def test_each_note_of_a_check_has_chinese_words(changes) -> None:
     plan = AdmissionPlan()
-    _add_notes(plan, load_rubric("persona_generic"), hidden)
+    _add_notes(plan, load_rubric("persona_generic").model_copy(update=changes))
     assert len(plan.notes) >= 4
     assert all(not note_text(note).zh.isascii() for note in plan.notes.values())

@@ -138,6 +138,19 @@ def test_too_few_labels_or_prompts_are_refused(n: int, options, message: str) ->
         fit_maps([0.5] * n, [0.5] * n, levels=FIVE, **options)
 
 
+@each_row(
+    ("arguments", "options", "message"),
+    [
+        (([0.5] * 30, [0.5] * 29), {}, "a map needs paired values, got 30 and 29"),
+        (([0.5] * 30, [0.5] * 30), {"clusters": ["a"] * 40}, "30 pairs but 40 clusters"),
+        (([0.5] * 29 + [float("nan")], [0.5] * 30), {}, "a map needs finite values"),
+    ],
+)
+def test_values_that_do_not_belong_together_are_refused(arguments, options, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit_maps(*arguments, levels=FIVE, **options)
+
+
 @pytest.mark.slow
 def test_a_constant_judge_maps_to_the_mean_label() -> None:
     human = [0.0, 0.5, 1.0] * 20

@@ -151,6 +151,7 @@ def test_answers_of_a_prompt_are_not_independent() -> None:
         (([1, 2, 3], [1, 2, 3], []), {"clusters": ["a"] * 3}, "got 3 of 1"),
         (([1, 2, 3], [1, 2], []), {}, "3 labels, 2 judge's values"),
         (([1, 2, 3], [1, 2, 3], [1]), {"other_clusters": []}, "1 other answers but 0 clusters"),
+        (([1, 2, float("nan")], [1, 2, 3], [1]), {}, "a mean needs finite values"),
         (([1, 2, 3], [1, 2, 3], [1]), {"confidence": 95}, r"confidence must lie in \(0, 1\), got 95"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
+from hengwen._internal.version import __version__
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_hash_of
 from hengwen.judges.calibration.estimates import (
@@ -23,6 +24,7 @@ from hengwen.judges.calibration.maps import MIN_LABELS as MAP_LABELS
 from hengwen.judges.calibration.means import corrected_means, sampling_warnings
 from hengwen.judges.calibration.statistics import krippendorff_alpha, rating_table, weighted_alpha
 from hengwen.judges.calibration.within import measure_within
+from hengwen.stats.mean_interval import check_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,8 +50,6 @@ MAX_UNDEFINED_SHARE = 0.05
 """If kappa is undefined in more than this share of the bootstrap resamples, a warning is given."""
 LOW_HUMAN_ALPHA = 0.4
 """If the agreement of the human raters (Krippendorff's alpha) is below this value, a warning is given."""
-
-_RATERS: dict[str, RemarkCode] = {MAJORITY: "majority"}
 
 
 def calibrate(  # noqa: PLR0913 - keyword-only options
@@ -124,19 +124,15 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     )
     pairs = rounded(joined.pairs, scale[0], scale[-1]) if is_continuous else joined.pairs
     human, judge = [pair.human for pair in pairs], [pair.value for pair in pairs]
-    settings: dict[str, Any] = {
-        "levels": scale,
-        "clusters": [pair.answer.prompt for pair in pairs],
-        "resamples": resamples,
-        "confidence": confidence,
-        "seed": seed,
-    }
+    drawing: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    settings = {"levels": scale, "clusters": [pair.answer.prompt for pair in pairs], **drawing}
     agreement = measure_agreement(human, judge, is_continuous=is_continuous, **settings) if pairs else None
-    within = measure_within(pairs, levels=scale, resamples=resamples, confidence=confidence, seed=seed)
+    within = measure_within(pairs, levels=scale, **drawing)
     decision, reasons = decide(agreement, within, threshold)
     maps, maps_reason = ((), Remark("no_levels_for_maps")) if is_continuous else _maps(judge, human, settings)
-    ceiling = _ceiling(pairs, resamples, confidence, seed)
+    ceiling = _ceiling(pairs, **drawing)
     drawn = count_draws(text for pair in pairs for text in pair.draws)
+    rater_code: RemarkCode = "majority" if raters == MAJORITY else "one_rater"
     means = corrected_means(joined, answers, scale, confidence, drawn)
     return Calibration(
         task="+".join(tasks),
@@ -158,13 +154,13 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         maps_reason=maps_reason,
         means=means,
         warnings=(
-            *([] if raters == MEAN else [Remark(_RATERS.get(raters, "one_rater"), {"rater": raters})]),
+            *([] if raters == MEAN else [Remark(rater_code, {"rater": raters})]),
             *_warnings(agreement, ceiling),
             *([] if pairs is joined.pairs else [Remark("rounded", {"steps": STEPS})]),
             *sampling_warnings(means, drawn),
         ),
         created=created,
-        version=_version(),
+        version=__version__,
         tasks=tuple(tasks) if pooled else (),
         drawn=drawn,
     )
@@ -185,8 +181,9 @@ def decide(
         problems.append(_one_level("labels_on_one_level", agreement.levels, agreement.human_base))
     kappa = agreement.quadratic_kappa if within is None else within.quadratic_kappa
     if kappa.value is None or kappa.low is None:
-        problems.append(Remark("undefined_kappa" if within is None else "undefined_within"))
-    if problems or kappa.value is None or kappa.low is None:
+        undefined = Remark("undefined_kappa" if within is None else "undefined_within")
+        return "insufficient", (*problems, undefined)
+    if problems:
         return "insufficient", tuple(problems)
     measured = {"kappa": kappa.value, "low": kappa.low, "threshold": threshold}
     reasons = [Remark("kappa" if within is None else "within_kappa", measured)]
@@ -203,8 +200,7 @@ def _one_level(code: RemarkCode, levels: Sequence[float], shares: Sequence[float
 def _check_options(threshold: float, resamples: int, confidence: float, seed: int) -> None:
     if not -1 <= threshold <= 1:
         raise ValueError(f"threshold must lie in -1..1, as kappa does, got {threshold}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_confidence(confidence)
     whole_number("resamples", resamples)
     whole_number("seed", seed, 0)
 
@@ -285,9 +281,3 @@ def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[Remark, .
     if ceiling.value is not None and ceiling.value < LOW_HUMAN_ALPHA:
         warnings.append(Remark("raters_disagree", {"alpha": ceiling.value}))
     return tuple(warnings)
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("hengwen")

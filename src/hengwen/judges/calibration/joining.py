@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -93,7 +93,7 @@ class LabelJoin:
     pairs: tuple[RatedAnswer, ...]
     others: tuple[JudgedAnswer, ...]
     """Judged answers without a usable label; examples of the rubric are left out."""
-    dropped: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int]
     """For each reason in ``DROPPED``, the number of labelled answers that were left out."""
 
 
@@ -135,19 +135,11 @@ def join(
     pairs: list[RatedAnswer] = []
     dropped: Counter[str] = Counter()
     for key, group in groups.items():
-        answer = answers_by_key.get(key)
-        matching = [
-            label for label in group if answer and (not label.output or same_text(label.output, answer.text))
-        ]
-        reason = _drop_reason(answer, matching, examples)
-        if reason is not None:
-            dropped[reason] += 1
-        elif answer is not None and answer.value is not None:
-            human = _human_value(matching, raters)
-            if human is None:
-                dropped["no_majority"] += 1
-            else:
-                pairs.append(_pair(answer, answer.value, matching, human))
+        rated = _rated(answers_by_key.get(key), group, examples, raters)
+        if isinstance(rated, RatedAnswer):
+            pairs.append(rated)
+        else:
+            dropped[rated] += 1
     labelled = {pair.answer.key for pair in pairs}
     return LabelJoin(
         pairs=tuple(pairs),
@@ -173,16 +165,26 @@ def _by_key(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
     return by_key
 
 
-def _drop_reason(
-    answer: JudgedAnswer | None, matching: Sequence[Label], examples: frozenset[str]
-) -> Dropped | None:
+def _rated(
+    answer: JudgedAnswer | None, labels: Sequence[Label], examples: frozenset[str], raters: str
+) -> RatedAnswer | Dropped:
+    """Return an answer with the value of its labels, or the reason to leave it out."""
     if answer is None:
         return "no_answer"
-    if not matching:
+    labels = [label for label in labels if not label.output or same_text(label.output, answer.text)]
+    if not labels:
         return "other_text"
     if _normalized(answer.text) in examples:
         return "example"
-    return "no_verdict" if answer.value is None else None
+    if answer.value is None:
+        return "no_verdict"
+    human = _human_value(labels, raters)
+    if human is None:
+        return "no_majority"
+    ratings = tuple((label.rater, label.value) for label in labels)
+    if len(dict(ratings)) < len(ratings):
+        raise ValueError(f"a rater labels {answer.key} twice")
+    return RatedAnswer(answer, answer.value, human, ratings, tuple(label.drawn for label in labels))
 
 
 def _human_value(labels: Sequence[Label], raters: str) -> float | None:
@@ -191,14 +193,6 @@ def _human_value(labels: Sequence[Label], raters: str) -> float | None:
         return fsum(label.value for label in labels) / len(labels)
     (value, votes), *others = Counter(label.value for label in labels).most_common(2)
     return None if others and others[0][1] == votes else value
-
-
-def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label], human: float) -> RatedAnswer:
-    raters = [label.rater for label in labels]
-    if len(set(raters)) < len(raters):
-        raise ValueError(f"a rater labels {answer.key} twice")
-    ratings = tuple((label.rater, label.value) for label in labels)
-    return RatedAnswer(answer, value, human, ratings, tuple(label.drawn for label in labels))
 
 
 def _example_texts(rubric: Rubric | None) -> frozenset[str]:

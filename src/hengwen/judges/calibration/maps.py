@@ -46,15 +46,12 @@ class OrdinalMap:
 
     def probabilities(self, values: ArrayLike) -> Floats:
         """Return the probability of each human level for each judge's value, in shape (values, levels)."""
-        return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
+        positions = _positions(values, np.array(self.levels))
+        return _probabilities(np.array(self.thresholds), self.slope, positions)
 
     def predict(self, values: ArrayLike) -> Floats:
         """Return the expected human value for each of the judge's values."""
-        expected: Floats = self.probabilities(values) @ np.array(self.levels)
-        return expected
-
-    def _positions(self, values: ArrayLike) -> Floats:
-        return _positions(values, np.array(self.levels))
+        return np.asarray(self.probabilities(values) @ np.array(self.levels))
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike, levels: Sequence[float]) -> OrdinalMap:
@@ -64,16 +61,14 @@ class OrdinalMap:
         McCullagh, Regression models for ordinal data, JRSS B 42, 1980.
 
         Raises:
-            ValueError: The lengths differ or are 0.
+            ValueError: The lengths differ or are 0, or a value is not finite.
 
         Examples:
             >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]
             >>> OrdinalMap.fit(judge, human, [0, 0.5, 1]).predict([0, 0.5, 1]).round(2)
             array([0.26, 0.5 , 0.74])
         """
-        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-        if x.shape != y.shape or not len(x):
-            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        x, y = _paired(judge, human)
         scale = np.asarray(levels, dtype=float)
         positions, index = np.unique(_positions(x, scale), return_inverse=True)
         counts = np.zeros((len(positions), len(scale)))
@@ -82,27 +77,33 @@ class OrdinalMap:
         return cls(levels=tuple(map(float, scale)), thresholds=thresholds, slope=slope)
 
 
+def _paired(judge: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
+    if x.shape != y.shape or not len(x):
+        raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+    if not np.isfinite([x, y]).all():
+        raise ValueError("a map needs finite values; leave out answers without a value")
+    return x, y
+
+
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
     """Return the positions of values in the list of levels, counted from the middle of the list."""
     indices = np.arange(len(levels)) - (len(levels) - 1) / 2
-    positions: Floats = np.interp(np.asarray(values, dtype=float), levels, indices)
-    return positions
+    return np.asarray(np.interp(np.asarray(values, dtype=float), levels, indices))
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
     """Split each value between its two nearest levels; return shares of shape (values, levels)."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
-    shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)
-    return shares
+    return np.asarray(np.clip(1 - np.abs(positions[:, None] - indices), 0, None))
 
 
 def _cumulative(thresholds: Floats, slope: float, positions: Floats) -> Floats:
     """Return P(level <= k) for each position, in shape (positions, levels - 1)."""
     from scipy.special import expit
 
-    cumulative: Floats = expit(thresholds - slope * positions[:, None])
-    return cumulative
+    return np.asarray(expit(thresholds - slope * positions[:, None]))
 
 
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
@@ -130,8 +131,7 @@ def _fit(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
         later_thresholds[1:] *= np.diff(thresholds)
         slopes = -(by_logit.sum(axis=1) @ positions)
         penalty = 2 * RIDGE * np.concatenate([[0.0], parameters[1:]])
-        total: Floats = np.append(later_thresholds, slopes) + penalty
-        return total
+        return np.asarray(np.append(later_thresholds, slopes) + penalty)
 
     start = np.zeros(counts.shape[1])
     start[0] = -(counts.shape[1] - 2) / 2
@@ -155,19 +155,16 @@ class IsotonicMap:
     calibrated: tuple[float, ...]
     """Calibrated value for each value of ``judge``."""
 
-    def predict(self, values: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, values: ArrayLike) -> Floats:
         """Return the calibrated value of each of the judge's values."""
-        calibrated: NDArray[np.float64] = np.interp(
-            np.asarray(values, dtype=float), self.judge, self.calibrated
-        )
-        return calibrated
+        return np.asarray(np.interp(np.asarray(values, dtype=float), self.judge, self.calibrated))
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
         """Fit the map by least squares to the mean human value of each distinct value of the judge.
 
         Raises:
-            ValueError: The lengths differ or are 0.
+            ValueError: The lengths differ or are 0, or a value is not finite.
 
         Examples:
             >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3
@@ -176,9 +173,7 @@ class IsotonicMap:
         """
         from scipy.optimize import isotonic_regression
 
-        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-        if x.shape != y.shape or not len(x):
-            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        x, y = _paired(judge, human)
         values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
         means = np.bincount(index, weights=y) / counts
         fitted = isotonic_regression(means, weights=counts.astype(float)).x
@@ -249,7 +244,8 @@ def fit_maps(
         Reports on the isotonic and the ordinal map, in this order.
 
     Raises:
-        ValueError: There are fewer than 30 labels or fewer prompts than folds, or the lengths differ.
+        ValueError: There are fewer than 30 labels or fewer prompts than folds, the lengths differ, or a value
+            is not finite.
 
     Examples:
         >>> human = [0, 0.5, 1] * 12  # 0.5 maps to 0.25 at best, an error of 2 / 3 * 0.25 ** 2 = 0.0417
@@ -262,12 +258,12 @@ def fit_maps(
         Traceback (most recent call last):
         ValueError: a calibration map needs at least 30 labels, got 12
     """
-    x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
-    if len(x) != len(y):
-        raise ValueError(f"{len(x)} judge's values but {len(y)} human values")
+    x, y = _paired(judge, human)
     if len(x) < MIN_LABELS:
         raise ValueError(f"a calibration map needs at least {MIN_LABELS} labels, got {len(x)}")
     index, count = cluster_index(clusters or [str(i) for i in range(len(x))])
+    if len(index) != len(x):
+        raise ValueError(f"{len(x)} pairs but {len(index)} clusters")
     if not 2 <= folds <= count:
         raise ValueError(f"{folds} folds need at least as many prompts, got {count}; label more prompts")
     fold = _folds(count, folds, seed)[index]
@@ -276,9 +272,7 @@ def fit_maps(
     return tuple(_report(kind, x, y, scale, index, fold, weights, confidence) for kind in KINDS)
 
 
-def fit_map(
-    kind: MapKind, judge: NDArray[np.float64], human: NDArray[np.float64], levels: Sequence[float]
-) -> IsotonicMap | OrdinalMap:
+def fit_map(kind: MapKind, judge: Floats, human: Floats, levels: Sequence[float]) -> IsotonicMap | OrdinalMap:
     """Fit a calibration map of one kind (isotonic or ordinal) and return it."""
     return IsotonicMap.fit(judge, human) if kind == "isotonic" else OrdinalMap.fit(judge, human, levels)
 
@@ -290,12 +284,12 @@ def _folds(clusters: int, folds: int, seed: int) -> NDArray[np.intp]:
 
 def _report(
     kind: MapKind,
-    judge: NDArray[np.float64],
-    human: NDArray[np.float64],
+    judge: Floats,
+    human: Floats,
     levels: tuple[float, ...],
     index: NDArray[np.intp],
     fold: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    weights: Floats,
     confidence: float,
 ) -> MapReport:
     predicted = np.empty_like(human)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from hengwen.judges.calibration.estimates import cluster_index
-from hengwen.stats.mean_interval import mean_interval
+from hengwen.stats.mean_interval import check_confidence, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,8 +106,8 @@ def ppi_mean(
         The estimated mean with its interval, in the unit of the labels, and the mean of the labels alone.
 
     Raises:
-        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there
-            are no bounds, or ``confidence`` is not in (0, 1).
+        ValueError: Lengths differ, a value is not finite, there are fewer than 3 labels or 2 prompts, all
+            labels are equal and there are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
         The interval of the mean of the labels alone is computed by ``mean_interval``. With bounds, every
@@ -135,8 +135,7 @@ def ppi_mean(
         >>> round(mean.narrowing, 2)
         0.59
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_confidence(confidence)
     data = _PpiData.from_sequences(human, judge, others, clusters, other_clusters)
     lam = data.tune()
     labels_low, labels_high, labels_df = data.labels_interval(bounds, confidence)
@@ -170,6 +169,7 @@ class _PpiData:
     others: Floats
     clusters: NDArray[np.intp]
     other_clusters: NDArray[np.intp]
+    cluster_count: int
 
     @classmethod
     def from_sequences(
@@ -193,13 +193,16 @@ class _PpiData:
                 f"a mean with an interval needs at least 3 labels of 2 prompts, got {len(human)} of "
                 f"{len(set(names))}"
             )
-        index, _ = cluster_index([*names, *other_names])
+        if not np.isfinite([*human, *judge, *others]).all():
+            raise ValueError("a mean needs finite values; leave out answers without a value")
+        index, count = cluster_index([*names, *other_names])
         return cls(
             human=np.asarray(human, dtype=float),
             judge=np.asarray(judge, dtype=float),
             others=np.asarray(others, dtype=float),
             clusters=index[: len(names)],
             other_clusters=index[len(names) :],
+            cluster_count=count,
         )
 
     @property
@@ -240,7 +243,7 @@ class _PpiData:
         """Return the interval of the estimated mean, and the degrees of freedom."""
         from scipy.special import stdtrit
 
-        residuals, clusters, count = self.human - lam * self.judge, self.clusters, self._cluster_count
+        residuals, clusters, count = self.human - lam * self.judge, self.clusters, self.cluster_count
         sizes = np.ones(len(residuals))
         if bounds is not None:
             size = len(residuals) / self.prompts
@@ -259,7 +262,3 @@ class _PpiData:
         half = float(stdtrit(df, 0.5 + confidence / 2)) * float(np.sqrt(np.square(parts).sum()))
         centre = mean + lam * float(other_mean)
         return centre - half, centre + half, df
-
-    @property
-    def _cluster_count(self) -> int:
-        return 1 + int(max(self.clusters.max(), self.other_clusters.max(initial=0)))

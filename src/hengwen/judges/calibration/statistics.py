@@ -66,8 +66,7 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
     """Return, for each row and each group of columns, the sum of the columns."""
     order = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.nonzero(np.diff(groups[order]))[0] + 1])
-    sums: NDArray[np.float64] = np.add.reduceat(table[:, order], starts, axis=1)
-    return sums
+    return np.asarray(np.add.reduceat(table[:, order], starts, axis=1))
 
 
 def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,8 +113,7 @@ class PairCells:
     @property
     def total(self) -> Floats:
         """Count of each cell (distinct pair) in all clusters together, in shape (1, cells)."""
-        total: Floats = self.counts.sum(axis=0, keepdims=True)
-        return total
+        return np.asarray(self.counts.sum(axis=0, keepdims=True))
 
 
 def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) -> PairCells:
@@ -190,14 +188,12 @@ class _Marginal:
     @property
     def distinct(self) -> Indices:
         """Number of distinct values that occur in each bootstrap resample, in shape (resamples,)."""
-        distinct: Indices = (self.counts > 0).sum(axis=1)
-        return distinct
+        return np.asarray((self.counts > 0).sum(axis=1))
 
     @property
     def midranks(self) -> Floats:
         """Rank of this side's value in each distinct pair (human value, judge value), minus 0.5."""
-        midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
-        return midranks
+        return np.asarray((np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index])
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
@@ -205,8 +201,7 @@ def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floa
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
-    kappa: Floats = 1 - n * observed / expected
-    return kappa
+    return np.asarray(1 - n * observed / expected)
 
 
 def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
@@ -215,31 +210,26 @@ def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
     indicator = np.eye(len(cells.levels))
     observed = weights @ (human == judge) / n
     expected = ((weights @ indicator[human]) * (weights @ indicator[judge])).sum(axis=1) / np.square(n)
-    kappa: Floats = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
-    return kappa
+    return np.asarray(np.where(expected < 1, (observed - expected) / (1 - expected), np.nan))
 
 
 def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
     def centre(ranks: Floats) -> Floats:
-        centred: Floats = ranks - ((weights * ranks).sum(axis=1) / n)[:, None]
-        return centred
+        return np.asarray(ranks - ((weights * ranks).sum(axis=1) / n)[:, None])
 
     x, y = centre(x), centre(y)
     squares = (weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1)
-    correlation: Floats = np.clip((weights * x * y).sum(axis=1) / np.sqrt(squares), -1.0, 1.0)
-    return correlation
+    return np.asarray(np.clip((weights * x * y).sum(axis=1) / np.sqrt(squares), -1.0, 1.0))
 
 
 def _order(cells: PairCells) -> Floats:
     """Return, for each two cells, whether humans and judge order them alike, in shape (cells, cells)."""
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
-    order: Floats = human * judge
-    return order
+    return np.asarray(human * judge)
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
     """Return Kendall's tau-b, (C - D) / sqrt(H * J), for each bootstrap resample (row of ``weights``)."""
     excess = ((weights @ order) * weights).sum(axis=1)
     untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
-    tau: Floats = np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0)
-    return tau
+    return np.asarray(np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0))

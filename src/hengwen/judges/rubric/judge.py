@@ -22,12 +22,12 @@ from hengwen.judges.rubric.scores import (
 from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors import answer_without_thinking
 from hengwen.prompts.render import (
-    judge_system,
     neutralize,
     new_fence,
     prompt_hash,
     render_judge_prompt,
     render_persona,
+    system_turn,
 )
 from hengwen.protocols import NO_CONTEXT, ContextPart, EvaluationContext, gives_probabilities
 from hengwen.records import Request, Scale, Score, Verdict, digest
@@ -115,7 +115,7 @@ class RubricJudge(ModelJudge):
     @cached_property
     def _system_digest(self) -> str:
         """Hash that replaces the long system turn in the identities of requests."""
-        return digest(judge_system(self.rubric, self.language, task_instruction=self.task_instruction))
+        return digest(system_turn("judge", self.rubric, self.language, self.task_instruction))
 
     @cached_property
     def _call_signature(self) -> str:

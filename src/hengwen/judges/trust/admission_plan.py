@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
+from hengwen.judges.trust.admission_report import Trial
 from hengwen.prompts.rubric import Bilingual, Key
 from hengwen.records import Sample, digest
 from hengwen.text.language import check_language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from hengwen.judges.trust.admission_report import CheckName
     from hengwen.prompts.rubric import Rubric
@@ -81,50 +82,31 @@ def load_cases() -> AdmissionFixtures:
 
 def degrade(text: str, how: Degradation, language: Language = "zh") -> str | None:
     """Return a spoiled copy of a good answer; the result depends only on the arguments."""
-    copy = _DEGRADERS[how](text, language)
+    match how:
+        case "labelled":
+            copy = _LABELLED_TEMPLATES[language].format(text=text, size=len(text))
+        case "off_topic":
+            copy = load_cases().off_topic.in_language(language)
+        case "truncated":
+            kept = text.strip()[: int(TRUNCATED_SHARE * len(text.strip()))]
+            copy = kept.rstrip(" ,.;:!?，。；：！？、…\n")
+        case "duplicated":
+            copy = "\n".join([text] * DUPLICATE_COUNT)
+        case "scrambled":
+            copy = _scrambled(text)
     if not text.strip() or copy == text:
         return None
     too_short = how in ("truncated", "scrambled") and len("".join(text.split())) < MIN_CUT_LENGTH
     return None if too_short else copy
 
 
-def pad(text: str, language: Language = "zh") -> str:
-    """Return an answer followed by sentences without content."""
-    return f"{text.rstrip()}\n{load_cases().padding.in_language(language)}"
-
-
-def _labelled(text: str, language: Language) -> str:
-    return _LABELLED_TEMPLATES[language].format(text=text, size=len(text))
-
-
-def _off_topic(_text: str, language: Language) -> str:
-    return load_cases().off_topic.in_language(language)
-
-
-def _truncated(text: str, _language: Language) -> str:
-    return text.strip()[: int(TRUNCATED_SHARE * len(text.strip()))].rstrip(" ,.;:!?，。；：！？、…\n")
-
-
-def _duplicated(text: str, _language: Language) -> str:
-    return "\n".join([text] * DUPLICATE_COUNT)
-
-
-def _scrambled(text: str, _language: Language) -> str:
+def _scrambled(text: str) -> str:
     words = text.split()
     parts, separator = (words, " ") if len(words) > 3 else (re.findall(r"\S", text), "")
     shuffled = sorted(
         enumerate(parts), key=lambda item: hashlib.sha256(f"{item[0]}{item[1]}".encode()).digest()
     )
     return separator.join(part for _, part in shuffled)
-
-
-_DEGRADERS: Mapping[Degradation, Callable[[str, Language], str]] = {
-    "labelled": _labelled,
-    "off_topic": _off_topic,
-    "truncated": _truncated,
-    "duplicated": _duplicated,
-    "scrambled": _scrambled,
-}
 
 
 QueryKey = tuple[int | None, str | None, int, str, str]
@@ -161,39 +143,15 @@ class JudgeQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTrial:
-    """One trial (a test that the judge passes or fails), and the keys of the verdicts that decide it."""
-
-    check: CheckName
-    item: str
-    kind: str = ""
-    keys: tuple[QueryKey, ...]
-    expected: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCase:
-    """An answer whose correct level or quality is known."""
+    """An answer whose correct level or quality is known, and the query for its level."""
 
     item: str
-    sample: Sample
-    text: str
-    hidden_example: int | None = None
-    persona: str | None = None
+    query: JudgeQuery
     other_personas: tuple[tuple[str, str], ...] = ()
     """(id, description) of each character that did not give this answer."""
     expected: float | None = None
     good: bool = True
-
-    def query(self, *, text: str | None = None, persona: str | None = None, round_no: int = 0) -> JudgeQuery:
-        """Return the query that asks for the level of this answer or of a changed copy of it."""
-        return JudgeQuery(
-            sample=self.sample,
-            text=self.text if text is None else text,
-            hidden_example=self.hidden_example,
-            persona=persona or self.persona,
-            round_no=round_no,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +159,8 @@ class AdmissionPlan:
     """All trials of an admission test, and the verdicts that they need; trials can share a verdict."""
 
     queries: dict[QueryKey, JudgeQuery] = field(default_factory=dict)
-    trials: list[PlannedTrial] = field(default_factory=list)
+    trials: list[tuple[Trial, tuple[QueryKey, ...]]] = field(default_factory=list)
+    """Each trial without its result, and the keys of the verdicts that decide it."""
     notes: dict[CheckName, str] = field(default_factory=dict)
     not_applicable: set[CheckName] = field(default_factory=set)
     """Names of checks that the decision does not need, because with this rubric they are impossible or always
@@ -218,9 +177,9 @@ class AdmissionPlan:
         expected: float | None = None,
     ) -> None:
         """Add a trial and its queries."""
-        self.queries.update({query.key: query for query in queries})
         keys = tuple(query.key for query in queries)
-        self.trials.append(PlannedTrial(check=check, item=case.item, kind=kind, keys=keys, expected=expected))
+        self.queries.update(zip(keys, queries, strict=True))
+        self.trials.append((Trial(check=check, item=case.item, kind=kind, expected=expected), keys))
 
 
 def plan_admission(
@@ -236,24 +195,26 @@ def plan_admission(
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, got {repeats}")
     plan = AdmissionPlan()
+    padding = load_cases().padding.in_language(language)
     for case in [
         *_example_cases(rubric, language, hidden),
         *_persona_cases(rubric, language),
         *_item_cases(rubric, items),
     ]:
+        query = case.query
         if case.expected is not None:
-            plan.add("examples_exact", case, case.query(), expected=case.expected)
-            plan.add("examples_near", case, case.query(), expected=case.expected)
+            plan.add("examples_exact", case, query, expected=case.expected)
+            plan.add("examples_near", case, query, expected=case.expected)
         for name, persona in case.other_personas:
-            plan.add("persona_swap", case, case.query(), case.query(persona=persona), kind=f"under {name}")
+            plan.add("persona_swap", case, query, replace(query, persona=persona), kind=f"under {name}")
         for how, copy in _degraded_copies(rubric, case, language):
-            plan.add("degraded", case, case.query(), case.query(text=copy), kind=how)
-        if case.text.strip():
-            plan.add("padded", case, case.query(), case.query(text=pad(case.text, language)))
+            plan.add("degraded", case, query, replace(query, text=copy), kind=how)
+        if query.text.strip():
+            plan.add("padded", case, query, replace(query, text=f"{query.text.rstrip()}\n{padding}"))
         if case.good:
-            plan.bases.add(case.query().key)
-        plan.add("repeats", case, *(case.query(round_no=round_no) for round_no in range(repeats)))
-    _add_notes(plan, rubric, hidden)
+            plan.bases.add(query.key)
+        plan.add("repeats", case, *(replace(query, round_no=round_no) for round_no in range(repeats)))
+    _add_notes(plan, rubric)
     return plan
 
 
@@ -262,13 +223,15 @@ def _example_cases(rubric: Rubric, language: Language, hidden: bool) -> Iterator
         reference = example.reference.in_language(language) if example.reference else ""
         yield AdmissionCase(
             item=f"example {index + 1}",
-            sample=Sample(
-                id=f"admission.example.{index + 1}",
-                input=example.input.in_language(language),
-                references=(reference,) if reference else (),
+            query=JudgeQuery(
+                sample=Sample(
+                    id=f"admission.example.{index + 1}",
+                    input=example.input.in_language(language),
+                    references=(reference,) if reference else (),
+                ),
+                text=example.response.in_language(language),
+                hidden_example=index,
             ),
-            text=example.response.in_language(language),
-            hidden_example=index,
             expected=example.level,
             good=example.level == rubric.scale.high,
         )
@@ -284,9 +247,11 @@ def _persona_cases(rubric: Rubric, language: Language) -> Iterator[AdmissionCase
             name = f"{character.id}.{question}"
             yield AdmissionCase(
                 item=name,
-                sample=Sample(id=f"admission.{name}", input=cases.inputs[question].in_language(language)),
-                text=answer.in_language(language),
-                persona=personas[character.id],
+                query=JudgeQuery(
+                    sample=Sample(id=f"admission.{name}", input=cases.inputs[question].in_language(language)),
+                    text=answer.in_language(language),
+                    persona=personas[character.id],
+                ),
                 other_personas=tuple(item for item in personas.items() if item[0] != character.id),
             )
 
@@ -298,8 +263,7 @@ def _item_cases(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[Admi
             raise ValueError(f"item {item.sample.id!r} has level {item.level:g}, which is none of {levels}")
         yield AdmissionCase(
             item=item.sample.id,
-            sample=item.sample,
-            text=item.text,
+            query=JudgeQuery(sample=item.sample, text=item.text),
             expected=item.level,
             good=item.level is None or item.level == rubric.scale.high,
         )
@@ -308,29 +272,31 @@ def _item_cases(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[Admi
 def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) -> Iterator[tuple[str, str]]:
     plain_text = rubric.rules is not None and rubric.rules.plain_text
     for how in DEGRADATIONS if case.good else ():
-        copy = degrade(case.text, how, language)
+        copy = degrade(case.query.text, how, language)
         if copy is not None and (plain_text or how != "labelled"):
             yield how, copy
 
 
-def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
+def _add_notes(plan: AdmissionPlan, rubric: Rubric) -> None:
     """Note in the plan which checks of the judge have no trials or are not needed for a decision, and why."""
-    tried = {trial.check for trial in plan.trials}
+    tried = {trial.check for trial, _ in plan.trials}
+
+    def note(reason: str, *checks: CheckName, is_needed: bool = False) -> None:
+        plan.notes.update(dict.fromkeys(checks, reason))
+        plan.not_applicable.update(() if is_needed else checks)
+
     if "examples_exact" not in tried:
-        names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")
         reason = "the rubric has no examples"
-        if rubric.examples and not hidden:
+        if rubric.examples:
             reason = "the examples cannot be removed from this judge; pass make= to build it without them"
-        plan.notes.update(dict.fromkeys(names, reason))
-        plan.not_applicable.update(() if rubric.examples else names)
+        note(reason, "examples_exact", "examples_near", is_needed=bool(rubric.examples))
     elif len(rubric.levels) < 3:
-        plan.notes["examples_near"] = "with two levels, every answer is at most one level off"
-        plan.not_applicable.add("examples_near")
+        note("with two levels, every answer is at most one level off", "examples_near")
     if "persona_swap" not in tried:
-        plan.notes["persona_swap"] = "the rubric does not use both persona and input"
-        plan.not_applicable.add("persona_swap")
+        note("the rubric does not use both persona and input", "persona_swap")
     if "degraded" not in tried:
-        plan.notes["degraded"] = "the rubric has no example at its best level; pass good answers as items="
-    for name in ("padded", "repeats"):
-        if name not in tried:
-            plan.notes[name] = "there is nothing to judge; pass answers as items="
+        reason = "the rubric has no example at its best level; pass good answers as items="
+        note(reason, "degraded", is_needed=True)
+    checks: tuple[CheckName, ...] = ("padded", "repeats")
+    untried = [name for name in checks if name not in tried]
+    note("there is nothing to judge; pass answers as items=", *untried, is_needed=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.records import Usage
@@ -40,9 +39,9 @@ class AdmissionCriterion:
     chance: float | None = None
     """Share of trials that a judge passes by guessing; the confidence interval of the share of passed trials
     must begin above ``chance``."""
-    rate_per_kind: float | None = None
+    rate_per_kind: float = 0.0
     """Minimum share of passed trials for each kind of trial, such as each way of making an answer worse. Good
-    results on other kinds cannot make up for a kind on which the judge fails. None for no such minimum."""
+    results on other kinds cannot make up for a kind on which the judge fails."""
 
 
 CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
@@ -70,10 +69,10 @@ class Trial:
     ``admission_test`` has its sample id."""
     kind: str = ""
     """How the answer was spoiled, or the character whose description replaced the right one."""
-    outcome: TrialResult
+    outcome: TrialResult = "no_verdict"
     """Result of the trial. ``no_verdict`` means that a value is missing, so the trial is neither passed nor
     failed."""
-    values: tuple[float | None, ...]
+    values: tuple[float | None, ...] = ()
     """The judge's values: one value, two values (of the original and of the changed copy), or one value per
     repeat. A missing value is None."""
     expected: float | None = None
@@ -83,15 +82,8 @@ class Trial:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the trial as plain values, ready for JSON."""
-        return {
-            "check": self.check,
-            "item": self.item,
-            "kind": self.kind,
-            "fate": self.outcome,
-            "values": list(self.values),
-            "wanted": self.expected,
-            "message": self.message,
-        }
+        names = {"outcome": "fate", "expected": "wanted"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +136,9 @@ class Check:
     @property
     def by_kind(self) -> dict[str, dict[TrialResult, int]]:
         """For each kind of trial, the number of trials by result; kinds are in the order of the trials."""
-        counts = {kind: Counter(trial.outcome for trial in trials) for kind, trials in self._kinds().items()}
         return {
-            kind: {outcome: count[outcome] for outcome in get_args(TrialResult)}
-            for kind, count in counts.items()
+            kind: {outcome: getattr(check, outcome) for outcome in get_args(TrialResult)}
+            for kind, check in self._kinds().items()
         }
 
     @property
@@ -158,27 +149,24 @@ class Check:
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval
         if rate is None or interval is None:
             return "unclear"
-        kinds = [Check(name=self.name, trials=tuple(of_kind)) for of_kind in self._kinds().values()]
-        kind_rate = criterion.rate_per_kind
-        if interval[1] < criterion.rate or any(kind._surely_below(kind_rate) for kind in kinds):
+        kinds = self._kinds().values()
+        ends = [kind.interval[1] for kind in kinds if kind.interval is not None]
+        if interval[1] < criterion.rate or any(end < criterion.rate_per_kind for end in ends):
             return "failed"
         passed = (
             rate >= criterion.rate
             and self.n >= MIN_COVERAGE * len(self.trials)
             and (criterion.chance is None or interval[0] > criterion.chance)
-            and (kind_rate is None or all((kind.rate or 0.0) >= kind_rate for kind in kinds))
+            and all((kind.rate or 0.0) >= criterion.rate_per_kind for kind in kinds)
         )
         return "passed" if passed else "unclear"
 
-    def _kinds(self) -> dict[str, list[Trial]]:
-        trials_by_kind: dict[str, list[Trial]] = {}
-        for trial in self.trials:
-            trials_by_kind.setdefault(trial.kind, []).append(trial)
-        return trials_by_kind
-
-    def _surely_below(self, rate: float | None) -> bool:
-        interval = self.interval
-        return rate is not None and interval is not None and interval[1] < rate
+    def _kinds(self) -> dict[str, Check]:
+        """Return for each kind of trial the check with its trials alone."""
+        return {
+            kind: replace(self, trials=tuple(trial for trial in self.trials if trial.kind == kind))
+            for kind in dict.fromkeys(trial.kind for trial in self.trials)
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +206,10 @@ class AdmissionReport:
     @property
     def verdict(self) -> AdmissionDecision:
         """``admitted``, ``not admitted`` or ``inconclusive``."""
-        statuses = {check.status for check in self.checks if check.required}
-        if self.attacks is not None:
-            statuses.add(self.attacks.status)
+        statuses = [status for _, status in self.reasons]
         if "failed" in statuses:
             return "not admitted"
-        return "admitted" if statuses == {"passed"} and self.bases >= MIN_BASES else "inconclusive"
+        return "inconclusive" if statuses or not any(check.required for check in self.checks) else "admitted"
 
     @property
     def reasons(self) -> tuple[tuple[ReasonName, CheckStatus], ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,8 +16,6 @@ from hengwen.judges.rules.judge import RulesJudge
 from hengwen.judges.trust.admission_plan import (
     AdmissionItem,
     JudgeQuery,
-    PlannedTrial,
-    QueryKey,
     load_cases,
     plan_admission,
 )
@@ -32,12 +31,14 @@ from hengwen.records import Failure, Response, Sample, Score, Usage, Verdict
 from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge, Parsed
     from hengwen.records import Reply, Request
     from hengwen.text.language import Language
+
+    VariantFor = Callable[[JudgeQuery], tuple[Judge, Sample]]
 
 
 class JudgeFactory(Protocol):
@@ -107,21 +108,6 @@ levels."""
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
 
-@dataclass(frozen=True, slots=True)
-class FixedJudgeFactory:
-    """A judge that cannot be rebuilt with another persona; the persona is put before the input instead."""
-
-    judge: Judge
-    language: Language
-
-    def sample(self, query: JudgeQuery) -> Sample:
-        """Return the sample of a query; if the query has a persona, the input begins with this persona."""
-        if query.persona is None:
-            return query.sample
-        text = _PERSONA_TEMPLATES[self.language].format(persona=query.persona, text=query.sample.text)
-        return replace(query.sample, input=text)
-
-
 async def admission_test(
     judge: Judge,
     rubric: Rubric,
@@ -185,12 +171,21 @@ async def admission_test(
         judge = judge.inner
     factory = make or judge_factory_for(judge)
     plan = plan_admission(rubric, items=items, repeats=repeats, language=language, hidden=factory is not None)
-    verdicts = await _judge_all(
-        plan.queries, factory or FixedJudgeFactory(judge, language), rubric, concurrency
-    )
-    levels = {key: level_or_failure(variant, rubric, result) for key, (variant, result) in verdicts.items()}
-    trials = [_trial(planned, levels, rubric) for planned in plan.trials]
-    usages = [result.usage for _, result in verdicts.values() if isinstance(result, Verdict)]
+    variant_for = _rebuilt(factory, rubric) if factory else _with_personas(judge, language)
+    slots = asyncio.Semaphore(concurrency)
+
+    async def judge_query(query: JudgeQuery) -> Verdict:
+        variant, sample = variant_for(query)
+        async with slots:
+            return await variant.judge(sample, Response(sample_id=sample.id, text=query.text))
+
+    results = await asyncio.gather(*map(judge_query, plan.queries.values()), return_exceptions=True)
+    levels = {
+        key: level_or_failure(variant_for(query)[0], rubric, result)
+        for (key, query), result in zip(plan.queries.items(), results, strict=True)
+    }
+    trials = [_decided(trial, [levels[key] for key in keys], rubric) for trial, keys in plan.trials]
+    verdicts = [result for result in results if isinstance(result, Verdict)]
     return AdmissionReport(
         judge=judge.signature,
         rubric=f"{rubric.name} {rubric.version}.{rubric.hash}",
@@ -207,53 +202,44 @@ async def admission_test(
         ),
         verdicts=len(plan.queries),
         bases=sum(not isinstance(levels[key], Failure) for key in plan.bases),
-        usage=sum(usages, Usage()),
-        models=_models(result for _, result in verdicts.values()),
+        usage=sum((verdict.usage for verdict in verdicts), Usage()),
+        models=_models(verdicts),
     )
 
 
-def _models(results: Iterable[Verdict | BaseException]) -> tuple[str, ...]:
+def _models(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
     """Return the names of the models, as their server returned them."""
-    names = (
+    names = {
         value
-        for result in results
-        if isinstance(result, Verdict)
-        for outcome in result.outcomes
+        for verdict in verdicts
+        for outcome in verdict.outcomes
         if isinstance(outcome, Score)
         for part, value in provenance_of(outcome.details)
         if part == "model"
-    )
-    return tuple(sorted(set(names)))
+    }
+    return tuple(sorted(names))
 
 
-async def _judge_all(
-    queries: Mapping[QueryKey, JudgeQuery],
-    factory: JudgeFactory | FixedJudgeFactory,
-    rubric: Rubric,
-    concurrency: int,
-) -> dict[QueryKey, tuple[Judge, Verdict | BaseException]]:
-    slots = asyncio.Semaphore(concurrency)
-    judges: dict[tuple[int | None, str | None, int], Judge] = {}
+def _rebuilt(factory: JudgeFactory, rubric: Rubric) -> VariantFor:
+    """Return a function that gives each query the judge that is built for it."""
 
-    def judge_for(query: JudgeQuery) -> Judge:
-        if isinstance(factory, FixedJudgeFactory):
-            return factory.judge
-        key = (query.hidden_example, query.persona, query.round_no)
-        if key not in judges:
-            judges[key] = factory(
-                rubric=without_example(rubric, query.hidden_example),
-                persona=query.persona,
-                round_no=query.round_no,
-            )
-        return judges[key]
+    @cache
+    def judge_for(hidden_example: int | None, persona: str | None, round_no: int) -> Judge:
+        return factory(rubric=without_example(rubric, hidden_example), persona=persona, round_no=round_no)
 
-    async def judge_query(query: JudgeQuery) -> Verdict:
-        sample = factory.sample(query) if isinstance(factory, FixedJudgeFactory) else query.sample
-        async with slots:
-            return await judge_for(query).judge(sample, Response(sample_id=sample.id, text=query.text))
+    return lambda query: (judge_for(query.hidden_example, query.persona, query.round_no), query.sample)
 
-    results = await asyncio.gather(*map(judge_query, queries.values()), return_exceptions=True)
-    return {key: (judge_for(queries[key]), result) for key, result in zip(queries, results, strict=True)}
+
+def _with_personas(judge: Judge, language: Language) -> VariantFor:
+    """Return a function that puts the persona of a query before the input, as the judge cannot be rebuilt."""
+
+    def variant(query: JudgeQuery) -> tuple[Judge, Sample]:
+        if query.persona is None:
+            return judge, query.sample
+        text = _PERSONA_TEMPLATES[language].format(persona=query.persona, text=query.sample.text)
+        return judge, replace(query.sample, input=text)
+
+    return variant
 
 
 def without_example(rubric: Rubric, index: int | None) -> Rubric:
@@ -265,33 +251,27 @@ def without_example(rubric: Rubric, index: int | None) -> Rubric:
     return type(rubric).model_validate(fields)
 
 
-def _trial(planned: PlannedTrial, levels: Mapping[QueryKey, float | Failure], rubric: Rubric) -> Trial:
-    results = [levels[key] for key in planned.keys]
+def _decided(trial: Trial, results: Sequence[float | Failure], rubric: Rubric) -> Trial:
     values = [value for value in results if not isinstance(value, Failure)]
     failures = [failure for failure in results if isinstance(failure, Failure)]
-    outcome: TrialResult = "no_verdict"
-    if not failures:
-        outcome = "passed" if _passes(planned, values, rubric) else "failed"
-    return Trial(
-        check=planned.check,
-        item=planned.item,
-        kind=planned.kind,
-        outcome=outcome,
+    passed: TrialResult = "passed" if not failures and _passes(trial, values, rubric) else "failed"
+    return replace(
+        trial,
+        outcome="no_verdict" if failures else passed,
         values=tuple(None if isinstance(result, Failure) else result for result in results),
-        expected=planned.expected,
         message=f"{failures[0].status}: {failures[0].message}" if failures else "",
     )
 
 
-def _passes(planned: PlannedTrial, values: Sequence[float], rubric: Rubric) -> bool:
+def _passes(trial: Trial, values: Sequence[float], rubric: Rubric) -> bool:
     levels = list(rubric.levels)
     step = min(upper - lower for lower, upper in pairwise(levels))
-    if planned.check == "repeats":
+    if trial.check == "repeats":
         return max(values) - min(values) < MAX_SPREAD * step
-    if planned.expected is not None:
-        distance = abs(_nearest(values[0], levels) - _nearest(planned.expected, levels))
-        return distance <= (1 if planned.check == "examples_near" else 0)
-    if planned.check == "padded":
+    if trial.expected is not None:
+        distance = abs(_nearest(values[0], levels) - _nearest(trial.expected, levels))
+        return distance <= (1 if trial.check == "examples_near" else 0)
+    if trial.check == "padded":
         change = values[1] - values[0]
         lowered = _nearest(values[0], levels) - _nearest(values[1], levels)
         return change < MAX_SPREAD * step and lowered <= 1

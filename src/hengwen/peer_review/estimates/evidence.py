@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +62,7 @@ def build_estimate(
         return JudgeModel(kept, judge_models, models, questions)
     matches = combine_orders(verdicts, conflict)
     if method in _VOTES:
-        return Votes(matches, _VOTES[method](questions, models))
+        return Votes(matches, partial(_VOTES[method], shape=(questions, models)))
     if method == "elo":
         return EloRatings(matches, models, seed)
     if method == "consistency":
@@ -97,29 +97,11 @@ class ReviewOptions:
 class Evidence:
     """Verdicts, estimates and resamples of one peer review; everything is computed once."""
 
-    def __init__(
-        self,
-        battles: Battles,
-        method: RankingMethod | None,
-        conflict: Conflict,
-        exclude_self: bool | None,
-        n_boot: int,
-        confidence: float,
-        seed: int,
-    ) -> None:
-        self.battles = battles
+    def __init__(self, battles: Battles, options: ReviewOptions) -> None:
+        self.battles, self.options = battles, options
         self.all_verdicts = distinct_verdicts(battles)
         index = {name: position for position, name in enumerate(battles.models)}
         self.judge_models = np.array([index.get(name, -1) for name in battles.judges], np.intp)
-        chosen = method or ("judge-bt" if len(battles.judges) >= MIN_JUDGES else "bradley-terry")
-        self.options = ReviewOptions(
-            method=chosen,
-            conflict=conflict,
-            exclude_self=chosen not in KEEPS_OWN if exclude_self is None else exclude_self,
-            n_boot=n_boot,
-            confidence=confidence,
-            seed=seed,
-        )
 
     @property
     def models(self) -> int:
@@ -279,6 +261,12 @@ class Evidence:
         """Indices of the models with a match that ``exclude_self`` and ``conflict`` keep, ascending."""
         return models_of(self.matches, self.models)
 
+    @property
+    def unranked(self) -> tuple[str, ...]:
+        """Names of the models without a rank, because all their matches were left out."""
+        ranked = set(self.ranked.tolist())
+        return tuple(name for index, name in enumerate(self.battles.models) if index not in ranked)
+
     @cached_property
     def other_ranked(self) -> NDArray[np.intp]:
         """Indices of the ranked models that also have a match under the other rule for conflicts."""
@@ -349,9 +337,3 @@ def models_of(matches: Matches, models: int) -> NDArray[np.intp]:
     """Return the indices of the models that occur in matches, in ascending order."""
     counts = np.bincount(matches.low, minlength=models) + np.bincount(matches.high, minlength=models)
     return np.flatnonzero(counts)
-
-
-def unranked_models(evidence: Evidence) -> tuple[str, ...]:
-    """Return the names of the models without a rank, because all their matches were left out."""
-    ranked = set(evidence.ranked.tolist())
-    return tuple(name for index, name in enumerate(evidence.battles.models) if index not in ranked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from hengwen.peer_review.estimates.pair_models import (
     question_table,
     resampled_sums,
 )
-from hengwen.stats.rankings.codes import distinct_codes, group_sums, stable_order
+from hengwen.stats.rankings.codes import distinct_codes, group_sums, stable_order, table_sums
 from hengwen.stats.rankings.judge_model import (
     COARSE,
     JudgeDesign,
@@ -75,19 +75,21 @@ class JudgeModel:
         return self.has_few_verdicts or len(self.design.covariates) * resamples > MAX_EXACT
 
     @cached_property
+    def _totals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Wins and battles of each of P pairs of models by all judges, each of shape (1, P)."""
+        outcome = self.verdicts.outcome
+        return self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
+
+    @cached_property
     def prior(self) -> NDArray[np.float64]:
         """Precision of the prior of the strengths, shape (1,); 0 if strengths are finite without a prior."""
-        outcome = self.verdicts.outcome
-        wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
-        return prior_where_needed(self._pooled.pairs, wins, battles)
+        return prior_where_needed(self._pooled.pairs, *self._totals)
 
     @cached_property
     def parameters(self) -> NDArray[np.float64]:
         """All parameters: strengths, discriminations, coefficients of covariates; shape (p,)."""
-        outcome = self.verdicts.outcome
-        wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
         start = np.zeros(self.design.size)
-        pooled = fit_bradley_terry(self._pooled.pairs, wins, battles, ridge=self.prior)
+        pooled = fit_bradley_terry(self._pooled.pairs, *self._totals, ridge=self.prior)
         start[self.design.strengths] = pooled[0]
         start[self.design.discriminations] = 1.0
         fitted = fit_judge_model(
@@ -144,40 +146,34 @@ class JudgeModel:
         cell = design.cell_of_row[self._row]
         gap, slope = self._prediction.gap[cell, 0], self._prediction.slope[cell, 0]
 
-        def by_question(
-            index: NDArray[np.intp], values: NDArray[np.float64], size: int
-        ) -> NDArray[np.float64]:
-            cells = group_sums(questions * size + index, values, self._questions * size)
-            return np.asarray(cells.reshape(self._questions, size))
+        def by_question(index: NDArray[np.intp], values: NDArray[np.float64], size: int) -> Any:
+            return table_sums(questions, index, values, (self._questions, size))
 
         steep = self.residuals * slope
-        parts = [
-            by_question(verdicts.low, steep, design.items) - by_question(verdicts.high, steep, design.items)
-        ]
-        parts.append(by_question(verdicts.judge, self.residuals * gap, design.judges))
-        for term in range(design.terms):
-            values = self.residuals * design.covariates[self._row, term]
-            parts.append(by_question(verdicts.judge, values, design.judges))
-        return np.concatenate(parts, axis=1)
+        items, judges = design.items, design.judges
+        by_model = by_question(verdicts.low, steep, items) - by_question(verdicts.high, steep, items)
+        terms = (gap, *design.covariates[self._row].T)
+        by_judge = [by_question(verdicts.judge, self.residuals * term, judges) for term in terms]
+        return np.concatenate([by_model, *by_judge], axis=1)
 
     def resample_parameters(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return all p parameters, estimated from each of B resamples of the questions, shape (B, p)."""
-        rows = len(self.design.covariates)
         if self.one_step(len(weights)):
             centred = weights @ self._slopes - self._slopes.sum(axis=0)
             return np.asarray(self.parameters + np.linalg.solve(self._information, centred.T).T)
-        shape = (rows, self._questions)
+        shape = (len(self.design.covariates), self._questions)
         question = self.verdicts.question
+        counted = (self.verdicts.outcome, np.ones(len(question)))
         wins, battles = (
-            resampled_sums(question_table(self._row, question, values, shape), weights)
-            for values in (self.verdicts.outcome, np.ones(len(question)))
+            resampled_sums(question_table(self._row, question, values, shape), weights) for values in counted
         )
-        by_pair = self._pooled.resampled
-        ridge = prior_where_needed(
-            self._pooled.pairs,
-            by_pair(self.verdicts.outcome, weights),
-            by_pair(np.ones(len(question)), weights),
-        )
+        by_pair = (self._pooled.resampled(values, weights) for values in counted)
+        return self._refit(wins, battles, prior_where_needed(self._pooled.pairs, *by_pair))
+
+    def _refit(
+        self, wins: NDArray[np.float64], battles: NDArray[np.float64], ridge: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return all p parameters for each of K sets of counts of the rows, shape (K, p)."""
         return fit_judge_model(
             self.design,
             wins,
@@ -203,15 +199,7 @@ class JudgeModel:
             counts = (self._wins, self._battles)
             return step_without_judge(self.design, self.parameters, self._information, counts, judge, extra)
         kept = (self.design.judge != judge)[self.design.cell_of_row]
-        fitted = fit_judge_model(
-            self.design,
-            (self._wins * kept)[:, None],
-            (self._battles * kept)[:, None],
-            ridge=np.maximum(ridge, self.prior),
-            start=self.parameters,
-            max_steps=RESAMPLE_STEPS,
-            tolerance=COARSE,
-        )
+        fitted = self._refit((self._wins * kept)[:, None], (self._battles * kept)[:, None], ridge)
         return np.asarray(fitted[0, self.design.strengths])
 
 

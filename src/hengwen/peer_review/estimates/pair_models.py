@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hengwen.peer_review.estimates.method import WEAK_PRIOR, cluster_covariance
-from hengwen.stats.rankings.codes import compared_groups, distinct_codes, group_sums, win_groups
+from hengwen.stats.rankings.codes import compared_groups, distinct_codes, group_sums, table_sums, win_groups
 from hengwen.stats.rankings.pair_models import (
     BradleyTerry,
     Davidson,
@@ -18,31 +18,13 @@ from hengwen.stats.rankings.pair_models import (
     elo_ratings,
     fit_bradley_terry,
     fit_davidson,
+    pair_chances,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hengwen.peer_review.verdicts import Matches
-
-
-class PairRows(Protocol):
-    """Matches or verdicts (rows), each with two models and a question."""
-
-    @property
-    def low(self) -> NDArray[np.intp]:
-        """For each match or verdict, the model with the lower index."""
-        ...
-
-    @property
-    def high(self) -> NDArray[np.intp]:
-        """For each match or verdict, the model with the higher index."""
-        ...
-
-    @property
-    def question(self) -> NDArray[np.intp]:
-        """Question of each match or verdict."""
-        ...
+    from hengwen.peer_review.verdicts import Matches, Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +66,7 @@ def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(table @ np.ascontiguousarray(weights.T, np.float32), np.float64)
 
 
-def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
+def pair_counts(rows: Matches | Verdicts, models: int, questions: int) -> PairCounts:
     """Group matches or verdicts by pair of models, so that values such as wins can be summed by pair."""
     keys, pair = distinct_codes(rows.low * models + rows.high, models * models)
     first, second = keys // models, keys % models
@@ -118,21 +100,22 @@ class PairModel:
         self.counts = pair_counts(matches, models, questions)
         self._ones = np.ones(len(matches))
         self._tied = (matches.outcome == 0.5).astype(float)
-        self._wins = matches.outcome - self._tied / 2
+
+    @cached_property
+    def _totals(self) -> tuple[NDArray[np.float64], ...]:
+        """Points of the first model, ties and battles of each of P pairs, each of shape (1, P)."""
+        return tuple(map(self.counts.total, (self._matches.outcome, self._tied, self._ones)))
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
         """Precision of the prior of the strengths, shape (1,); 0 if strengths are finite without a prior."""
-        return prior_where_needed(
-            self.counts.pairs,
-            self.counts.total(self._matches.outcome),
-            self.counts.total(self._ones),
-        )
+        outcomes, _, battles = self._totals
+        return prior_where_needed(self.counts.pairs, outcomes, battles)
 
     @cached_property
     def parameters(self) -> NDArray[np.float64]:
         """Strengths of the models, and in Davidson's model the logarithm of the tie parameter."""
-        outcomes, tied, battles = map(self.counts.total, (self._matches.outcome, self._tied, self._ones))
+        outcomes, tied, battles = self._totals
         return np.asarray(self._fit(outcomes, tied if self._ties else None, battles, ridge=self.prior)[0])
 
     @property
@@ -143,28 +126,26 @@ class PairModel:
     @property
     def errors(self) -> NDArray[np.float64]:
         """Sandwich standard errors with questions as clusters, shape (m,)."""
-        pairs, matches = self.counts.pairs, self._matches
-        wins, tied, battles = map(self.counts.total, (self._wins, self._tied, self._ones))
-        parameters = self.parameters[None]
+        pairs, pair, matches = self.counts.pairs, self.counts.pair, self._matches
+        outcomes, tied, battles = self._totals
         gap = self.scores[pairs.first] - self.scores[pairs.second]
         if self._ties:
-            likelihood: Davidson | BradleyTerry = Davidson(pairs, wins, tied, battles, self.prior)
-            half, top = gap / 2, self.parameters[-1]
-            total = np.exp(half) + np.exp(-half) + np.exp(top)
-            expected = (np.exp(half) - np.exp(-half)) / total
-            residual = ((self._wins * 2 + self._tied - 1) - expected[self.counts.pair]) / 2
-            tie_residual = self._tied - (np.exp(top) / total)[self.counts.pair]
+            likelihood: Davidson | BradleyTerry = Davidson(
+                pairs, outcomes - tied / 2, tied, battles, self.prior
+            )
+            difference, tie = pair_chances(gap[None], self.parameters[-1:])
+            residual = matches.outcome - (1 + difference[0, pair]) / 2
+            tie_residual = self._tied - tie[0, pair]
         else:
-            likelihood = BradleyTerry(pairs, wins + tied / 2, battles, self.prior)
-            residual = matches.outcome - (1 / (1 + np.exp(-gap)))[self.counts.pair]
-        cells = self._questions * pairs.items
-        slopes = group_sums(matches.question * pairs.items + matches.low, residual, cells)
-        slopes -= group_sums(matches.question * pairs.items + matches.high, residual, cells)
-        slopes = slopes.reshape(self._questions, pairs.items)
+            likelihood = BradleyTerry(pairs, outcomes, battles, self.prior)
+            residual = matches.outcome - (1 / (1 + np.exp(-gap)))[pair]
+        shape = (self._questions, pairs.items)
+        slopes = table_sums(matches.question, matches.low, residual, shape)
+        slopes -= table_sums(matches.question, matches.high, residual, shape)
         if self._ties:
             by_question = group_sums(matches.question, tie_residual, self._questions)
             slopes = np.column_stack([slopes, by_question])
-        information = likelihood.derivatives(parameters).information[0]
+        information = likelihood.derivatives(self.parameters[None]).information[0]
         return np.sqrt(np.diag(cluster_covariance(slopes, information))[: pairs.items])
 
     def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.peer_review.verdicts import judged_pairs
-from hengwen.stats.rankings.codes import distinct_codes, group_sums
+from hengwen.stats.rankings.codes import distinct_codes, group_sums, table_sums
 from hengwen.stats.rankings.consistency import (
     RANK_SCALE,
     RESTARTS,
@@ -68,50 +68,37 @@ class Votes:
         return _means(counts.points.sum(axis=0), counts.votes.sum(axis=0))
 
 
-def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """Return a function that gives a model 1 point for each win and 0.5 for each tie, all judges alike."""
-
-    def count(matches: Matches) -> VoteCounts:
-        return add_up(matches, matches.outcome, 1 - matches.outcome, questions, models)
-
-    return count
+def uniform_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
+    """Give a model 1 point for each win and 0.5 for each tie; all judges count alike."""
+    return add_up(matches, matches.outcome, 1 - matches.outcome, shape)
 
 
-def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """A function that counts one vote for each pair of answers, which all its judges decide together."""
-
-    def count(matches: Matches) -> VoteCounts:
-        pooled, votes, judges = _pooled(matches, models)
-        winner = 0.5 + 0.5 * np.sign(votes - judges / 2)
-        return add_up(pooled, winner, 1 - winner, questions, models)
-
-    return count
+def majority_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
+    """Count one vote for each pair of answers, which all its judges decide together."""
+    pooled, votes, judges = _pooled(matches, shape[1])
+    winner = 0.5 + 0.5 * np.sign(votes - judges / 2)
+    return add_up(pooled, winner, 1 - winner, shape)
 
 
-def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
-    """A function that gives a model 1 point for each judge that prefers its answer, 0.5 for each tie."""
-
-    def count(matches: Matches) -> VoteCounts:
-        pooled, votes, judges = _pooled(matches, models)
-        return add_up(pooled, votes, judges - votes, questions, models)
-
-    return count
+def rating_votes(matches: Matches, shape: tuple[int, int]) -> VoteCounts:
+    """Give a model 1 point for each judge that prefers its answer, and 0.5 for each tie."""
+    pooled, votes, judges = _pooled(matches, shape[1])
+    return add_up(pooled, votes, judges - votes, shape)
 
 
 def add_up(
     matches: Matches,
     low_points: NDArray[np.float64],
     high_points: NDArray[np.float64],
-    questions: int,
-    models: int,
+    shape: tuple[int, int],
 ) -> VoteCounts:
-    """Add up points and matches by question and model."""
-    cells = questions * models
-    low, high = matches.question * models + matches.low, matches.question * models + matches.high
-    points = group_sums(low, low_points, cells) + group_sums(high, high_points, cells)
-    votes = np.bincount(low, minlength=cells) + np.bincount(high, minlength=cells)
-    shape = (questions, models)
-    return VoteCounts(points=points.reshape(shape), votes=votes.astype(float).reshape(shape))
+    """Add up points and matches by question and model, in shape (Q, m)."""
+
+    def summed(low: NDArray[np.float64] | None, high: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        by_low = table_sums(matches.question, matches.low, low, shape)
+        return by_low + table_sums(matches.question, matches.high, high, shape)
+
+    return VoteCounts(points=summed(low_points, high_points), votes=summed(None, None))
 
 
 def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
@@ -183,7 +170,7 @@ class ConsistencyVotes:
         bonus = (ranks[matches.low] - ranks[matches.high]) / RANK_SCALE
         low = np.where(matches.outcome > 0.5, matches.outcome + bonus, matches.outcome)
         high = np.where(matches.outcome < 0.5, 1 - matches.outcome - bonus, 1 - matches.outcome)
-        return add_up(matches, weight * low, weight * high, self._questions, self._models)
+        return add_up(matches, weight * low, weight * high, (self._questions, self._models))
 
     def _counts(self, matches: Matches) -> JudgedCounts:
         judge = self._judge_models[matches.judge]

@@ -39,6 +39,14 @@ def group_sums(groups: NDArray[np.intp], values: NDArray[Any], count: int) -> ND
     return np.asarray(np.bincount(groups, values, count), np.float64)
 
 
+def table_sums(
+    rows: NDArray[np.intp], columns: NDArray[np.intp], values: NDArray[Any] | None, shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return the sums of values by row and column; None counts."""
+    cells = np.bincount(rows * shape[1] + columns, values, shape[0] * shape[1])
+    return np.asarray(cells.reshape(shape), np.float64)
+
+
 def compared_groups(first: NDArray[np.intp], second: NDArray[np.intp], items: int) -> NDArray[np.intp]:
     """Return the group of each item; two items are in one group if a chain of battles links them."""
     return _components(first, second, items, "weak")

@@ -181,7 +181,7 @@ class Davidson:
     def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
         """Return the gradients and the information matrices (negative second derivatives) of the K models."""
         strengths, log_tie = parameters[:, :-1], parameters[:, -1]
-        difference, tie = _chances(strengths @ self.pairs.incidence.T, log_tie)
+        difference, tie = pair_chances(strengths @ self.pairs.incidence.T, log_tie)
         sets, items = strengths.shape
         gradient = np.empty((sets, items + 1))
         gradient[:, :-1] = (self.balance - self.battles * difference) @ self.pairs.incidence / 2
@@ -198,7 +198,7 @@ class Davidson:
         return Derivatives(gradient, information)
 
 
-def _chances(
+def pair_chances(
     gap: NDArray[np.float64], log_tie: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return P(first wins) - P(second wins), and P(tie), of each pair."""
