@@ -104,7 +104,8 @@ def read_errors(path: Path, kind: type[ConfigError | DataError]) -> Iterator[Non
     except FileNotFoundError:
         raise kind(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise kind(f"{path}: cannot be read: it is a folder; name a file in it") from None
+        message = f"{path}: cannot be read: it is a folder; name a file in it"
+        raise kind(message) from None
     except OSError as error:
         raise kind(f"{path}: cannot be read: {error.strerror}") from None
 
